@@ -37,11 +37,15 @@ import re
 from dataclasses import KW_ONLY, MISSING, field, make_dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_origin
 
+from psephos.params import ClassWeight, Constraint, Flag, Jobs, Seed
+
 __all__ = ["KW_ONLY", "fitted", "parameters"]
 
 _Class = TypeVar("_Class", bound=type[Any])
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _FITTED: Any = object()
+#: What constrains a parameter that means the same in every recipe.
+_SAME = {"class_weight": ClassWeight(), "n_jobs": Jobs(), "random_state": Seed()}
 
 
 class _Parameter(NamedTuple):
@@ -72,6 +76,9 @@ def parameters(cls: _Class) -> _Class:
     the bases' keyword parameters.
     What the docstring leaves out of its parameters and attributes is inserted as the bases have it;
     parameters come in the order of the constructor, with the default of each.
+
+    `constraints` need not name what is True or False, nor `class_weight`, `n_jobs` and
+    `random_state`.
     """
     own: Any = cls
     own._parameters = _parameters_of(cls)
@@ -83,6 +90,8 @@ def parameters(cls: _Class) -> _Class:
     own.__init__ = made.__init__
     own.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
     own.__init__.__module__ = cls.__module__
+    if hasattr(cls, "constraints"):
+        own.constraints = {**_implied(own._parameters), **own.constraints}
     if cls.__doc__ is not None:  # under -OO
         cls.__doc__ = _completed(cls)
     return cls
@@ -109,6 +118,12 @@ def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
             order.insert(place, name)
         place = order.index(name) + 1
     return {name: found[name] for name in order}
+
+
+def _implied(found: dict[str, _Parameter]) -> dict[str, Constraint]:
+    """Return the constraints that a class need not state."""
+    flags = {name: Flag() for name, one in found.items() if one.kind is bool}
+    return {**flags, **{name: rule for name, rule in _SAME.items() if name in found}}
 
 
 def _completed(cls: type[Any]) -> str:

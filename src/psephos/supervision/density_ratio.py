@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.params import Constraint, Interval, Seed, check_params
+from psephos.params import Constraint, Interval, check_params
 from psephos.supervision.grids import Positive, candidates, median_width, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
@@ -181,7 +181,6 @@ class ULSIF(_KernelRatio):
         "n_components": Interval(1, whole=True),
         "sigma": Positive(("median",)),
         "alpha": Positive(),
-        "random_state": Seed(),
     }
 
     _: KW_ONLY
@@ -315,7 +314,6 @@ class KLIEP(_KernelRatio):
         "sigma": Positive(("median",)),
         "n_folds": Interval(2, whole=True),
         "tol": Interval(0, open_low=True),
-        "random_state": Seed(),
     }
 
     _: KW_ONLY

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.params import Constraint, Interval, Seed, Voter, check_params
+from psephos.params import Constraint, Interval, Voter, check_params
 from psephos.supervision.grids import read_numbers
 
 __all__ = ["ElkanNotoPrior"]
@@ -106,7 +106,6 @@ class ElkanNotoPrior(BaseEstimator):
         "n_folds": Interval(2, whole=True),
         "alpha": Interval(0, open_low=True),
         "clip": _Clip(),
-        "random_state": Seed(),
     }
     estimator: Any = None
     _: KW_ONLY

@@ -13,7 +13,7 @@ from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.training import Training
-from psephos.params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
+from psephos.params import Constraint, Interval, OneOf, Options, Voter
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
 __all__ = ["SHARED", "VOTERS", "Steps", "fit_boosted"]
@@ -31,8 +31,6 @@ SHARED: Mapping[str, Constraint] = {
     "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
     "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 

@@ -19,7 +19,7 @@ from psephos.models.boosting.loop import Round
 from psephos.models.boosting.skeleton import Skeleton
 from psephos.models.boosting.stump_pools import DrawnStumps, SearchedStumps
 from psephos.models.training import Training, distinct_rows
-from psephos.params import Anything, Constraint, Interval, OneOf, Seed
+from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["CompressedSamBAClassifier"]
@@ -149,7 +149,6 @@ class CompressedSamBAClassifier(VoteClassifier):
         "distance_columns": Anything(),
         "distance_scale": Interval(0, open_low=True),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_", "sample_compression_")
     _: KW_ONLY

@@ -14,7 +14,7 @@ from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
 from psephos.models.training import Training
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -39,8 +39,6 @@ _SHARED: Mapping[str, Constraint] = {
     "tol": Interval(0),
     "tree_method": Options(("exact", "hist")),
     "max_bin": Interval(2, 256, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 _EXTRAS = ("n_estimators_", "train_score_", "validation_losses_", "stopped_")
 
@@ -203,7 +201,6 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),
         **_SHARED,
-        "class_weight": ClassWeight(),
     }
 
     _: KW_ONLY

@@ -15,7 +15,7 @@ from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER, SHARED
 from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
-from psephos.params import ClassWeight, Constraint
+from psephos.params import Constraint
 from psephos.vote import Readout, Vote
 
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
@@ -203,7 +203,6 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
         "objective": ObjectiveParameter(None),
-        "class_weight": ClassWeight(),
     }
 
     _: KW_ONLY

@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos.contender import Contender, Params, Shape
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.trees.newton import Growth
 
 __all__ = ["CONTENDER", "SHARED", "directions", "growth", "penalty"]
@@ -42,8 +42,6 @@ SHARED: Mapping[str, Constraint] = {
     "monotone_constraints": Anything(),
     "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 

@@ -17,7 +17,7 @@ from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.boosting.training_weights import TrainingWeights
 from psephos.models.training import Training, distinct_rows
-from psephos.params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["SamBAClassifier"]
@@ -154,10 +154,8 @@ class SamBAClassifier(LocalClassifier):
         "a": Interval(0),
         "b": Interval(0, open_low=True),
         "update": Options(("sample", "vote")),
-        "leave_one_out": Flag(),
         "distance_scale": Options(("mean", "sum", None)),
         "column_scale": Options(("std", None)),
-        "class_weight": ClassWeight(),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
         **SHARED,
     }

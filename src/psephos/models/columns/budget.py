@@ -24,13 +24,10 @@ from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import (
     Anything,
-    ClassWeight,
     Constraint,
     Interval,
-    Jobs,
     OneOf,
     Options,
-    Seed,
     check_params,
     kept,
 )  # fmt: skip
@@ -44,8 +41,6 @@ _SHARED: Mapping[str, Constraint] = {
     "selector": OneOf((Options(tuple(SELECTORS)), Member())),
     "estimator": Member(),
     "prices": Anything(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 _ANATOMY = Anatomy(
     ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
@@ -251,7 +246,7 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
             ),
         },
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"class_weight": ClassWeight(), **_SHARED}
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     _: KW_ONLY
     prices: Any = None
     class_weight: Any = None

@@ -17,7 +17,7 @@ from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import Member
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
@@ -29,12 +29,6 @@ _SHARED: Mapping[str, Constraint] = {
     "n_estimators": Interval(1, whole=True),
     "max_samples": _PART,
     "max_features": _PART,
-    "bootstrap": Flag(),
-    "bootstrap_features": Flag(),
-    "oob_score": Flag(),
-    "warm_start": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
 
@@ -156,7 +150,7 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY

@@ -17,7 +17,7 @@ from psephos.models.committees.members import mean_vote, one_voter
 from psephos.models.committees.meta import chances_of, log_loss
 from psephos.models.committees.naming import SMALL, Cv, Estimators, Named, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import ConfidenceGate, Readout, Vote
 
 __all__ = ["CascadeClassifier"]
@@ -108,12 +108,8 @@ class CascadeClassifier(Named, VoteClassifier):
         "estimators": Estimators(),
         "max_levels": Interval(1, whole=True),
         "threshold": OneOf((Interval(0, 1),), none=True),
-        "early_stopping": Flag(),
         "tol": Interval(0),
         "cv": Cv(),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("n_levels_", "level_scores_")
     _: KW_ONLY

@@ -20,7 +20,7 @@ from psephos.models.forest import (
     RandomForestRegressor,
 )
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 
 __all__ = ["EnsembleSelectionClassifier", "EnsembleSelectionRegressor"]
@@ -33,8 +33,6 @@ _SHARED: Mapping[str, Constraint] = {
     "n_bags": Interval(1, whole=True),
     "bag_fraction": Interval(0, 1, open_low=True),
     "cv": Cv(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 
@@ -139,7 +137,6 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **_SHARED,
         "scoring": Options(("log_loss", "accuracy")),
-        "class_weight": ClassWeight(),
     }
 
     _: KW_ONLY

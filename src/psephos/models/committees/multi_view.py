@@ -16,7 +16,7 @@ from psephos.models.committees.multi_view_fit import fit_views
 from psephos.models.committees.naming import Cv, Member, reads_categories
 from psephos.models.committees.views import Views, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
-from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed, kept
+from psephos.params import Anything, Constraint, Options, kept
 from psephos.vote import Vote
 
 __all__ = ["MultiViewClassifier"]
@@ -111,9 +111,6 @@ class MultiViewClassifier(VoteClassifier):
         "fusion": Options(("late", "early", "stacked")),
         "weights": Anything(),
         "cv": Cv(),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("view_names_",)
     absent: ClassVar[str] = "vote"

@@ -21,7 +21,7 @@ from psephos.models.committees.naming import (
     default_regressors,
 )
 from psephos.models.committees.stacking_fit import stack
-from psephos.params import Anything, ClassWeight, Constraint, Flag, Jobs, OneOf, Options, Seed
+from psephos.params import Anything, Constraint, OneOf, Options
 from psephos.vote import Vote
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
@@ -32,9 +32,6 @@ _SHARED: Mapping[str, Constraint] = {
     "levels": Anything(),
     "final_estimator": Anything(),
     "cv": OneOf((Cv(), Options(("oob",)))),
-    "passthrough": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 
@@ -137,7 +134,7 @@ class StackingClassifier(_Stacking, VoteClassifier):
         "stacking", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
     _: KW_ONLY
     passthrough: bool = False

@@ -24,7 +24,7 @@ from psephos.models.committees.naming import (
     weights_of,
     within_range,
 )
-from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, Options, Seed
+from psephos.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
 
@@ -39,8 +39,6 @@ _SHARED: Mapping[str, Constraint] = {
     "estimators": Estimators(),
     "weights": Anything(),
     "cut": Interval(0, 0.5, open_high=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 
@@ -146,7 +144,6 @@ class VotingClassifier(_Voting, VoteClassifier):
         **_SHARED,
         "voting": Options(("soft", "hard", "borda", "median", "trimmed")),
         "class_votes": ClassWeight(),
-        "class_weight": ClassWeight(),
     }
 
     _: KW_ONLY

@@ -23,7 +23,7 @@ from psephos.models.concepts.votes import (
     concept_votes,
     consistent,
 )
-from psephos.params import Constraint, Interval, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
 __all__ = ["SHARED", "PosteriorVotes"]
@@ -53,7 +53,6 @@ SHARED: Mapping[str, Constraint] = {
     "n_bins": Interval(2, 100, whole=True),
     "max_hypotheses": Interval(0, whole=True),
     "n_samples": Interval(1, whole=True),
-    "random_state": Seed(),
 }
 
 

@@ -19,7 +19,7 @@ from psephos.models.concepts.facts import HypothesisFacts, facts_of
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.models.concepts.wording import collapsed, collapses
-from psephos.params import Constraint, Interval, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
@@ -142,7 +142,6 @@ class VersionSpaceClassifier(VoteClassifier):
         "max_boundary": Interval(1, whole=True),
         "max_hypotheses": Interval(0, whole=True),
         "n_samples": Interval(1, whole=True),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("memory_", "hypotheses_")
 

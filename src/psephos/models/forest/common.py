@@ -17,7 +17,7 @@ from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
 from psephos.models.sampling import earlier
 from psephos.models.units import power_of_weights, refuse_huge
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
@@ -40,17 +40,11 @@ _SHARED: Mapping[str, Constraint] = {
     "max_features": OneOf(
         (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
     ),
-    "bootstrap": Flag(),
-    "oob_score": Flag(),
-    "warm_start": Flag(),
     "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
     "max_bins": Interval(2, MAX_BINS, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }  # fmt: skip
 CLASSES: Mapping[str, Constraint] = {
     "criterion": Options(("gini", "entropy", "log_loss")),
-    "class_weight": ClassWeight(),
     **_SHARED,
 }
 NUMBERS: Mapping[str, Constraint] = {

@@ -12,7 +12,7 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
@@ -130,9 +130,6 @@ class PureRandomForestClassifier(VoteClassifier):
         "n_estimators": Interval(1, whole=True),
         "split": Options(tuple(SPLITS)),
         "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("n_leaves_",)
 

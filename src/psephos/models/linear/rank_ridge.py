@@ -17,7 +17,7 @@ from psephos.models.design import Design
 from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
 from psephos.models.linear.scoring import score_knots
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.params import ClassWeight, Constraint, Interval, Seed
+from psephos.params import Constraint, Interval
 from psephos.vote import (
     CodedVoters,
     Constant,
@@ -59,7 +59,6 @@ _SHARED: Mapping[str, Constraint] = {
     "alphas": _Alphas(),
     "n_folds": Interval(2, whole=True),
     "n_quantiles": Interval(2, whole=True),
-    "random_state": Seed(),
 }
 
 
@@ -169,7 +168,7 @@ class RankRidgeClassifier(_RankRidge, VoteClassifier):
         "rank-ridge", "linear", {"quick": {"class_weight": BALANCED}}, grouped=True,
         small={"alphas": (0.3, 3.0), "n_folds": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"class_weight": ClassWeight(), **_SHARED}
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     _: KW_ONLY
     n_quantiles: int = 1000
     class_weight: Any = None

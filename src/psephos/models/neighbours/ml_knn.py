@@ -14,7 +14,7 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
 from psephos.models.units import power_of_columns, spread_of_columns
-from psephos.params import Constraint, Flag, Interval, Jobs, Options
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
 from psephos.vote.weights.neighbours import METRICS
@@ -136,10 +136,8 @@ class MLKNeighborsClassifier(VoteClassifier):
         "n_neighbors": Interval(1, whole=True),
         "smoothing": Interval(0),
         "threshold": Interval(0, 1),
-        "strict": Flag(),
         "metric": Options(METRICS),
         "column_scale": Options(("std", None)),
-        "n_jobs": Jobs(),
     }
     extras: ClassVar[tuple[str, ...]] = ("prior_",)
     multilabel: ClassVar[bool] = True

@@ -13,7 +13,7 @@ from psephos._labels import refuse_large_weights
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
+from psephos.params import Classes, Constraint, Interval, OneOf, Options
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_soft import soften
 from psephos.trees.c45_text import c45_text, leaf_table
@@ -202,23 +202,13 @@ class C45Classifier(VoteClassifier):
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),
         "pruning": Options(("pessimistic", None)),
-        "subtree_raising": Flag(),
-        "binary_splits": Flag(),
-        "mdl_correction": Flag(),
-        "collapse": Flag(),
-        "actual_split_value": Flag(),
         "min_value_gap": Interval(0),
-        "laplace": Flag(),
         "release": Options(("j48", "c45")),
         "criterion": Options(("gain_ratio", "gain")),
-        "group_values": Flag(),
-        "soft_thresholds": Flag(),
         "n_windows": Interval(0, whole=True),
         "window_size": OneOf((Interval(1, whole=True),), none=True),
         "window_increment": OneOf((Interval(1, whole=True),), none=True),
         "classes": Classes(),
-        "class_weight": ClassWeight(),
-        "random_state": Seed(),
     }
     min_samples_leaf: float = 2
     confidence: float = 0.25

@@ -12,7 +12,7 @@ from psephos._labels import refuse_large_weights
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.params import Classes, ClassWeight, Constraint, Interval, Seed
+from psephos.params import Classes, Constraint, Interval
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
@@ -112,8 +112,6 @@ class C45RulesClassifier(VoteClassifier):
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),
         "classes": Classes(),
-        "class_weight": ClassWeight(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("rule_errors_",)
 

@@ -14,7 +14,7 @@ from psephos.contender import Contender
 from psephos.models.tree.cart_common import fit_cart
 from psephos.models.tree.cart_readings import CartReadings
 from psephos.models.tree.cart_settings import CART_PARAMS, CONTENDER
-from psephos.params import Anything, ClassWeight, Constraint, Options
+from psephos.params import Anything, Constraint, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 
@@ -183,7 +183,6 @@ class CARTClassifier(_CART, VoteClassifier):
         "criterion": Options(("gini", "entropy", "twoing")),
         "priors": Anything(),
         "loss": Anything(),
-        "class_weight": ClassWeight(),
     }
 
     _: KW_ONLY

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.contender import Contender, Params, Shape
-from psephos.params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 
 __all__ = ["CART_PARAMS", "CONTENDER"]
 
@@ -20,11 +20,7 @@ CART_PARAMS: Mapping[str, Constraint] = {
     "use_surrogates": Options(("majority", "only", "none")),
     "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
     "folds": Anything(),
-    "one_standard_error": Flag(),
     "costs": Anything(),
-    "rpart_compat": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
 }
 
 

@@ -9,7 +9,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.parameters import SHARED
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
-from psephos.params import ClassWeight, Constraint
+from psephos.params import Constraint
 
 __all__ = ["SoftTreeClassifier", "SoftTreeRegressor"]
 
@@ -73,7 +73,7 @@ class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
         ("soft trees", "coded voters"), "constant", "sum", "Adam on all gates and leaves"
     )
     contender: ClassVar[Contender] = Contender("soft-tree", "tree", small=_SMALL)
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "class_weight": ClassWeight()}
+    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
     soft_labels: ClassVar[bool] = True
 
     _: KW_ONLY

@@ -9,7 +9,7 @@ from psephos.base import Anatomy, VoteClassifier
 from psephos.contender import Shape
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.told import WeakLabels
-from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Seed, Voter
+from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 
@@ -34,7 +34,6 @@ SHARED: Mapping[str, Constraint] = {
     "n_starts": Interval(1, whole=True),
     "max_iter": Interval(1, whole=True),
     "learning_rate": Interval(0, open_low=True),
-    "random_state": Seed(),
 }
 
 

@@ -10,7 +10,7 @@ from psephos.contender import Contender, Params, Shape
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.parameters import SHARED
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
-from psephos.params import ClassWeight, Constraint, Flag, Interval
+from psephos.params import Constraint, Interval
 
 __all__ = ["SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor"]
 
@@ -18,7 +18,6 @@ _FAT = 100  # columns from which comparisons take sparse gates
 _BOOSTED: Mapping[str, Constraint] = {
     "n_estimators": Interval(1, whole=True),
     "learning_rate": Interval(0, open_low=True),
-    "detach_residual": Flag(),
     **SHARED,
 }
 
@@ -164,7 +163,7 @@ class SoftGradientBoostingClassifier(_SoftBoosting, LearnsClasses, VoteClassifie
         notes=f"gates read every column up to {_FAT - 1}, those a group lasso lets in beyond",
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_BOOSTED, "class_weight": ClassWeight()}
+    constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     soft_labels: ClassVar[bool] = True
     _: KW_ONLY
     warm_start: bool = False

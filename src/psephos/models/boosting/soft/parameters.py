@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psephos.base import Labels
-from psephos.params import Constraint, Flag, Interval, OneOf, Seed
+from psephos.params import Constraint, Interval, OneOf
 from psephos.trees.soft.losses import CrossEntropy, SquaredError
 from psephos.trees.soft.training import SoftPlan
 
@@ -23,8 +23,6 @@ SHARED: Mapping[str, Constraint] = {
     "gate_lasso": Interval(0),
     "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "n_iter_no_change": Interval(1, whole=True),
-    "warm_start": Flag(),
-    "random_state": Seed(),
 }
 
 
