@@ -45,7 +45,11 @@ _Class = TypeVar("_Class", bound=type[Any])
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _FITTED: Any = object()
 #: What constrains a parameter that means the same in every recipe.
-_SAME = {"class_weight": ClassWeight(), "n_jobs": Jobs(), "random_state": Seed()}
+_SAME: dict[str, Constraint] = {
+    "class_weight": ClassWeight(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
 
 
 class _Parameter(NamedTuple):
@@ -77,8 +81,8 @@ def parameters(cls: _Class) -> _Class:
     What the docstring leaves out of its parameters and attributes is inserted as the bases have it;
     parameters come in the order of the constructor, with the default of each.
 
-    `constraints` need not name what is True or False, nor `class_weight`, `n_jobs` and
-    `random_state`.
+    To its `constraints` those of the bases are added, and of parameters that are True or False,
+    `class_weight`, `n_jobs` and `random_state`.
     """
     own: Any = cls
     own._parameters = _parameters_of(cls)
@@ -90,8 +94,7 @@ def parameters(cls: _Class) -> _Class:
     own.__init__ = made.__init__
     own.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
     own.__init__.__module__ = cls.__module__
-    if hasattr(cls, "constraints"):
-        own.constraints = {**_implied(own._parameters), **own.constraints}
+    own.constraints = _constraints_of(cls)
     if cls.__doc__ is not None:  # under -OO
         cls.__doc__ = _completed(cls)
     return cls
@@ -120,10 +123,14 @@ def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
     return {name: found[name] for name in order}
 
 
-def _implied(found: dict[str, _Parameter]) -> dict[str, Constraint]:
-    """Return the constraints that a class need not state."""
-    flags = {name: Flag() for name, one in found.items() if one.kind is bool}
-    return {**flags, **{name: rule for name, rule in _SAME.items() if name in found}}
+def _constraints_of(cls: type[Any]) -> dict[str, Constraint]:
+    """Return the constraints that a class and its bases state, and those that need no word."""
+    found: dict[str, _Parameter] = vars(cls)["_parameters"]
+    rules = {name: Flag() for name, one in found.items() if one.kind is bool}
+    rules |= {name: rule for name, rule in _SAME.items() if name in found}
+    for base in reversed(cls.__mro__):
+        rules |= vars(base).get("constraints", {})
+    return rules
 
 
 def _completed(cls: type[Any]) -> str:

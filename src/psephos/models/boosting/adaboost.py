@@ -11,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.boosting.skeleton import log_odds
@@ -120,7 +120,6 @@ class AdaBoostClassifier(BoostedClassifier):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": Interval(0, open_low=True),
-        **SHARED,
     }
 
     _: KW_ONLY

@@ -23,23 +23,6 @@ _Floats = NDArray[np.float64]
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
 
-_SHARED: Mapping[str, Constraint] = {
-    "learning_rate": Interval(0, open_low=True),
-    "n_estimators": Interval(1, whole=True),
-    "subsample": _SHARE,
-    "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
-    "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
-    "min_weight_fraction_leaf": Interval(0, 0.5),
-    "max_depth": OneOf((Interval(1, whole=True),), none=True),
-    "min_impurity_decrease": Interval(0),
-    "max_features": OneOf((Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True),
-    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-    "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
-    "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
-    "tol": Interval(0),
-    "tree_method": Options(("exact", "hist")),
-    "max_bin": Interval(2, 256, whole=True),
-}
 _EXTRAS = ("n_estimators_", "train_score_", "validation_losses_", "stopped_")
 
 
@@ -110,6 +93,25 @@ class _Gradient:
         'all rounds' or 'validation'.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "learning_rate": Interval(0, open_low=True),
+        "n_estimators": Interval(1, whole=True),
+        "subsample": _SHARE,
+        "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
+        "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": Interval(0, 0.5),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "min_impurity_decrease": Interval(0),
+        "max_features": OneOf(
+            (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+        ),
+        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+        "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
+        "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
+        "tol": Interval(0),
+        "tree_method": Options(("exact", "hist")),
+        "max_bin": Interval(2, 256, whole=True),
+    }
     anatomy: ClassVar[Anatomy] = _anatomy()
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
 
@@ -200,7 +202,6 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),
-        **_SHARED,
     }
 
     _: KW_ONLY
@@ -269,7 +270,6 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),
-        **_SHARED,
         "alpha": _PART,
     }
 

@@ -12,13 +12,15 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
-from psephos.models.boosting.newton_limits import CONTENDER, SHARED
+from psephos.models.boosting.newton_limits import CONTENDER
 from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
-from psephos.params import Constraint
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
+
+_SHARE = Interval(0, 1, open_low=True)
 
 _Floats = NDArray[np.float64]
 _EXTRAS = ("n_estimators_", "validation_losses_", "stopped_")
@@ -105,6 +107,29 @@ class _Newton:
         'all rounds' or 'validation'.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "tree_method": Options(("exact", "approx", "hist")),
+        "n_estimators": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "max_leaves": OneOf((Interval(2, whole=True),), none=True),
+        "grow_policy": Options(("depthwise", "lossguide")),
+        "reg_lambda": Interval(0),
+        "reg_alpha": Interval(0),
+        "gamma": Interval(0),
+        "min_child_weight": Interval(0),
+        "max_delta_step": Interval(0),
+        "subsample": _SHARE,
+        "colsample_bytree": _SHARE,
+        "colsample_bylevel": _SHARE,
+        "colsample_bynode": _SHARE,
+        "base_score": OneOf((Interval(-np.inf),), none=True),
+        "max_bin": Interval(2, 256, whole=True),
+        "proposal": Options(("global", "local")),
+        "monotone_constraints": Anything(),
+        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+        "n_iter_no_change": Interval(1, whole=True),
+    }
     anatomy: ClassVar[Anatomy] = _anatomy()
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
 
@@ -201,7 +226,6 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
 
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "objective": ObjectiveParameter(None),
     }
 
@@ -268,7 +292,6 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
         small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "objective": ObjectiveParameter("squared_error"),
     }
 

@@ -1,5 +1,6 @@
 """The parameters that the models of the boosting loop share."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import VoteClassifier
+from psephos.params import Constraint, Interval, OneOf, Options, Voter
 
 __all__ = ["BoostedClassifier", "LocalClassifier"]
 
@@ -45,6 +47,14 @@ class BoostedClassifier(VoteClassifier):
         Why the search ended.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": Voter(),
+        "n_estimators": Interval(1, whole=True),
+        "criterion": Options(("error", "gini")),
+        "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
+        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+        "n_iter_no_change": Interval(1, whole=True),
+    }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
 
     estimator: Any = None

@@ -11,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
@@ -157,7 +157,6 @@ class SamBAClassifier(LocalClassifier):
         "distance_scale": Options(("mean", "sum", None)),
         "column_scale": Options(("std", None)),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
-        **SHARED,
     }
 
     _: KW_ONLY

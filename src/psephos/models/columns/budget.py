@@ -36,12 +36,6 @@ from psephos.vote import Vote
 __all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "n_columns": Interval(0, open_low=True),
-    "selector": OneOf((Options(tuple(SELECTORS)), Member())),
-    "estimator": Member(),
-    "prices": Anything(),
-}
 _ANATOMY = Anatomy(
     ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
 )
@@ -82,6 +76,12 @@ class _Budget:
         The columns that the members were given, in the order of the table: names or positions.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_columns": Interval(0, open_low=True),
+        "selector": OneOf((Options(tuple(SELECTORS)), Member())),
+        "estimator": Member(),
+        "prices": Anything(),
+    }
     anatomy: ClassVar[Anatomy] = _ANATOMY
     extras: ClassVar[tuple[str, ...]] = ("selection_",)
     _path = None  # the scores of the selector, in a model that `path` makes
@@ -246,7 +246,6 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
             ),
         },
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     _: KW_ONLY
     prices: Any = None
     class_weight: Any = None
@@ -295,7 +294,6 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
             "estimator": RankRidgeRegressor(),
         },
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -24,12 +24,6 @@ __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
 _Floats = NDArray[np.float64]
 _PART = OneOf((Interval(1, whole=True), Interval(0, 1, open_low=True)))
-_SHARED: Mapping[str, Constraint] = {
-    "estimator": Member(),
-    "n_estimators": Interval(1, whole=True),
-    "max_samples": _PART,
-    "max_features": _PART,
-}
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
 
 
@@ -69,6 +63,12 @@ class _Bagging(Bag):
         The seed of each member, from which its sample can be drawn again.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": Member(),
+        "n_estimators": Interval(1, whole=True),
+        "max_samples": _PART,
+        "max_features": _PART,
+    }
     estimator: Any = None
     n_estimators: int = 10
     _: KW_ONLY
@@ -150,7 +150,6 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
@@ -202,7 +201,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
         "bagging-regressor", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     oob_prediction_: Nullable | None = fitted()

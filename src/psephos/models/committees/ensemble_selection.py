@@ -12,7 +12,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
-from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Estimators, Named
+from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Named
 from psephos.models.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -26,14 +26,6 @@ from psephos.vote import Vote
 __all__ = ["EnsembleSelectionClassifier", "EnsembleSelectionRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "n_steps": Interval(1, whole=True),
-    "n_init": Interval(0, whole=True),
-    "n_bags": Interval(1, whole=True),
-    "bag_fraction": Interval(0, 1, open_low=True),
-    "cv": Cv(),
-}
 
 
 @parameters
@@ -67,6 +59,13 @@ class _Selection(Named):
         How often each was chosen, over all bags.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_steps": Interval(1, whole=True),
+        "n_init": Interval(0, whole=True),
+        "n_bags": Interval(1, whole=True),
+        "bag_fraction": Interval(0, 1, open_low=True),
+        "cv": Cv(),
+    }
     extras: ClassVar[tuple[str, ...]] = ("member_names_", "counts_", "member_scores_")
 
     _: KW_ONLY
@@ -135,7 +134,6 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
         small={"estimators": SMALL, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "scoring": Options(("log_loss", "accuracy")),
     }
 
@@ -191,7 +189,6 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
         "ensemble-selection-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
     def _members(self) -> list[tuple[str, Any]]:
         if self.estimators is not None:

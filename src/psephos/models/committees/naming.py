@@ -1,8 +1,8 @@
 """Members by name: the parameter, its defaults and its checks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from psephos.base import VoteEstimator
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree import CARTClassifier, CARTRegressor
-from psephos.params import Interval
+from psephos.params import Constraint, Interval
 
 __all__ = [
     "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
@@ -110,6 +110,8 @@ class Named:
     random_state : int, RandomState or None
         Draws the folds, and seeds the members whose own `random_state` is None.
     """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {"estimators": Estimators()}
 
     estimators: Any = None
     _: KW_ONLY

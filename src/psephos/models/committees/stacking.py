@@ -15,7 +15,6 @@ from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
     Cv,
-    Estimators,
     Named,
     default_classifiers,
     default_regressors,
@@ -27,12 +26,6 @@ from psephos.vote import Vote
 __all__ = ["StackingClassifier", "StackingRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "levels": Anything(),
-    "final_estimator": Anything(),
-    "cv": OneOf((Cv(), Options(("oob",)))),
-}
 
 
 @parameters
@@ -62,6 +55,11 @@ class _Stacking(Named):
         Whether what reads answers reads the columns, too: further levels, and a final estimator.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "levels": Anything(),
+        "final_estimator": Anything(),
+        "cv": OneOf((Cv(), Options(("oob",)))),
+    }
     extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
 
     _: KW_ONLY
@@ -134,7 +132,6 @@ class StackingClassifier(_Stacking, VoteClassifier):
         "stacking", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
     _: KW_ONLY
     passthrough: bool = False
@@ -183,7 +180,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
         "stacking-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
     def _members(self) -> list[tuple[str, Any]]:
         return default_regressors() if self.estimators is None else self._pairs()

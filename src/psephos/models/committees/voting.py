@@ -16,7 +16,6 @@ from psephos.models.committees.members import voters_of
 from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
-    Estimators,
     Named,
     checked,
     default_classifiers,
@@ -35,11 +34,6 @@ _READ = {
     "soft": "normalised", "hard": "normalised", "mean": "normalised", "borda": "borda",
     "median": "median", "trimmed": "trimmed mean",
 }  # fmt: skip
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "weights": Anything(),
-    "cut": Interval(0, 0.5, open_high=True),
-}
 
 
 @parameters
@@ -61,6 +55,10 @@ class _Voting(Named):
         The names of the voters.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "weights": Anything(),
+        "cut": Interval(0, 0.5, open_high=True),
+    }
     extras: ClassVar[tuple[str, ...]] = ("member_names_",)
 
     _: KW_ONLY
@@ -141,7 +139,6 @@ class VotingClassifier(_Voting, VoteClassifier):
         "voting", "committees", ensemble=True, small={"estimators": SMALL, "random_state": 0}
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "voting": Options(("soft", "hard", "borda", "median", "trimmed")),
         "class_votes": ClassWeight(),
     }
@@ -203,7 +200,6 @@ class VotingRegressor(_Voting, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "voting": Options(("mean", "median", "trimmed")),
     }
 

@@ -11,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
+from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Options
 from psephos.vote import Vote
@@ -93,7 +93,6 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
         small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "decision": Options(("mean", "map", "ml")),
     }
 

@@ -26,7 +26,7 @@ from psephos.models.concepts.votes import (
 from psephos.params import Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
-__all__ = ["SHARED", "PosteriorVotes"]
+__all__ = ["PosteriorVotes"]
 
 _Floats = NDArray[np.float64]
 _SEED = 99  # task of what a posterior is drawn by
@@ -43,17 +43,6 @@ class _Prior:
     def words(self) -> str:
         """Return what is allowed."""
         return "'uniform', 'short', or one number for each estimator"
-
-
-SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "prior": _Prior(),
-    "noise": Interval(0, 0.5, open_high=True),
-    "likelihood": Options(("answer", "probability")),
-    "n_bins": Interval(2, 100, whole=True),
-    "max_hypotheses": Interval(0, whole=True),
-    "n_samples": Interval(1, whole=True),
-}
 
 
 @parameters
@@ -101,6 +90,15 @@ class PosteriorVotes:
         (of estimators 0).
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimators": Estimators(),
+        "prior": _Prior(),
+        "noise": Interval(0, 0.5, open_high=True),
+        "likelihood": Options(("answer", "probability")),
+        "n_bins": Interval(2, 100, whole=True),
+        "max_hypotheses": Interval(0, whole=True),
+        "n_samples": Interval(1, whole=True),
+    }
     extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
 
     estimators: Any = None

@@ -12,12 +12,17 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos._stored import Nullable
 from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Anatomy
-from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
+from psephos.models.forest.common import Grown, fit_forest
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import Constraint
+from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.trees.bins import MAX_BINS
 from psephos.vote import Vote
 
 __all__ = ["DRAWN", "ClassForest", "NumberForest", "uniform"]
+
+_SHARE = Interval(0, 1, open_low=True)
+
+_PART = Interval(0, 1, open_low=True, open_high=True)
 
 _Floats = NDArray[np.float64]
 DRAWN: Mapping[str, Mapping[str, Distribution]] = {
@@ -87,6 +92,18 @@ class _Forest(Grown):
         The seed of each tree, from which its sample can be drawn again.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": Interval(1, whole=True),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
+        "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
+        "max_features": OneOf(
+            (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+        ),
+        "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
+        "max_bins": Interval(2, MAX_BINS, whole=True),
+    }  # fmt: skip
     random_cuts: ClassVar[bool] = False
 
     n_estimators: int = 100
@@ -131,7 +148,9 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
         weight 0 have no line.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "criterion": Options(("gini", "entropy", "log_loss"))
+    }
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
@@ -158,7 +177,9 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
         NaN where a row was drawn for every tree.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "criterion": Options(("squared_error", "poisson"))
+    }
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     _: KW_ONLY

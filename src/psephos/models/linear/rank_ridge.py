@@ -55,13 +55,6 @@ class _Alphas:
         return "None, a number above 0, or a list of such"
 
 
-_SHARED: Mapping[str, Constraint] = {
-    "alphas": _Alphas(),
-    "n_folds": Interval(2, whole=True),
-    "n_quantiles": Interval(2, whole=True),
-}
-
-
 @parameters
 class _RankRidge:
     """What the two share.
@@ -91,6 +84,11 @@ class _RankRidge:
         The penalties tried.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "alphas": _Alphas(),
+        "n_folds": Interval(2, whole=True),
+        "n_quantiles": Interval(2, whole=True),
+    }
     anatomy: ClassVar[Anatomy] = _ANATOMY
     extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
 
@@ -168,7 +166,6 @@ class RankRidgeClassifier(_RankRidge, VoteClassifier):
         "rank-ridge", "linear", {"quick": {"class_weight": BALANCED}}, grouped=True,
         small={"alphas": (0.3, 3.0), "n_folds": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     _: KW_ONLY
     n_quantiles: int = 1000
     class_weight: Any = None
@@ -203,7 +200,6 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "rank-ridge-regressor", "linear", grouped=True, small={"random_state": 0}
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
 
 
 def _fitted(

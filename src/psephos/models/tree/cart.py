@@ -13,8 +13,8 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.tree.cart_common import fit_cart
 from psephos.models.tree.cart_readings import CartReadings
-from psephos.models.tree.cart_settings import CART_PARAMS, CONTENDER
-from psephos.params import Anything, Constraint, Options
+from psephos.models.tree.cart_settings import CONTENDER
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 
@@ -83,6 +83,20 @@ class _CART(CartReadings):
         competitors alone.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "cp": Interval(0),
+        "min_samples_split": Interval(2, whole=True),
+        "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
+        "max_depth": Interval(1, 62, whole=True),
+        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+        "max_competitors": Interval(0, whole=True),
+        "max_surrogates": Interval(0, whole=True),
+        "surrogate_style": Options(("total", "known")),
+        "use_surrogates": Options(("majority", "only", "none")),
+        "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
+        "folds": Anything(),
+        "costs": Anything(),
+    }
     cp: float = 0.01
     min_samples_split: int = 20
     min_samples_leaf: int | None = None
@@ -179,7 +193,6 @@ class CARTClassifier(_CART, VoteClassifier):
     )
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **CART_PARAMS,
         "criterion": Options(("gini", "entropy", "twoing")),
         "priors": Anything(),
         "loss": Anything(),
@@ -250,7 +263,6 @@ class CARTRegressor(_CART, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "cart-regressor", "tree", small={"min_samples_split": 6, "n_folds": 3, "random_state": 0}
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = CART_PARAMS
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -7,9 +7,7 @@ from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.boosting.soft.model import SoftModel
-from psephos.models.boosting.soft.parameters import SHARED
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
-from psephos.params import Constraint
 
 __all__ = ["SoftTreeClassifier", "SoftTreeRegressor"]
 
@@ -73,7 +71,6 @@ class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
         ("soft trees", "coded voters"), "constant", "sum", "Adam on all gates and leaves"
     )
     contender: ClassVar[Contender] = Contender("soft-tree", "tree", small=_SMALL)
-    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
     soft_labels: ClassVar[bool] = True
 
     _: KW_ONLY
@@ -107,5 +104,4 @@ class SoftTreeRegressor(_SoftTree, LearnsNumbers, VoteRegressor):
         ("joined voters",), "constant", "sum", "Adam on all gates and leaves"
     )
     contender: ClassVar[Contender] = Contender("soft-tree-regressor", "tree", small=_SMALL)
-    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
     multioutput: ClassVar[bool] = True

@@ -17,7 +17,7 @@ from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
 from psephos.models.weak.one_sided import DensityRatio, sigma_range
 from psephos.models.weak.rows import Rows, read_rows
-from psephos.models.weak.settings import DRAWN, SHARED, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
@@ -114,7 +114,6 @@ class LIoISClassifier(WeakLearner):
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "density_ratio": DensityRatio(),
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
         "risk": Options(("unbiased", "non-negative")),

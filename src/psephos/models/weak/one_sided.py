@@ -13,7 +13,7 @@ from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
 from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
 from psephos.models.weak.rows import read_rows
-from psephos.models.weak.settings import DRAWN, SHARED, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint
 from psephos.supervision import one_sided_risk
@@ -110,7 +110,7 @@ class OneSidedNoiseClassifier(WeakLearner):
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "density_ratio": DensityRatio()}
+    constraints: ClassVar[Mapping[str, Constraint]] = {"density_ratio": DensityRatio()}
     extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "weights_", "objective_", "n_iter_")
 
     _: KW_ONLY

@@ -13,7 +13,7 @@ from psephos.contender import Contender
 from psephos.models.weak.fitting import one_vote, ordinary
 from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_read
 from psephos.models.weak.rows import read_rows
-from psephos.models.weak.settings import DRAWN, SHARED, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
@@ -126,7 +126,6 @@ class PUClassifier(WeakLearner):
         notes="labelled negatives are left out where other rows have no label",
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "risk": Options(tuple(_FITS)),
         "negatives": Options(("refuse", "ignore", "unlabeled")),
         "beta": Interval(0),

@@ -13,28 +13,12 @@ from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Optio
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 
-__all__ = ["DRAWN", "SHARED", "WeakLearner", "anatomy", "compared"]
+__all__ = ["DRAWN", "WeakLearner", "anatomy", "compared"]
 
 _VOTERS = (
     "ranked voters", "coded voters", "linear voters", "kernel voters", "nested voters",
     "joined voters", "tree voters", "naive Bayes voters", "foreign voters",
 )  # fmt: skip
-SHARED: Mapping[str, Constraint] = {
-    "estimator": Voter(),
-    "kernel": Options(("linear", "rbf")),
-    "loss": Options(LOSSES),
-    "prior": OneOf((Options(("elkan-noto",)), Interval(0, 1, open_low=True, open_high=True))),
-    "alpha": Interval(0),
-    "scaling": Options(("auto", "standard", "rank")),
-    "classes": Classes(),
-    "pos_label": Anything(),
-    "unlabeled": Anything(),
-    "sigma": OneOf((WIDTH,), none=True),
-    "n_components": Interval(1, whole=True),
-    "n_starts": Interval(1, whole=True),
-    "max_iter": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-}
 
 
 #: What a comparison draws.
@@ -111,6 +95,22 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
         Iterations of the search; 1 of another classifier.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": Voter(),
+        "kernel": Options(("linear", "rbf")),
+        "loss": Options(LOSSES),
+        "prior": OneOf((Options(("elkan-noto",)), Interval(0, 1, open_low=True, open_high=True))),
+        "alpha": Interval(0),
+        "scaling": Options(("auto", "standard", "rank")),
+        "classes": Classes(),
+        "pos_label": Anything(),
+        "unlabeled": Anything(),
+        "sigma": OneOf((WIDTH,), none=True),
+        "n_components": Interval(1, whole=True),
+        "n_starts": Interval(1, whole=True),
+        "max_iter": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+    }
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True

@@ -8,18 +8,12 @@ from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender, Params, Shape
 from psephos.models.boosting.soft.model import SoftModel
-from psephos.models.boosting.soft.parameters import SHARED
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import Constraint, Interval
 
 __all__ = ["SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor"]
 
 _FAT = 100  # columns from which comparisons take sparse gates
-_BOOSTED: Mapping[str, Constraint] = {
-    "n_estimators": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-    **SHARED,
-}
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
@@ -48,6 +42,10 @@ class _SoftBoosting(SoftModel):
         residuals of later trees become smaller.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+    }
     boosted: ClassVar[bool] = True
 
     n_estimators: int = 20
@@ -163,7 +161,6 @@ class SoftGradientBoostingClassifier(_SoftBoosting, LearnsClasses, VoteClassifie
         notes=f"gates read every column up to {_FAT - 1}, those a group lasso lets in beyond",
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     soft_labels: ClassVar[bool] = True
     _: KW_ONLY
     warm_start: bool = False
@@ -200,5 +197,4 @@ class SoftGradientBoostingRegressor(_SoftBoosting, LearnsNumbers, VoteRegressor)
         "soft-boosting-regressor", "boosting", settings=_settings, ensemble=True,
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     multioutput: ClassVar[bool] = True

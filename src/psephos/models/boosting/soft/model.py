@@ -1,5 +1,6 @@
 """The parameters that soft trees share, one or many, and what is fitted of them."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +11,12 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
 from psephos.models.boosting.soft.fit import fit_soft
 from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
 __all__ = ["SoftModel"]
+
+_ABOVE = Interval(0, open_low=True)
 
 _Floats = NDArray[np.float64]
 
@@ -77,6 +81,18 @@ class SoftModel:
         columns that are read, and no running means of Adam; else all columns and these means.
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "max_depth": Interval(1, 12, whole=True),
+        "learning_rate_init": _ABOVE,
+        "max_iter": Interval(1, whole=True),
+        "batch_size": Interval(1, whole=True),
+        "weight_decay": Interval(0),
+        "temperature": _ABOVE,
+        "gate_penalty": Interval(0),
+        "gate_lasso": Interval(0),
+        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+        "n_iter_no_change": Interval(1, whole=True),
+    }
     extras: ClassVar[tuple[str, ...]] = (
         "n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_",
     )  # fmt: skip
