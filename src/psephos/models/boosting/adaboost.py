@@ -96,10 +96,7 @@ class AdaBoostClassifier(BoostedClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=VOTERS,
-        weighting="constant",
-        readout="normalised",
-        found_by="boosting loop, exponential loss",
+        VOTERS, "constant", "normalised", "boosting loop, exponential loss"
     )
     contender: ClassVar[Contender] = Contender(
         "adaboost",

@@ -122,10 +122,10 @@ class CompressedSamBAClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("stump voters", "constant voters"),
-        weighting="local or constant",
-        readout="normalised",
-        found_by="boosting loop, stumps of two rows, relevance of each sample",
+        ("stump voters", "constant voters"),
+        "local or constant",
+        "normalised",
+        "boosting loop, stumps of two rows, relevance of each sample",
     )
     contender: ClassVar[Contender] = Contender(
         "compressed-samba",

@@ -23,17 +23,6 @@ _Floats = NDArray[np.float64]
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
 
-_EXTRAS = ("n_estimators_", "train_score_", "validation_losses_", "stopped_")
-
-
-def _anatomy() -> Anatomy:
-    return Anatomy(
-        voters=("joined voters",),
-        weighting="constant",
-        readout="sum",
-        found_by="boosting loop, trees on pseudo-residuals",
-    )
-
 
 @parameters
 class _Gradient:
@@ -112,8 +101,15 @@ class _Gradient:
         "tree_method": Options(("exact", "hist")),
         "max_bin": Interval(2, 256, whole=True),
     }
-    anatomy: ClassVar[Anatomy] = _anatomy()
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "sum", "boosting loop, trees on pseudo-residuals"
+    )
+    extras: ClassVar[tuple[str, ...]] = (
+        "n_estimators_",
+        "train_score_",
+        "validation_losses_",
+        "stopped_",
+    )
 
     _: KW_ONLY
     loss: str = "log_loss"

@@ -127,10 +127,10 @@ class LocalBoostingClassifier(LocalClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=(*VOTERS, "joined voters"),
-        weighting="local or local relevance or constant",
-        readout="normalised",
-        found_by="boosting loop, relevance and difficulty as given",
+        (*VOTERS, "joined voters"),
+        "local or local relevance or constant",
+        "normalised",
+        "boosting loop, relevance and difficulty as given",
     )
     contender: ClassVar[Contender] = Contender(
         "local-boosting",

@@ -23,16 +23,6 @@ __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 _SHARE = Interval(0, 1, open_low=True)
 
 _Floats = NDArray[np.float64]
-_EXTRAS = ("n_estimators_", "validation_losses_", "stopped_")
-
-
-def _anatomy() -> Anatomy:
-    return Anatomy(
-        voters=("joined voters",),
-        weighting="constant",
-        readout="sum",
-        found_by="boosting loop, second-order trees",
-    )
 
 
 @parameters
@@ -130,8 +120,10 @@ class _Newton:
         "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
         "n_iter_no_change": Interval(1, whole=True),
     }
-    anatomy: ClassVar[Anatomy] = _anatomy()
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "sum", "boosting loop, second-order trees"
+    )
+    extras: ClassVar[tuple[str, ...]] = ("n_estimators_", "validation_losses_", "stopped_")
 
     tree_method: str = "exact"
     _: KW_ONLY

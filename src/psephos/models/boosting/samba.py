@@ -115,10 +115,7 @@ class SamBAClassifier(LocalClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=VOTERS,
-        weighting="local",
-        readout="normalised",
-        found_by="boosting loop, relevance of each sample",
+        VOTERS, "local", "normalised", "boosting loop, relevance of each sample"
     )
     contender: ClassVar[Contender] = Contender(
         "samba",

@@ -36,9 +36,6 @@ from psephos.vote import Vote
 __all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
 
 _Floats = NDArray[np.float64]
-_ANATOMY = Anatomy(
-    ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
-)
 
 
 @parameters
@@ -82,7 +79,9 @@ class _Budget:
         "estimator": Member(),
         "prices": Anything(),
     }
-    anatomy: ClassVar[Anatomy] = _ANATOMY
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
+    )
     extras: ClassVar[tuple[str, ...]] = ("selection_",)
     _path = None  # the scores of the selector, in a model that `path` makes
 

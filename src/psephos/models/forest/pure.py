@@ -97,10 +97,7 @@ class PureRandomForestClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("tree voters",),
-        weighting="constant",
-        readout="normalised",
-        found_by="cells drawn without labels",
+        ("tree voters",), "constant", "normalised", "cells drawn without labels"
     )
     contender: ClassVar[Contender] = Contender(
         "pure-random-forest",

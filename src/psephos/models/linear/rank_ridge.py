@@ -32,10 +32,6 @@ from psephos.vote import (
 __all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]
 
 _Floats = NDArray[np.float64]
-_ANATOMY = Anatomy(
-    ("ranked voters", "coded voters"), "constant", "normalised",
-    "ridge penalty by cross-validation",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,10 @@ class _RankRidge:
         "n_folds": Interval(2, whole=True),
         "n_quantiles": Interval(2, whole=True),
     }
-    anatomy: ClassVar[Anatomy] = _ANATOMY
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("ranked voters", "coded voters"), "constant", "normalised",
+        "ridge penalty by cross-validation",
+    )  # fmt: skip
     extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
 
     alphas: Any = None

@@ -101,8 +101,6 @@ class C45Classifier(VoteClassifier):
         The fitted vote: one voter, the tree.
     tree_ : Tree
         The tree, its columns those of the table.
-    n_features_used_ : int
-        Columns the tree reads.
 
     Notes
     -----
@@ -175,10 +173,10 @@ class C45Classifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("branching tree voters",),
-        weighting="constant",
-        readout="normalised",
-        found_by="greedy growth by gain ratio, pessimistic pruning",
+        ("branching tree voters",),
+        "constant",
+        "normalised",
+        "greedy growth by gain ratio, pessimistic pruning",
     )
     contender: ClassVar[Contender] = Contender(
         "c45",

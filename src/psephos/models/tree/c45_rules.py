@@ -59,8 +59,6 @@ class C45RulesClassifier(VoteClassifier):
     rule_errors_ : ndarray of shape (T,)
         Pessimistic error rate of each rule; of the default, its error on the training rows it
         decides, 0 if there are none.
-    n_features_used_ : int
-        Columns the rules read.
 
     Notes
     -----
@@ -85,10 +83,10 @@ class C45RulesClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("rule voters",),
-        weighting="first match",
-        readout="normalised",
-        found_by="ways of a C4.5 tree, generalised, by description length",
+        ("rule voters",),
+        "first match",
+        "normalised",
+        "ways of a C4.5 tree, generalised, by description length",
     )
     contender: ClassVar[Contender] = Contender(
         "c45-rules",

@@ -14,7 +14,7 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
-from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
+from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of, told_vote
 from psephos.models.weak.one_sided import DensityRatio, sigma_range
 from psephos.models.weak.rows import Rows, read_rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
@@ -136,27 +136,17 @@ class LIoISClassifier(WeakLearner):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
-        extras: dict[str, Any] = dict.fromkeys(self.extras)
         if not (rows.codes == -1).any():
-            found = ordinary(rows)
-        else:
-            refuse_no_negative(rows, "LIoIS")
-            told = prior_of(rows)
-            prior = told.prior
-            gamma, risks = self.gamma, None
-            if isinstance(gamma, str):
-                gamma, risks = _chosen(rows, prior)
-            both, sigma = _risks(rows, prior)
-            found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
-            extras |= {
-                "prior_": prior,
-                "labels_": told,
-                "gamma_": float(gamma),
-                "gamma_risks_": risks,
-            }
-            extras["weights_"] = sigma_range(rows.codes, sigma)
-        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
-        return one_vote(rows, found.voters), extras
+            return told_vote(rows, ordinary(rows), gamma_=None, gamma_risks_=None, weights_=None)
+        refuse_no_negative(rows, "LIoIS")
+        told = prior_of(rows)
+        gamma, risks = self.gamma, None
+        if isinstance(gamma, str):
+            gamma, risks = _chosen(rows, told.prior)
+        both, sigma = _risks(rows, told.prior)
+        found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
+        own = {"gamma_": float(gamma), "gamma_risks_": risks}
+        return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma), **own)
 
 
 def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:

@@ -11,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
+from psephos.models.weak.fitting import fitted_by, ordinary, prior_of, told_vote
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
@@ -121,18 +121,13 @@ class OneSidedNoiseClassifier(WeakLearner):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
-        extras: dict[str, Any] = dict.fromkeys(self.extras)
         if not (rows.codes == -1).any():
-            found = ordinary(rows)
-        else:
-            refuse_no_negative(rows, "one-sided noise")
-            told = prior_of(rows)
-            sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
-            found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
-            extras |= {"prior_": told.prior, "labels_": told}
-            extras["weights_"] = sigma_range(rows.codes, sigma)
-        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
-        return one_vote(rows, found.voters), extras
+            return told_vote(rows, ordinary(rows), weights_=None)
+        refuse_no_negative(rows, "one-sided noise")
+        told = prior_of(rows)
+        sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
+        found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
+        return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma))
 
 
 def sigma_range(codes: NDArray[np.intp], sigma: _Floats) -> _Floats:

@@ -10,7 +10,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.weak.fitting import one_vote, ordinary
+from psephos.models.weak.fitting import ordinary, told_vote
 from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_read
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
@@ -149,14 +149,6 @@ class PUClassifier(WeakLearner):
     ) -> tuple[Vote, dict[str, Any]]:
         rows = negatives_read(read_rows(self, table, labels, weight, context))
         if not (rows.codes == -1).any():
-            found, calibration, told = ordinary(rows), None, None
-        else:
-            found, calibration, told = _FITS[self.risk](rows)
-        prior = None if told is None else told.prior
-        extras = {
-            "prior_": prior,
-            "labels_": told,
-            "objective_": found.objective,
-            "n_iter_": found.n_iter,
-        }
-        return one_vote(rows, found.voters, calibration), extras
+            return told_vote(rows, ordinary(rows))
+        found, calibration, told = _FITS[self.risk](rows)
+        return told_vote(rows, found, told, calibration)
