@@ -32,7 +32,34 @@ __all__ = ["VoteEstimator"]
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
-    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
+    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`. Parameters
+    below mean the same in all recipes that have them.
+
+    Parameters
+    ----------
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    n_jobs : int
+        Threads; the vote does not depend on it.
+    random_state : int, RandomState or None
+        Seeds all that is drawn.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    n_features_in_ : int
+        Columns of the training table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns that a case without missing values is answered by.
+    features_used_ : ndarray
+        Their names, or positions.
+    features_backup_ : ndarray
+        Those that are read only where another is missing.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        What moves the score, divided among the columns: see the attribute itself.
     """
 
     anatomy: ClassVar[Anatomy]

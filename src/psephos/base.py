@@ -34,7 +34,18 @@ __all__ = [
 
 
 class VoteClassifier(ClassifierMixin, VoteEstimator):
-    """Base of every classifier."""
+    """Base of every classifier.
+
+    Parameters
+    ----------
+    class_weight : dict, 'balanced' or None
+        Weights of the training rows by class, times `sample_weight`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted or as declared by `classes`.
+    """
 
     #: Whether y may be a table of 0 and 1, one column a label.
     multilabel: ClassVar[bool] = False

@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
-from psephos.params import Constraint, Interval, Seed, check_params
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos.params import Constraint, Interval, check_params
 from psephos.supervision.grids import Positive, candidates, median_width, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
@@ -28,13 +29,37 @@ _RIDGE = 1e-10  # of the greatest curvature
 _LEAST = 1e-12  # of a mean of kernels: a kernel without any row has no say
 
 
+@parameters
 class _KernelRatio(BaseEstimator):
-    """A ratio ``r(x) = sum_k dual_k exp(-|x - c_k|^2 / (2 sigma^2))``; see its two kinds."""
+    """A ratio ``r(x) = sum_k dual_k exp(-|x - c_k|^2 / (2 sigma^2))``; see its two kinds.
+
+    Parameters
+    ----------
+    n_components : int
+        Most kernels; their centres are drawn from the numerator without replacement.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_components,)
+        The weights of the kernels.
+    components_ : ndarray of shape (n_components, n_features)
+        The centres.
+    sigma_ : float
+        The width taken.
+    n_features_in_ : int
+        Columns of the samples.
+    """
 
     constraints: ClassVar[dict[str, Constraint]]
-    dual_coef_: _Floats
-    components_: _Floats
-    sigma_: float
+
+    n_components: int = 100
+    _: KW_ONLY
+    sigma: Any = None
+    random_state: Any = None
+    dual_coef_: _Floats = fitted()
+    components_: _Floats = fitted()
+    sigma_: float = fitted()
+    scores_: _Floats = fitted()
 
     def fit(
         self, numerator: Any, denominator: Any, weights: tuple[Any, Any] = (None, None)
@@ -70,9 +95,9 @@ class _KernelRatio(BaseEstimator):
                 f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
                 "give two samples of the same columns."
             )
-        rng = check_random_state(getattr(self, "random_state", None))
+        rng = check_random_state(self.random_state)
         order = rng.permutation(len(top))
-        self.components_ = top[order[: int(getattr(self, "n_components", 100))]]
+        self.components_ = top[order[: int(self.n_components)]]
         self.n_features_in_ = top.shape[1]
         squared = [_squared(part, self.components_) for part in (top, bottom)]
         with threadpool_limits(1, user_api="blas"):  # small matrices: threads wait for each other
@@ -93,6 +118,7 @@ class _KernelRatio(BaseEstimator):
         return _kernel(_squared(X, self.components_), self.sigma_) @ self.dual_coef_
 
 
+@parameters
 class ULSIF(_KernelRatio):
     """Unconstrained least-squares importance fitting (uLSIF): a density ratio in closed form.
 
@@ -109,27 +135,22 @@ class ULSIF(_KernelRatio):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Most kernels; their centres are drawn from the numerator without replacement.
-    sigma : float, 'median', list of float or None, default=None
+    sigma : float, 'median', list of float or None
         Width of the kernels. 'median': the square root of the median squared distance of the
         denominator to the centres, of those above 0. None: .25, .5, .75, 1, 1.5, 2 and 3 times
         that, of which the one of least leave-one-out error is taken, as of a list.
-    alpha : float, list of float or None, default=None
+    alpha : float, list of float or None
         Ridge. None: 10^-3, 10^-2.5, ..., 10; of several the one of least leave-one-out error. Where
         a sample has one row nothing can be left out: the middle one of each list is taken.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Of the centres and of the pairs that are left out.
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_components,)
-    components_ : ndarray of shape (n_components, n_features)
-        The centres.
-    sigma_, alpha_ : float
+    alpha_ : float
+        The ridge taken.
     scores_ : ndarray of shape (n_sigmas, n_alphas)
         The leave-one-out error, less a constant; 0 where there was nothing to choose.
-    n_features_in_ : int
 
     Notes
     -----
@@ -160,23 +181,12 @@ class ULSIF(_KernelRatio):
         "n_components": Interval(1, whole=True),
         "sigma": Positive(("median",)),
         "alpha": Positive(),
-        "random_state": Seed(),
     }
-    alpha_: float
-    scores_: _Floats
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        sigma: Any = None,
-        alpha: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.sigma = sigma
-        self.alpha = alpha
-        self.random_state = random_state
+    _: KW_ONLY
+    sigma: Any = None
+    alpha: Any = None
+    alpha_: float = fitted()
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
@@ -238,6 +248,7 @@ def _left_out(
     return np.array(errors)
 
 
+@parameters
 class KLIEP(_KernelRatio):
     """Kullback-Leibler importance estimation (KLIEP): the density ratio of greatest likelihood.
 
@@ -250,28 +261,21 @@ class KLIEP(_KernelRatio):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Most kernels; their centres are drawn from the numerator without replacement.
-    sigma : float, 'median', list of float or None, default=None
+    sigma : float, 'median', list of float or None
         As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken, or the
         middle one where a sample has one row.
-    n_folds : int, default=5
+    n_folds : int
         Folds of both samples.
-    tol : float, default=1e-8
+    tol : float
         The search ends where the optimality conditions below hold to this, in units of c_k.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Of the centres and folds.
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_components,)
-    components_ : ndarray of shape (n_components, n_features)
-        The centres.
-    sigma_ : float
     scores_ : ndarray of shape (n_sigmas,)
         Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there
         was nothing to choose.
-    n_features_in_ : int
 
     Notes
     -----
@@ -310,24 +314,12 @@ class KLIEP(_KernelRatio):
         "sigma": Positive(("median",)),
         "n_folds": Interval(2, whole=True),
         "tol": Interval(0, open_low=True),
-        "random_state": Seed(),
     }
-    scores_: _Floats
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        sigma: Any = None,
-        n_folds: int = 5,
-        tol: float = 1e-8,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.sigma = sigma
-        self.n_folds = n_folds
-        self.tol = tol
-        self.random_state = random_state
+    _: KW_ONLY
+    sigma: Any = None
+    n_folds: int = 5
+    tol: float = 1e-8
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))

@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_sample_weight
-from psephos.params import Constraint, Interval, Seed, Voter, check_params
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos.params import Constraint, Interval, Voter, check_params
 from psephos.supervision.grids import read_numbers
 
 __all__ = ["ElkanNotoPrior"]
@@ -37,6 +38,7 @@ class _Clip:
         return "two shares, 0 < low < high < 1"
 
 
+@parameters
 class ElkanNotoPrior(BaseEstimator):
     """The class prior by the first estimator of Elkan and Noto, cross-fitted.
 
@@ -53,15 +55,15 @@ class ElkanNotoPrior(BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier with predict_proba, default=None
+    estimator : classifier with predict_proba
         None: scikit-learn's logistic regression with the penalty `alpha`.
-    n_folds : int, default=5
+    n_folds : int
         Fewer where there are fewer rows (or groups) of either kind.
-    alpha : float, default=1e-3
+    alpha : float
         Penalty of the default: mean log-loss + alpha |w|^2.
-    clip : tuple of two floats, default=(.05, .95)
+    clip : tuple of two floats
         The estimate is not taken outside of (low, high).
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Of the folds.
 
     Attributes
@@ -104,29 +106,19 @@ class ElkanNotoPrior(BaseEstimator):
         "n_folds": Interval(2, whole=True),
         "alpha": Interval(0, open_low=True),
         "clip": _Clip(),
-        "random_state": Seed(),
     }
-    prior_: float
-    c_: float
-    raw_: float
-    error_: float
-    clipped_: bool
-    doubtful_: bool
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_folds: int = 5,
-        alpha: float = 1e-3,
-        clip: tuple[float, float] = (0.05, 0.95),
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.alpha = alpha
-        self.clip = clip
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    n_folds: int = 5
+    alpha: float = 1e-3
+    clip: tuple[float, float] = (0.05, 0.95)
+    random_state: Any = None
+    prior_: float = fitted()
+    c_: float = fitted()
+    raw_: float = fitted()
+    error_: float = fitted()
+    clipped_: bool = fitted()
+    doubtful_: bool = fitted()
 
     def fit(
         self,

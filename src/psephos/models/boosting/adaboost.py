@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from psephos._distributions import WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos._signature import KW_ONLY, parameters
+from psephos.base import Anatomy, Labels
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.loop import Round
+from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval
@@ -34,7 +36,8 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     return {"estimator": tree, **rest}
 
 
-class AdaBoostClassifier(VoteClassifier):
+@parameters
+class AdaBoostClassifier(BoostedClassifier):
     """AdaBoost by SAMME: a vote of stumps (or any classifier) with one constant weight each.
 
     Use it for a small model that reads as a list of weighted rules: with stumps, T rounds read at
@@ -52,46 +55,11 @@ class AdaBoostClassifier(VoteClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The voter; it must take sample weights. None is the library's own stump. Models of this
-        library, scikit-learn's trees, linear models and Gaussian naive Bayes can be saved.
-    n_estimators : int, default=50
-        Most voters, T.
-    learning_rate : float, default=1.0
+    learning_rate : float
         Shrinks every alpha.
-    criterion : {'gini', 'error'}, default='gini'
+    criterion : {'gini', 'error'}
         What the stump minimises. 'gini' gives the stumps of scikit-learn's depth-1 trees where no
         ties decide; 'error' the stump of least weighted error, which is faster.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the sample weights on either side of a stump.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
-    validation_fraction : float, default=None
-        Share of the training rows held out to decide how many voters to keep; None holds out
-        none. Rows of one group stay together.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which the search ends.
-    n_jobs : int, default=None
-        Threads of the stump search; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds `estimator` and the validation share; the stump needs none.
-
-    Attributes
-    ----------
-    vote_ : Vote
-        The fitted vote.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
-    estimator_errors_ : ndarray of shape (T,)
-        Weighted training errors eps_t.
-    stopped_ : str
-        Why the search ended.
 
     Notes
     -----
@@ -128,10 +96,7 @@ class AdaBoostClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=VOTERS,
-        weighting="constant",
-        readout="normalised",
-        found_by="boosting loop, exponential loss",
+        VOTERS, "constant", "normalised", "boosting loop, exponential loss"
     )
     contender: ClassVar[Contender] = Contender(
         "adaboost",
@@ -152,36 +117,11 @@ class AdaBoostClassifier(VoteClassifier):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": Interval(0, open_low=True),
-        **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
-    estimator_errors_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        criterion: str = "gini",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

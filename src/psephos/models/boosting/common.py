@@ -1,6 +1,6 @@
 """What boosting recipes share: a run of the boosting loop, with a validation share if asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,27 +13,15 @@ from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.training import Training
-from psephos.params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
-__all__ = ["SHARED", "VOTERS", "Steps", "fit_boosted"]
+__all__ = ["VOTERS", "Steps", "fit_boosted"]
 
 _Floats = NDArray[np.float64]
 _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
 
 #: What the stump or a given `estimator` becomes.
 VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", "nested voters")
-
-SHARED: Mapping[str, Constraint] = {
-    "estimator": Voter(),
-    "n_estimators": Interval(1, whole=True),
-    "criterion": Options(("error", "gini")),
-    "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
-    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-    "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
 class Steps(NamedTuple):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._distributions import Integers, LogUniform, Uniform
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.boosting.common import Steps, fit_boosted
@@ -18,7 +19,7 @@ from psephos.models.boosting.loop import Round
 from psephos.models.boosting.skeleton import Skeleton
 from psephos.models.boosting.stump_pools import DrawnStumps, SearchedStumps
 from psephos.models.training import Training, distinct_rows
-from psephos.params import Anything, Constraint, Interval, OneOf, Seed
+from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["CompressedSamBAClassifier"]
@@ -26,6 +27,7 @@ __all__ = ["CompressedSamBAClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class CompressedSamBAClassifier(VoteClassifier):
     """SamBA for which the sample-compression bound holds: each voter a function of three rows.
 
@@ -45,28 +47,28 @@ class CompressedSamBAClassifier(VoteClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=20
+    n_estimators : int
         Most voters, T.
-    n_candidates : int, default=None
+    n_candidates : int
         None: the stump is chosen among those of every column and two rows, as SamBA's is. Else
         among as many stumps, each of a column and two rows drawn before the data are seen. Fewer
         may miss the best one, and tighten the bound by the logarithm of their number.
-    a : float, default=1.0
+    a : float
         Distance floor, above 0. A small one makes sc-voters small almost everywhere, so that the
         bound says nothing.
-    b : float, default=2.0
+    b : float
         Locality.
-    distance_columns : list of str or int, default=None
+    distance_columns : list of str or int
         Columns the distance reads, named before the data are seen. None are all, without
         categorical columns whose type does not declare their categories.
-    distance_scale : float, default=1.0
+    distance_scale : float
         The distance that counts as 1, known before the data are seen: from other rows, or from
         what is known of the measurements. The distance is Euclidean in the columns' own units.
-    n_anchors : int, default=None
+    n_anchors : int
         K training rows, drawn at random, as anchors; None keeps all.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; a stump asks for one of them.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds what is drawn: stumps and anchors. To try seeds and keep the best is a choice after
         the data: the bound then does not hold.
 
@@ -74,16 +76,8 @@ class CompressedSamBAClassifier(VoteClassifier):
     ----------
     sample_compression_ : SampleCompression
         The rows each voter is made of and the number of candidates: what a bound needs.
-    vote_ : Vote
-        The fitted vote.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
     n_features_used_ : int
         Columns the vote reads, those of the distance among them.
-    features_used_ : ndarray
-        Their names, or positions.
     estimator_errors_ : ndarray of shape (T,)
         Weighted training errors eps_t.
     stopped_ : str
@@ -128,10 +122,10 @@ class CompressedSamBAClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("stump voters", "constant voters"),
-        weighting="local or constant",
-        readout="normalised",
-        found_by="boosting loop, stumps of two rows, relevance of each sample",
+        ("stump voters", "constant voters"),
+        "local or constant",
+        "normalised",
+        "boosting loop, stumps of two rows, relevance of each sample",
     )
     contender: ClassVar[Contender] = Contender(
         "compressed-samba",
@@ -155,35 +149,21 @@ class CompressedSamBAClassifier(VoteClassifier):
         "distance_columns": Anything(),
         "distance_scale": Interval(0, open_low=True),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_", "sample_compression_")
-    estimator_errors_: NDArray[np.float64]
-    stopped_: str
-    sample_compression_: SampleCompression
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 20,
-        n_candidates: int | None = None,
-        a: float = 1.0,
-        b: float = 2.0,
-        distance_columns: Any = None,
-        distance_scale: float = 1.0,
-        n_anchors: int | None = None,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.n_candidates = n_candidates
-        self.a = a
-        self.b = b
-        self.distance_columns = distance_columns
-        self.distance_scale = distance_scale
-        self.n_anchors = n_anchors
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    _: KW_ONLY
+    n_estimators: int = 20
+    n_candidates: int | None = None
+    a: float = 1.0
+    b: float = 2.0
+    distance_columns: Any = None
+    distance_scale: float = 1.0
+    n_anchors: int | None = None
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    estimator_errors_: NDArray[np.float64] = fitted()
+    stopped_: str = fitted()
+    sample_compression_: SampleCompression = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

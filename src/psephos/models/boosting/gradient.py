@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
 from psephos.models.training import Training
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -22,38 +23,122 @@ _Floats = NDArray[np.float64]
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
 
-_SHARED: Mapping[str, Constraint] = {
-    "learning_rate": Interval(0, open_low=True),
-    "n_estimators": Interval(1, whole=True),
-    "subsample": _SHARE,
-    "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
-    "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
-    "min_weight_fraction_leaf": Interval(0, 0.5),
-    "max_depth": OneOf((Interval(1, whole=True),), none=True),
-    "min_impurity_decrease": Interval(0),
-    "max_features": OneOf((Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True),
-    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-    "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
-    "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
-    "tol": Interval(0),
-    "tree_method": Options(("exact", "hist")),
-    "max_bin": Interval(2, 256, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
-_EXTRAS = ("n_estimators_", "train_score_", "validation_losses_", "stopped_")
 
+@parameters
+class _Gradient:
+    """What the two share.
 
-def _anatomy() -> Anatomy:
-    return Anatomy(
-        voters=("joined voters",),
-        weighting="constant",
-        readout="sum",
-        found_by="boosting loop, trees on pseudo-residuals",
+    Parameters
+    ----------
+    learning_rate : float
+        Shrinks every tree.
+    n_estimators : int
+        Rounds.
+    subsample : float
+        Share of the rows drawn for each round, without replacement.
+    min_samples_split : int or float
+        Least weight of a node that is split: rows, if they have no weights; below 1 a share of
+        all. 2 is no limit.
+    min_samples_leaf : int or float
+        Least weight on either side of a split; below 1 a share of all. 1 is no limit.
+    min_weight_fraction_leaf : float
+        Least share of the drawn rows' weight on either side of a split.
+    max_depth : int or None
+        None: no limit; 'hist' stops at 32.
+    min_impurity_decrease : float
+        Least fall of the sum of squares of r, as a share of the drawn rows' weight.
+    random_state : int, RandomState or None
+        Seeds the draws of rows and columns, those among columns of equal gain, and the validation
+        share.
+    max_features : int, float, {'sqrt', 'log2'} or None
+        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
+        number, or all.
+    max_leaf_nodes : int or None
+        Most leaves of a tree; the largest gain splits first.
+    validation_fraction : float
+        Share of the rows held out if `n_iter_no_change` is set. Rows of one group stay together.
+    n_iter_no_change : int or None
+        Boosting ends after a round whose held-out loss is not lower by `tol` than any of that
+        many before it. None holds nothing out.
+    tol : float
+        How much lower it has to be.
+    tree_method : {'exact', 'hist'}
+        'exact' looks at every cut, 'hist' at those between the bins of columns.
+    max_bin : int
+        Bins of a column, the one for missing values among them; not used by 'exact'.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories: a node divides them into two sets, along the order
+        of their mean residuals; codes that the node has not seen count as missing.
+    n_jobs : int
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        Rounds.
+    validation_losses_ : ndarray
+        Held-out loss after each round; empty if none was held out.
+    stopped_ : str
+        'all rounds' or 'validation'.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "learning_rate": Interval(0, open_low=True),
+        "n_estimators": Interval(1, whole=True),
+        "subsample": _SHARE,
+        "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
+        "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": Interval(0, 0.5),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "min_impurity_decrease": Interval(0),
+        "max_features": OneOf(
+            (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+        ),
+        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+        "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
+        "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
+        "tol": Interval(0),
+        "tree_method": Options(("exact", "hist")),
+        "max_bin": Interval(2, 256, whole=True),
+    }
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "sum", "boosting loop, trees on pseudo-residuals"
+    )
+    extras: ClassVar[tuple[str, ...]] = (
+        "n_estimators_",
+        "train_score_",
+        "validation_losses_",
+        "stopped_",
     )
 
+    _: KW_ONLY
+    loss: str = "log_loss"
+    learning_rate: float = 0.1
+    n_estimators: int = 100
+    subsample: float = 1.0
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = 3
+    min_impurity_decrease: float = 0.0
+    random_state: Any = None
+    max_features: Any = None
+    max_leaf_nodes: int | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int | None = None
+    tol: float = 1e-4
+    tree_method: str = "exact"
+    max_bin: int = 256
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    n_estimators_: int = fitted()
+    train_score_: NDArray[np.float64] = fitted()
+    validation_losses_: NDArray[np.float64] = fitted()
+    stopped_: str = fitted()
 
-class GradientBoostingClassifier(VoteClassifier):
+
+@parameters
+class GradientBoostingClassifier(_Gradient, VoteClassifier):
     """Gradient boosting: a vote of a constant and of regression trees on pseudo-residuals.
 
     Use it for accuracy on tables where columns act together; with ``max_depth=1`` every voter is a
@@ -72,71 +157,16 @@ class GradientBoostingClassifier(VoteClassifier):
 
     Parameters
     ----------
-    loss : {'log_loss', 'exponential'}, default='log_loss'
+    loss : {'log_loss', 'exponential'}
         'exponential' is AdaBoost's, for two classes: r_i = s_i exp(-s_i F), s_i = -1 or 1, leaves
         sum r_i / sum |r_i|, probabilities 1 / (1 + exp(-2 F)).
-    learning_rate : float, default=0.1
-        Shrinks every tree.
-    n_estimators : int, default=100
-        Rounds.
-    subsample : float, default=1.0
-        Share of the rows drawn for each round, without replacement.
-    min_samples_split : int or float, default=2
-        Least weight of a node that is split: rows, if they have no weights; below 1 a share of
-        all. 2 is no limit.
-    min_samples_leaf : int or float, default=1
-        Least weight on either side of a split; below 1 a share of all. 1 is no limit.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the drawn rows' weight on either side of a split.
-    max_depth : int or None, default=3
-        None: no limit; 'hist' stops at 32.
-    min_impurity_decrease : float, default=0.0
-        Least fall of the sum of squares of r, as a share of the drawn rows' weight.
-    random_state : int, RandomState or None, default=None
-        Seeds the draws of rows and columns, those among columns of equal gain, and the validation
-        share.
-    max_features : int, float, {'sqrt', 'log2'} or None, default=None
-        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
-        number, or all.
-    max_leaf_nodes : int or None, default=None
-        Most leaves of a tree; the largest gain splits first.
-    validation_fraction : float, default=0.1
-        Share of the rows held out if `n_iter_no_change` is set. Rows of one group stay together.
-    n_iter_no_change : int or None, default=None
-        Boosting ends after a round whose held-out loss is not lower by `tol` than any of that
-        many before it. None holds nothing out.
-    tol : float, default=1e-4
-    class_weight : dict, 'balanced' or None, default=None
-    tree_method : {'exact', 'hist'}, default='exact'
-        'exact' looks at every cut, 'hist' at those between the bins of columns.
-    max_bin : int, default=256
-        Bins of a column, the one for missing values among them; not used by 'exact'.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories: a node divides them into two sets, along the order
-        of their mean residuals; codes that the node has not seen count as missing.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
 
     Attributes
     ----------
     vote_ : Vote
         The constant (voter 1) and the trees, of constant weight 1. Stages count voters.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
-    n_estimators_ : int
-        Rounds.
     train_score_ : ndarray
         Loss on the drawn rows after each round; of two classes the deviance, twice the log-loss.
-    validation_losses_ : ndarray
-        Held-out loss after each round; empty if none was held out.
-    stopped_ : str
-        'all rounds' or 'validation'.
 
     Notes
     -----
@@ -165,63 +195,14 @@ class GradientBoostingClassifier(VoteClassifier):
     11
     """
 
-    anatomy: ClassVar[Anatomy] = _anatomy()
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),
-        **_SHARED,
-        "class_weight": ClassWeight(),
     }
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
-    n_estimators_: int
-    train_score_: NDArray[np.float64]
-    validation_losses_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        *,
-        loss: str = "log_loss",
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = 3,
-        min_impurity_decrease: float = 0.0,
-        random_state: Any = None,
-        max_features: Any = None,
-        max_leaf_nodes: int | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        tol: float = 1e-4,
-        class_weight: Any = None,
-        tree_method: str = "exact",
-        max_bin: int = 256,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.class_weight = class_weight
-        self.tree_method = tree_method
-        self.max_bin = max_bin
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    tol: float = 1e-4
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -232,7 +213,8 @@ class GradientBoostingClassifier(VoteClassifier):
         return fit_gradient(self, data, context, loss, Readout("sum", "logistic", slope))
 
 
-class GradientBoostingRegressor(VoteRegressor):
+@parameters
+class GradientBoostingRegressor(_Gradient, VoteRegressor):
     """Gradient boosting of regression trees for numbers.
 
     As GradientBoostingClassifier, with one score, which is the answer itself; F_0, r and the
@@ -240,51 +222,21 @@ class GradientBoostingRegressor(VoteRegressor):
 
     Parameters
     ----------
-    loss : {'squared_error', 'absolute_error', 'huber', 'quantile'}, default='squared_error'
+    loss : {'squared_error', 'absolute_error', 'huber', 'quantile'}
         'squared_error': the mean; r = y - F; leaves are the mean of r. 'absolute_error': the
         median; the sign of y - F; the median of y - F. 'quantile': the `alpha`-quantile; alpha
         above F and alpha - 1 below it; the alpha-quantile of y - F. 'huber': the median; y - F cut
         off at delta, the alpha-quantile of |y - F|; the median m of y - F plus the mean of
         y - F - m cut off at delta.
-    learning_rate : float, default=0.1
-    n_estimators : int, default=100
-        Rounds.
-    subsample : float, default=1.0
-    min_samples_split : int or float, default=2
-        See GradientBoostingClassifier.
-    min_samples_leaf : int or float, default=1
-    min_weight_fraction_leaf : float, default=0.0
-    max_depth : int or None, default=3
-    min_impurity_decrease : float, default=0.0
-    random_state : int, RandomState or None, default=None
-    max_features : int, float, {'sqrt', 'log2'} or None, default=None
-    alpha : float, default=0.9
+    alpha : float
         The quantile of 'huber' and 'quantile'.
-    max_leaf_nodes : int or None, default=None
-    validation_fraction : float, default=0.1
-    n_iter_no_change : int or None, default=None
-    tol : float, default=1e-4
-    tree_method : {'exact', 'hist'}, default='exact'
-    max_bin : int, default=256
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
 
     Attributes
     ----------
     vote_ : Vote
         The constant (voter 1) and the trees, of constant weight 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    n_estimators_ : int
-        Rounds.
     train_score_ : ndarray
         Loss on the drawn rows after each round.
-    validation_losses_ : ndarray
-    stopped_ : str
-        'all rounds' or 'validation'.
 
     Notes
     -----
@@ -307,7 +259,6 @@ class GradientBoostingRegressor(VoteRegressor):
     11
     """
 
-    anatomy: ClassVar[Anatomy] = _anatomy()
     contender: ClassVar[Contender] = Contender(
         "gradient-boosting-regressor",
         "boosting",
@@ -315,59 +266,13 @@ class GradientBoostingRegressor(VoteRegressor):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),
-        **_SHARED,
         "alpha": _PART,
     }
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
-    n_estimators_: int
-    train_score_: NDArray[np.float64]
-    validation_losses_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared_error",
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = 3,
-        min_impurity_decrease: float = 0.0,
-        random_state: Any = None,
-        max_features: Any = None,
-        alpha: float = 0.9,
-        max_leaf_nodes: int | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        tol: float = 1e-4,
-        tree_method: str = "exact",
-        max_bin: int = 256,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.max_features = max_features
-        self.alpha = alpha
-        self.max_leaf_nodes = max_leaf_nodes
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.tree_method = tree_method
-        self.max_bin = max_bin
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    loss: str = "squared_error"
+    max_features: Any = None
+    alpha: float = 0.9
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from psephos._distributions import Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos._signature import KW_ONLY, parameters
+from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
+from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.boosting.skeleton import (
     DIFFICULTIES,
     RELEVANCES,
@@ -30,7 +32,8 @@ __all__ = ["LocalBoostingClassifier"]
 _Floats = NDArray[np.float64]
 
 
-class LocalBoostingClassifier(VoteClassifier):
+@parameters
+class LocalBoostingClassifier(LocalClassifier):
     """Boosting with local expertise: SamBA's skeleton, with relevance and difficulty of your own.
 
     Use it to try another idea of where a voter is to be trusted, or of which rows are difficult;
@@ -50,70 +53,32 @@ class LocalBoostingClassifier(VoteClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The voter; it must take sample weights. None is the library's own stump.
-    n_estimators : int, default=20
-        Most voters, T.
-    relevance : {'exp', 'right'} or callable, default='exp'
+    relevance : {'exp', 'right'} or callable
         omega: 'exp' is SamBA's exp(h_t(x_i) y_i), 'right' AdaBoost's 1[h_t(x_i) = y_i]. A function
         ``relevance(seen)`` returns a number of at least 0 for each row; `seen` is a
         `psephos.models.boosting.BoostingRound`. The fitted vote keeps the numbers, not the
         function.
-    difficulty : {'exp', 'log-odds'} or callable, default='exp'
+    difficulty : {'exp', 'log-odds'} or callable
         What multiplies a row's weight: 'exp' is SamBA's exp(-omega_t[i] h_t(x_i) y_i), 'log-odds'
         AdaBoost's exp(-alpha_t h_t(x_i) y_i / 2), up to a common factor. A function
         ``difficulty(seen)`` returns a number of at least 0 for each row, with omega_t in
         ``seen.relevance``; a row of weight 0 does not come back.
-    says : {'answer', 'probability'}, default='answer'
+    says : {'answer', 'probability'}
         What voters say: a class, so that h_t(x) is -1 or 1, or their probabilities, so that h_t(x)
         is p(+1) - p(-1); a stump's are the weighted class shares of its sides.
-    weighting : {'local', 'log-odds'}, default='local'
+    weighting : {'local', 'log-odds'}
         'log-odds' gives each voter AdaBoost's alpha_t = ln((1 - eps_t) / eps_t) + ln(K - 1)
         everywhere, with eps_t = 1 - sum_i pi_t(i) omega_t[i]; it needs relevance='right', and
         reads no anchors: `a`, `b` and what is said of distances have no effect.
-    prior : 'balanced', dict or callable, default=None
+    prior : 'balanced', dict or callable
         pi_1, apart from the rows' weights: of each class, or ``prior(X, y)`` of each row, at least
         0; X and y as in `BoostingRound`. It is multiplied by the sample weights, as a row of weight
         w is the row w times, and normalised. None is their weights alone.
-    a : float, default=0.1
-        Distance floor, as in SamBAClassifier.
-    b : float, default=4.0
-        Locality, as in SamBAClassifier.
-    criterion : {'gini', 'error'}, default='gini'
-        What the stump minimises.
-    distance_scale : {'mean', 'sum', None}, default='mean'
-    column_scale : {'std', None}, default='std'
-    n_anchors : int, default=None
-        These are as in SamBAClassifier.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the sample weights on either side of a stump.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; they differ by 0 or 1 in the distance.
-    validation_fraction : float, default=None
-        Share of the training rows held out to decide how many voters to keep.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which the search ends.
-    n_jobs : int, default=None
-        Threads of the stump search; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds `estimator`, the anchors and the validation share.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
     estimator_errors_ : ndarray of shape (T,)
         eps_t, the sum of pi_t(i) times what voter t gives to other classes than y_i.
-    stopped_ : str
-        Why the search ended.
 
     Notes
     -----
@@ -162,10 +127,10 @@ class LocalBoostingClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=(*VOTERS, "joined voters"),
-        weighting="local or local relevance or constant",
-        readout="normalised",
-        found_by="boosting loop, relevance and difficulty as given",
+        (*VOTERS, "joined voters"),
+        "local or local relevance or constant",
+        "normalised",
+        "boosting loop, relevance and difficulty as given",
     )
     contender: ClassVar[Contender] = Contender(
         "local-boosting",
@@ -194,54 +159,15 @@ class LocalBoostingClassifier(VoteClassifier):
         "distance_scale": Options(("mean", "sum", None)),
         "column_scale": Options(("std", None)),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
-        **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
-    estimator_errors_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 20,
-        relevance: Any = "exp",
-        difficulty: Any = "exp",
-        says: str = "answer",
-        weighting: str = "local",
-        prior: Any = None,
-        a: float = 0.1,
-        b: float = 4.0,
-        criterion: str = "gini",
-        distance_scale: str | None = "mean",
-        column_scale: str | None = "std",
-        n_anchors: int | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.relevance = relevance
-        self.difficulty = difficulty
-        self.says = says
-        self.weighting = weighting
-        self.prior = prior
-        self.a = a
-        self.b = b
-        self.criterion = criterion
-        self.distance_scale = distance_scale
-        self.column_scale = column_scale
-        self.n_anchors = n_anchors
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    n_estimators: int = 20
+    relevance: Any = "exp"
+    difficulty: Any = "exp"
+    says: str = "answer"
+    weighting: str = "local"
+    prior: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -7,32 +7,157 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
-from psephos.models.boosting.newton_limits import CONTENDER, SHARED
+from psephos.models.boosting.newton_limits import CONTENDER
 from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
-from psephos.params import ClassWeight, Constraint
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 
+_SHARE = Interval(0, 1, open_low=True)
+
 _Floats = NDArray[np.float64]
-_EXTRAS = ("n_estimators_", "validation_losses_", "stopped_")
 
 
-def _anatomy() -> Anatomy:
-    return Anatomy(
-        voters=("joined voters",),
-        weighting="constant",
-        readout="sum",
-        found_by="boosting loop, second-order trees",
+@parameters
+class _Newton:
+    """What the two share.
+
+    Parameters
+    ----------
+    tree_method : {'exact', 'approx', 'hist'}
+        'exact' looks at every cut, in float32 as XGBoost's own 'exact' does: the same trees and
+        margins, bit for bit, where no rows or columns are drawn and no weights are given; see
+        the notes of NewtonBoostingClassifier. 'approx' looks at cuts of equal hessian, proposed
+        anew for each tree. 'hist' at the cuts of bins made once. These two compare values in
+        float64.
+    n_estimators : int
+        Rounds.
+    learning_rate : float
+        Shrinks every tree.
+    max_depth : int or None
+        None: no limit.
+    max_leaves : int or None
+        Most leaves of a tree; None: as many as the depth allows. Not for 'exact'.
+    grow_policy : {'depthwise', 'lossguide'}
+        Which leaf is split next, while there may be more of them: 'depthwise' one of the least
+        depth, 'lossguide' the one that gains most. The same trees where `max_leaves` does not
+        bind. Not for 'exact', nor for local proposals.
+    reg_lambda : float
+        Cost of squared weights.
+    reg_alpha : float
+        Cost of absolute weights.
+    gamma : float
+        Least gain of a split. 'hist' and 'approx' make no other; 'exact' and local proposals
+        undo, when the tree is complete, splits into two leaves that gain less: a weak split
+        above a strong one then stays. XGBoost does the same.
+    min_child_weight : float
+        Least sum of hessians on either side: of weights, for squared error.
+    max_delta_step : float
+        Most a weight may be, before shrinkage; 0: anything.
+    subsample : float
+        Each row is seen by a round with this probability.
+    colsample_bytree, colsample_bylevel, colsample_bynode : float
+        Share of the columns drawn for each tree, of those for each level, of those for each node.
+        With 'hist' levels beyond the 64th have the columns of that.
+    max_bin : int
+        Bins of a column, the one for missing values among them; not used by 'exact'.
+    proposal : {'global', 'local'}
+        Of 'approx': cuts are proposed once for each tree, or anew for each node.
+    monotone_constraints : sequence of {-1, 0, 1} or dict
+        1: the score must not fall as the column grows, -1: not rise. A dict names columns.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories: a node divides them into two sets, along the order
+        of their G / (H + lambda); codes that the node has not seen count as missing.
+    validation_fraction : float
+        Share of the training rows held out to decide how many rounds to keep; None holds out
+        none. Rows of one group stay together.
+    n_iter_no_change : int
+        Rounds without a lower validation loss after which boosting ends.
+    n_jobs : int
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None
+        Seeds the draws of rows and columns and the validation share.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The base score (voter 1) and the trees, of constant weight 1.
+    n_estimators_ : int
+        Rounds kept.
+    validation_losses_ : ndarray
+        Held-out loss after each round; empty if none was held out.
+    stopped_ : str
+        'all rounds' or 'validation'.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "tree_method": Options(("exact", "approx", "hist")),
+        "n_estimators": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "max_leaves": OneOf((Interval(2, whole=True),), none=True),
+        "grow_policy": Options(("depthwise", "lossguide")),
+        "reg_lambda": Interval(0),
+        "reg_alpha": Interval(0),
+        "gamma": Interval(0),
+        "min_child_weight": Interval(0),
+        "max_delta_step": Interval(0),
+        "subsample": _SHARE,
+        "colsample_bytree": _SHARE,
+        "colsample_bylevel": _SHARE,
+        "colsample_bynode": _SHARE,
+        "base_score": OneOf((Interval(-np.inf),), none=True),
+        "max_bin": Interval(2, 256, whole=True),
+        "proposal": Options(("global", "local")),
+        "monotone_constraints": Anything(),
+        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+        "n_iter_no_change": Interval(1, whole=True),
+    }
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "sum", "boosting loop, second-order trees"
     )
+    extras: ClassVar[tuple[str, ...]] = ("n_estimators_", "validation_losses_", "stopped_")
+
+    tree_method: str = "exact"
+    _: KW_ONLY
+    n_estimators: int = 100
+    learning_rate: float = 0.3
+    max_depth: int | None = 6
+    max_leaves: int | None = None
+    grow_policy: str = "depthwise"
+    reg_lambda: float = 1.0
+    reg_alpha: float = 0.0
+    gamma: float = 0.0
+    min_child_weight: float = 1.0
+    max_delta_step: float = 0.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
+    base_score: float | None = None
+    max_bin: int = 256
+    proposal: str = "global"
+    monotone_constraints: Any = None
+    objective: Any = None
+    categorical_features: Any = "from_dtype"
+    validation_fraction: float | None = None
+    n_iter_no_change: int = 10
+    n_jobs: int | None = None
+    random_state: Any = None
+    n_estimators_: int = fitted()
+    validation_losses_: NDArray[np.float64] = fitted()
+    stopped_: str = fitted()
 
 
-class NewtonBoostingClassifier(VoteClassifier):
+@parameters
+class NewtonBoostingClassifier(_Newton, VoteClassifier):
     """Second-order gradient boosting: a vote of a base score and of real-valued trees.
 
     Use it where you would use XGBoost: objective, penalties and names of parameters are XGBoost's,
@@ -51,83 +176,11 @@ class NewtonBoostingClassifier(VoteClassifier):
 
     Parameters
     ----------
-    tree_method : {'exact', 'approx', 'hist'}, default='exact'
-        'exact' looks at every cut, in float32 as XGBoost's own 'exact' does: the same trees and
-        margins, bit for bit, where no rows or columns are drawn and no weights are given; see
-        Notes. 'approx' looks at cuts of equal hessian, proposed anew for each tree. 'hist' at the
-        cuts of bins made once. These two compare values in float64.
-    n_estimators : int, default=100
-        Rounds.
-    learning_rate : float, default=0.3
-        Shrinks every tree.
-    max_depth : int or None, default=6
-        None: no limit.
-    max_leaves : int or None, default=None
-        Most leaves of a tree; None: as many as the depth allows. Not for 'exact'.
-    grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
-        Which leaf is split next, while there may be more of them: 'depthwise' one of the least
-        depth, 'lossguide' the one that gains most. The same trees where `max_leaves` does not
-        bind. Not for 'exact', nor for local proposals.
-    reg_lambda : float, default=1.0
-        Cost of squared weights.
-    reg_alpha : float, default=0.0
-        Cost of absolute weights.
-    gamma : float, default=0.0
-        Least gain of a split. 'hist' and 'approx' make no other; 'exact' and local proposals
-        undo, when the tree is complete, splits into two leaves that gain less: a weak split
-        above a strong one then stays. XGBoost does the same.
-    min_child_weight : float, default=1.0
-        Least sum of hessians on either side.
-    max_delta_step : float, default=0.0
-        Most a weight may be, before shrinkage; 0: anything.
-    subsample : float, default=1.0
-        Each row is seen by a round with this probability.
-    colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
-        Share of the columns drawn for each tree, of those for each level, of those for each node.
-        With 'hist' levels beyond the 64th have the columns of that.
-    base_score : float, default=None
+    base_score : float
         A probability (two classes), or the margin that all classes start from. None: the log-odds
         of the classes' shares.
-    max_bin : int, default=256
-        Bins of a column, the one for missing values among them; not used by 'exact'.
-    proposal : {'global', 'local'}, default='global'
-        Of 'approx': cuts are proposed once for each tree, or anew for each node.
-    monotone_constraints : sequence of {-1, 0, 1} or dict, default=None
-        1: the score must not fall as the column grows, -1: not rise. A dict names columns.
-    objective : callable, default=None
+    objective : callable
         ``objective(y, margin)`` returns gradient and hessian; y are class indices. None: log-loss.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories: a node divides them into two sets, along the order
-        of their G / (H + lambda); codes that the node has not seen count as missing.
-    validation_fraction : float, default=None
-        Share of the training rows held out to decide how many rounds to keep; None holds out
-        none. Rows of one group stay together.
-    n_iter_no_change : int, default=10
-        Rounds without a lower validation loss after which boosting ends.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds the draws of rows and columns and the validation share.
-
-    Attributes
-    ----------
-    vote_ : Vote
-        The base score (voter 1) and the trees, of constant weight 1.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
-    n_estimators_ : int
-        Rounds kept.
-    validation_losses_ : ndarray
-        Held-out loss after each round; empty if none was held out.
-    stopped_ : str
-        'all rounds' or 'validation'.
 
     Notes
     -----
@@ -163,74 +216,14 @@ class NewtonBoostingClassifier(VoteClassifier):
     11
     """
 
-    anatomy: ClassVar[Anatomy] = _anatomy()
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "objective": ObjectiveParameter(None),
-        "class_weight": ClassWeight(),
     }
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
-    n_estimators_: int
-    validation_losses_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        tree_method: str = "exact",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.3,
-        max_depth: int | None = 6,
-        max_leaves: int | None = None,
-        grow_policy: str = "depthwise",
-        reg_lambda: float = 1.0,
-        reg_alpha: float = 0.0,
-        gamma: float = 0.0,
-        min_child_weight: float = 1.0,
-        max_delta_step: float = 0.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        base_score: float | None = None,
-        max_bin: int = 256,
-        proposal: str = "global",
-        monotone_constraints: Any = None,
-        objective: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.tree_method = tree_method
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.grow_policy = grow_policy
-        self.reg_lambda = reg_lambda
-        self.reg_alpha = reg_alpha
-        self.gamma = gamma
-        self.min_child_weight = min_child_weight
-        self.max_delta_step = max_delta_step
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.base_score = base_score
-        self.max_bin = max_bin
-        self.proposal = proposal
-        self.monotone_constraints = monotone_constraints
-        self.objective = objective
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    objective: Any = None
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -252,57 +245,18 @@ class NewtonBoostingClassifier(VoteClassifier):
         return single_margin(self.vote_, self._values(X))
 
 
-class NewtonBoostingRegressor(VoteRegressor):
+@parameters
+class NewtonBoostingRegressor(_Newton, VoteRegressor):
     """Second-order gradient boosting of trees for numbers: squared error, or a custom objective.
 
     As NewtonBoostingClassifier, with one margin, which is the answer itself.
 
     Parameters
     ----------
-    tree_method : {'exact', 'approx', 'hist'}, default='exact'
-        See NewtonBoostingClassifier.
-    n_estimators : int, default=100
-        Rounds.
-    learning_rate : float, default=0.3
-    max_depth : int or None, default=6
-    max_leaves : int or None, default=None
-    grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
-    reg_lambda : float, default=1.0
-    reg_alpha : float, default=0.0
-    gamma : float, default=0.0
-    min_child_weight : float, default=1.0
-        Least sum of hessians on either side: of weights, for squared error.
-    max_delta_step : float, default=0.0
-    subsample : float, default=1.0
-    colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
-    base_score : float, default=None
+    base_score : float
         The number that boosting starts from; None: the mean.
-    max_bin : int, default=256
-    proposal : {'global', 'local'}, default='global'
-    monotone_constraints : sequence of {-1, 0, 1} or dict, default=None
-    objective : 'squared_error' or callable, default='squared_error'
+    objective : 'squared_error' or callable
         ``objective(y, margin)`` returns gradient and hessian; it starts from `base_score` or 0.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    validation_fraction : float, default=None
-        Share of the training rows held out to decide how many rounds to keep, by squared error.
-    n_iter_no_change : int, default=10
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    vote_ : Vote
-        The base score (voter 1) and the trees, of constant weight 1.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    n_estimators_ : int
-        Rounds kept.
-    validation_losses_ : ndarray
-    stopped_ : str
-        'all rounds' or 'validation'.
 
     Notes
     -----
@@ -324,75 +278,17 @@ class NewtonBoostingRegressor(VoteRegressor):
     11
     """
 
-    anatomy: ClassVar[Anatomy] = _anatomy()
     contender: ClassVar[Contender] = Contender(
         "newton-boosting-regressor",
         "boosting",
         small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "objective": ObjectiveParameter("squared_error"),
     }
-    extras: ClassVar[tuple[str, ...]] = _EXTRAS
-    n_estimators_: int
-    validation_losses_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        tree_method: str = "exact",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.3,
-        max_depth: int | None = 6,
-        max_leaves: int | None = None,
-        grow_policy: str = "depthwise",
-        reg_lambda: float = 1.0,
-        reg_alpha: float = 0.0,
-        gamma: float = 0.0,
-        min_child_weight: float = 1.0,
-        max_delta_step: float = 0.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        base_score: float | None = None,
-        max_bin: int = 256,
-        proposal: str = "global",
-        monotone_constraints: Any = None,
-        objective: Any = "squared_error",
-        categorical_features: Any = "from_dtype",
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.tree_method = tree_method
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.grow_policy = grow_policy
-        self.reg_lambda = reg_lambda
-        self.reg_alpha = reg_alpha
-        self.gamma = gamma
-        self.min_child_weight = min_child_weight
-        self.max_delta_step = max_delta_step
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.base_score = base_score
-        self.max_bin = max_bin
-        self.proposal = proposal
-        self.monotone_constraints = monotone_constraints
-        self.objective = objective
-        self.categorical_features = categorical_features
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    objective: Any = "squared_error"
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -1,6 +1,5 @@
 """What the parameters of second-order boosting may be, and what they mean for its trees."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,40 +10,12 @@ from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos.contender import Contender, Params, Shape
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.newton import Growth
 
-__all__ = ["CONTENDER", "SHARED", "directions", "growth", "penalty"]
+__all__ = ["CONTENDER", "directions", "growth", "penalty"]
 
-_SHARE = Interval(0, 1, open_low=True)
 _HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
-
-SHARED: Mapping[str, Constraint] = {
-    "tree_method": Options(("exact", "approx", "hist")),
-    "n_estimators": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-    "max_depth": OneOf((Interval(1, whole=True),), none=True),
-    "max_leaves": OneOf((Interval(2, whole=True),), none=True),
-    "grow_policy": Options(("depthwise", "lossguide")),
-    "reg_lambda": Interval(0),
-    "reg_alpha": Interval(0),
-    "gamma": Interval(0),
-    "min_child_weight": Interval(0),
-    "max_delta_step": Interval(0),
-    "subsample": _SHARE,
-    "colsample_bytree": _SHARE,
-    "colsample_bylevel": _SHARE,
-    "colsample_bynode": _SHARE,
-    "base_score": OneOf((Interval(-np.inf),), none=True),
-    "max_bin": Interval(2, 256, whole=True),
-    "proposal": Options(("global", "local")),
-    "monotone_constraints": Anything(),
-    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-    "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
 def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:

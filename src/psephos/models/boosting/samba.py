@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos._signature import KW_ONLY, parameters
+from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.loop import Round
+from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.boosting.training_weights import TrainingWeights
 from psephos.models.training import Training, distinct_rows
-from psephos.params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["SamBAClassifier"]
@@ -23,7 +25,8 @@ __all__ = ["SamBAClassifier"]
 _Floats = NDArray[np.float64]
 
 
-class SamBAClassifier(VoteClassifier):
+@parameters
+class SamBAClassifier(LocalClassifier):
     """Sample boosting: few stumps, each weighted by how right it was on similar training rows.
 
     Use it where few columns decide, but which of them to trust depends on the case: a rule weighs
@@ -41,67 +44,16 @@ class SamBAClassifier(VoteClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The voter; it must take sample weights. None is the library's own stump. Models of this
-        library, scikit-learn's trees, linear models and Gaussian naive Bayes can be saved.
-    n_estimators : int, default=20
-        Most voters, T.
-    a : float, default=0.1
-        Distance floor: larger is smoother and more robust to wrong labels. In units of the mean
-        distance of training pairs unless `distance_scale` says otherwise.
-    b : float, default=4.0
-        Locality: with larger values only nearer rows count.
-    criterion : {'gini', 'error'}, default='gini'
+    criterion : {'gini', 'error'}
         What the stump minimises: Gini impurity, or weighted error (both sides then answer
         differently). By weighted error more columns of noise are let into the distance.
-    update : {'vote', 'sample'}, default='vote'
+    update : {'vote', 'sample'}
         How sample weights move. 'sample' is Algorithm 3. 'vote' is the rule of the authors'
         program: pi_2 proportional to exp(-h_1(x_i) y_i), then pi_{t+1} to exp(-2 F_t(x_i) y_i),
         with F_t the normalised kernel vote of all voters so far; its time is quadratic in the rows.
-    leave_one_out : bool, default=True
+    leave_one_out : bool
         With update='vote', leave a row out of the vote on itself. Its own anchor, at distance 0,
         would else outweigh the others, and stall the search.
-    distance_scale : {'mean', 'sum', None}, default='mean'
-        'mean' divides distances by their mean over training pairs, so that `a` and `b` mean the
-        same at any number of rows and any scale; 'sum' divides the distances of each case by
-        their sum over the anchors, as the authors' program does; None is the paper's formula.
-    column_scale : {'std', None}, default='std'
-        'std' divides each numeric column by its standard deviation in the distance; None is the
-        paper's formula.
-    n_anchors : int, default=None
-        Keep this many training rows, drawn at random, as anchors (appendix D.3); None keeps all.
-    class_weight : dict or 'balanced', default=None
-        Multiplies the sample weights.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the sample weights on either side of a stump.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; they differ by 0 or 1 in the distance.
-    validation_fraction : float, default=None
-        Share of the training rows held out to decide how many voters to keep; None holds out
-        none. Rows of one group stay together.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which the search ends.
-    n_jobs : int, default=None
-        Threads of the stump search; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds `estimator`, the anchors and the validation share; the default settings draw none.
-
-    Attributes
-    ----------
-    vote_ : Vote
-        The fitted vote.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
-    estimator_errors_ : ndarray of shape (T,)
-        Weighted training errors eps_t.
-    stopped_ : str
-        Why the search ended.
 
     Notes
     -----
@@ -163,10 +115,7 @@ class SamBAClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=VOTERS,
-        weighting="local",
-        readout="normalised",
-        found_by="boosting loop, relevance of each sample",
+        VOTERS, "local", "normalised", "boosting loop, relevance of each sample"
     )
     contender: ClassVar[Contender] = Contender(
         "samba",
@@ -202,55 +151,17 @@ class SamBAClassifier(VoteClassifier):
         "a": Interval(0),
         "b": Interval(0, open_low=True),
         "update": Options(("sample", "vote")),
-        "leave_one_out": Flag(),
         "distance_scale": Options(("mean", "sum", None)),
         "column_scale": Options(("std", None)),
-        "class_weight": ClassWeight(),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
-        **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
-    estimator_errors_: NDArray[np.float64]
-    stopped_: str
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 20,
-        a: float = 0.1,
-        b: float = 4.0,
-        criterion: str = "gini",
-        update: str = "vote",
-        leave_one_out: bool = True,
-        distance_scale: str | None = "mean",
-        column_scale: str | None = "std",
-        n_anchors: int | None = None,
-        class_weight: Any = None,
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.a = a
-        self.b = b
-        self.criterion = criterion
-        self.update = update
-        self.leave_one_out = leave_one_out
-        self.distance_scale = distance_scale
-        self.column_scale = column_scale
-        self.n_anchors = n_anchors
-        self.class_weight = class_weight
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    criterion: str = "gini"
+    update: str = "vote"
+    leave_one_out: bool = True
+    n_anchors: int | None = None
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.columns.choice import Selection, prices_on, read_prices
@@ -23,13 +24,10 @@ from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import (
     Anything,
-    ClassWeight,
     Constraint,
     Interval,
-    Jobs,
     OneOf,
     Options,
-    Seed,
     check_params,
     kept,
 )  # fmt: skip
@@ -38,25 +36,64 @@ from psephos.vote import Vote
 __all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "n_columns": Interval(0, open_low=True),
-    "selector": OneOf((Options(tuple(SELECTORS)), Member())),
-    "estimator": Member(),
-    "prices": Anything(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
-_ANATOMY = Anatomy(
-    ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
-)
 
 
+@parameters
 class _Budget:
-    """What both estimators share."""
+    """What both estimators share.
 
-    selection_: Selection
-    estimator: Any
-    _path: Any = None
+    Parameters
+    ----------
+    n_columns : float
+        Most columns taken; with `prices` the most that they may cost together.
+    selector : {'blend', 'lars', 'stability', 'importance', 'univariate'} or estimator
+        How columns are scored. blend: the sum of 1 / (4 + rank) over the first 32 (or `n_columns`)
+        of 'importance' and of 'lars'. importance: decrease of the impurity in a forest of 2,000
+        trees. lars: how early a column enters the lasso on 40 draws of 80 % of the rows (of
+        each class). stability: the share of 100 halves of the rows where it enters among the first
+        20. univariate: the correlation of its normal scores with the class. An estimator: its
+        `feature_importances_` (of any vote of psephos) or `coef_` once fitted on all columns.
+        Of several classes each is told from the rest, and scores are added up.
+    prices : dict of column to float, or array of shape (n_features,)
+        What a column costs, 1 where nothing is said: columns are then taken by score for the
+        price. One of infinite price is never taken.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    n_jobs : int
+        Threads of forests; the model does not depend on it.
+
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Each column's score by the selector, 0 where it says nothing.
+    ranking_ : ndarray
+        The columns with a score, the best for its price first: names, or positions.
+    selected_ : ndarray
+        The columns that the members were given, in the order of the table: names or positions.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_columns": Interval(0, open_low=True),
+        "selector": OneOf((Options(tuple(SELECTORS)), Member())),
+        "estimator": Member(),
+        "prices": Anything(),
+    }
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
+    )
+    extras: ClassVar[tuple[str, ...]] = ("selection_",)
+    _path = None  # the scores of the selector, in a model that `path` makes
+
+    n_columns: float = 16
+    _: KW_ONLY
+    selector: Any = "blend"
+    estimator: Any = None
+    prices: Any = None
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    selection_: Selection = fitted()
 
     @property
     def scores_(self) -> _Floats:
@@ -138,6 +175,7 @@ class _Budget:
         return {"prices": read_prices(own.prices, schema, schema.n_features).tolist()}
 
 
+@parameters
 class ColumnBudgetClassifier(_Budget, VoteClassifier):
     """Few columns first, then a vote on them.
 
@@ -152,44 +190,9 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
 
     Parameters
     ----------
-    n_columns : float, default=16
-        Most columns taken; with `prices` the most that they may cost together.
-    selector : {'blend', 'lars', 'stability', 'importance', 'univariate'} or estimator, \
-default='blend'
-        How columns are scored. blend: the sum of 1 / (4 + rank) over the first 32 (or `n_columns`)
-        of 'importance' and of 'lars'. importance: decrease of the impurity in a forest of 2,000
-        trees. lars: how early a column enters the lasso on 40 draws of 80 % of the rows (of
-        each class). stability: the share of 100 halves of the rows where it enters among the first
-        20. univariate: the correlation of its normal scores with the class. An estimator: its
-        `feature_importances_` (of any vote of psephos) or `coef_` once fitted on all columns.
-        Of several classes each is told from the rest, and scores are added up.
-    estimator : estimator, default=None
+    estimator : estimator
         What is fitted on the columns. None: a random forest of 300 trees (``forest``) and a
         `RankRidgeClassifier` (``ridge``), whose probabilities are averaged.
-    prices : dict of column to float, or array of shape (n_features,), default=None
-        What a column costs, 1 where nothing is said: columns are then taken by score for the
-        price. One of infinite price is never taken.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes, times `sample_weight`.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
-    n_jobs : int, default=None
-        Threads of forests; the model does not depend on it.
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    vote_ : Vote
-    scores_ : ndarray of shape (n_features,)
-    ranking_ : ndarray
-    selected_ : ndarray
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -232,7 +235,6 @@ default='blend'
     array([  7,  70, 700])
     """
 
-    anatomy: ClassVar[Anatomy] = _ANATOMY
     contender: ClassVar[Contender] = Contender(
         "column-budget", "few columns", ensemble=True, grouped=True,
         notes="16 columns of the blend, a forest and a ridge on ranks vote on them",
@@ -243,29 +245,9 @@ default='blend'
             ),
         },
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"class_weight": ClassWeight(), **_SHARED}
-    extras: ClassVar[tuple[str, ...]] = ("selection_",)
-
-    def __init__(
-        self,
-        n_columns: float = 16,
-        *,
-        selector: Any = "blend",
-        estimator: Any = None,
-        prices: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_columns = n_columns
-        self.selector = selector
-        self.estimator = estimator
-        self.prices = prices
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    prices: Any = None
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -273,6 +255,7 @@ default='blend'
         return fit_budget(self, default_classifiers(), table, labels, weight, context)
 
 
+@parameters
 class ColumnBudgetRegressor(_Budget, VoteRegressor):
     """Few columns first, then a vote on them, for numbers.
 
@@ -282,29 +265,9 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
 
     Parameters
     ----------
-    n_columns : float, default=16
-    selector : {'blend', 'lars', 'stability', 'importance', 'univariate'} or estimator, \
-default='blend'
-    estimator : estimator, default=None
+    estimator : estimator
         None: a random forest of 300 trees (``forest``) and a `RankRidgeRegressor` (``ridge``),
         whose numbers are averaged.
-    prices : dict of column to float, or array of shape (n_features,), default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    vote_ : Vote
-    scores_ : ndarray of shape (n_features,)
-    ranking_ : ndarray
-    selected_ : ndarray
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -323,7 +286,6 @@ default='blend'
     (True, 4)
     """
 
-    anatomy: ClassVar[Anatomy] = _ANATOMY
     contender: ClassVar[Contender] = Contender(
         "column-budget-regressor", "few columns", ensemble=True, grouped=True,
         small={
@@ -331,27 +293,6 @@ default='blend'
             "estimator": RankRidgeRegressor(),
         },
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
-    extras: ClassVar[tuple[str, ...]] = ("selection_",)
-
-    def __init__(
-        self,
-        n_columns: float = 16,
-        *,
-        selector: Any = "blend",
-        estimator: Any = None,
-        prices: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_columns = n_columns
-        self.selector = selector
-        self.estimator = estimator
-        self.prices = prices
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
@@ -16,29 +17,76 @@ from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import Member
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
 _Floats = NDArray[np.float64]
 _PART = OneOf((Interval(1, whole=True), Interval(0, 1, open_low=True)))
-_SHARED: Mapping[str, Constraint] = {
-    "estimator": Member(),
-    "n_estimators": Interval(1, whole=True),
-    "max_samples": _PART,
-    "max_features": _PART,
-    "bootstrap": Flag(),
-    "bootstrap_features": Flag(),
-    "oob_score": Flag(),
-    "warm_start": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
 
 
-class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
+@parameters
+class _Bagging(Bag):
+    """What the two share.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Members, T.
+    max_samples : int or float
+        Rows a member is given, or their share.
+    max_features : int or float
+        Columns a member is given, or their share; they are drawn without replacement.
+    bootstrap : bool
+        Whether rows are drawn with replacement; a member that takes weights is given how often each
+        was drawn, another the row as often.
+    bootstrap_features : bool
+        Whether columns are drawn with replacement; one drawn twice is given once.
+    oob_score : bool
+        Whether to answer every training row by the members that it was not drawn for.
+    warm_start : bool
+        Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
+        Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
+        of the first fit.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories; the estimator must know them.
+    n_jobs : int
+        Threads that fit members; the bag does not depend on it.
+    random_state : int, RandomState or None
+        Seeds the draws, and members whose own `random_state` is None; those of member t by t.
+
+    Attributes
+    ----------
+    memory_ : BagMemory
+        The seed of each member, from which its sample can be drawn again.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": Member(),
+        "n_estimators": Interval(1, whole=True),
+        "max_samples": _PART,
+        "max_features": _PART,
+    }
+    estimator: Any = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    max_samples: float = 1.0
+    max_features: float = 1.0
+    bootstrap: bool = True
+    bootstrap_features: bool = False
+    oob_score: bool = False
+    warm_start: bool = False
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    memory_: BagMemory = fitted()
+    oob_score_: float | None = fitted()
+
+
+@parameters
+class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
     """The mean of one model fitted many times, on samples of the rows, of the columns, or both.
 
     Use it to steady a model that changes much with the sample (a deep tree, C4.5), and to learn how
@@ -51,52 +99,17 @@ class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
 
     Parameters
     ----------
-    estimator : estimator, default=None
+    estimator : estimator
         A classifier with probabilities, of psephos or scikit-learn. None is a CART that is not
         pruned.
-    n_estimators : int, default=10
-        Members, T.
-    max_samples : int or float, default=1.0
-        Rows a member is given, or their share.
-    max_features : int or float, default=1.0
-        Columns a member is given, or their share; they are drawn without replacement.
-    bootstrap : bool, default=True
-        Whether rows are drawn with replacement; a member that takes weights is given how often each
-        was drawn, another the row as often.
-    bootstrap_features : bool, default=False
-        Whether columns are drawn with replacement; one drawn twice is given once.
-    oob_score : bool, default=False
-        Whether to answer every training row by the members that it was not drawn for.
-    warm_start : bool, default=False
-        Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
-        Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
-        of the first fit.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; the estimator must know them.
-    n_jobs : int, default=None
-        Threads that fit members; the bag does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds the draws, and members whose own `random_state` is None; those of member t by t.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote.
     oob_score_ : float or None
         Accuracy of the out-of-bag answers, by weight.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
         Mean probabilities of the members that a row was not drawn for; NaN where there is none.
         Rows of weight 0 have no line.
-    memory_ : BagMemory
-        The seed of each member, from which its sample can be drawn again.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -137,40 +150,12 @@ class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
-    memory_: BagMemory
-    oob_score_: float | None
-    oob_decision_function_: Nullable | None
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: float = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    warm_start: bool = False
+    class_weight: Any = None
+    oob_decision_function_: Nullable | None = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -179,40 +164,23 @@ class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
 
 
-class BaggingRegressor(Bag, RegressorUncertaintyMixin, VoteRegressor):
+@parameters
+class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     """The mean of one regressor fitted many times, on samples of the rows, the columns, or both.
 
     As `BaggingClassifier`.
 
     Parameters
     ----------
-    estimator : estimator, default=None
+    estimator : estimator
         A regressor of psephos or scikit-learn. None is a CART that is not pruned.
-    n_estimators : int, default=10
-    max_samples : int or float, default=1.0
-    max_features : int or float, default=1.0
-    bootstrap : bool, default=True
-    bootstrap_features : bool, default=False
-    oob_score : bool, default=False
-    warm_start : bool, default=False
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
-    vote_ : Vote
     oob_score_ : float or None
         R^2 of the out-of-bag answers, by weight.
     oob_prediction_ : ndarray of shape (n_samples,) or None
         NaN where a row was drawn for every member.
-    memory_ : BagMemory
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -233,38 +201,9 @@ class BaggingRegressor(Bag, RegressorUncertaintyMixin, VoteRegressor):
         "bagging-regressor", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
-    memory_: BagMemory
-    oob_score_: float | None
-    oob_prediction_: Nullable | None
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: float = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    oob_prediction_: Nullable | None = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

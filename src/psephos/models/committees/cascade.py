@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.levels import Levels, fold_plan, side_by_side
 from psephos.models.committees.members import mean_vote, one_voter
 from psephos.models.committees.meta import chances_of, log_loss
-from psephos.models.committees.naming import SMALL, Cv, Estimators, Named, checked
+from psephos.models.committees.naming import SMALL, Cv, Named, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import ConfidenceGate, Readout, Vote
 
 __all__ = ["CascadeClassifier"]
@@ -24,6 +25,7 @@ __all__ = ["CascadeClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class CascadeClassifier(Named, VoteClassifier):
     """Levels of members, each reading the columns and what earlier levels answered.
 
@@ -38,29 +40,22 @@ class CascadeClassifier(Named, VoteClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
+    estimators : list of (str, estimator)
         The members of every level by name. None is a random forest (``forest``) and extra trees
         (``extra``), of 100 trees each.
-    max_levels : int, default=2
+    max_levels : int
         Most levels; less than there are folds.
-    threshold : float, default=None
+    threshold : float
         The probability from which a level answers at once; None: the last level answers always.
-    early_stopping : bool, default=True
+    early_stopping : bool
         False: all `max_levels` levels are kept, whether they help or not.
-    tol : float, default=0.0
+    tol : float
         The least fall of the log-loss for which a level is kept.
-    cv : int, splitter or list of (training rows, test rows), default=5
+    cv : int, splitter or list of (training rows, test rows)
         Folds, each row in one test part: a number of them, stratified by class; groups given to
         `fit` are kept whole. No label of a test fold is used, at any level, to make the inputs of
         a model tested on it, so members of level 1 of L are fitted once for each set of at most L
         folds: up to 16 times for two levels and five folds.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; every member must know them.
-    n_jobs : int, default=None
-        Threads that fit members; the vote does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Draws the folds, and seeds the members whose own `random_state` is None.
 
     Attributes
     ----------
@@ -70,13 +65,6 @@ class CascadeClassifier(Named, VoteClassifier):
         Levels kept.
     level_scores_ : ndarray of shape (n_tried,)
         The out-of-fold log-loss of each level that was tried.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -117,44 +105,21 @@ class CascadeClassifier(Named, VoteClassifier):
         },
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "estimators": Estimators(),
         "max_levels": Interval(1, whole=True),
         "threshold": OneOf((Interval(0, 1),), none=True),
-        "early_stopping": Flag(),
         "tol": Interval(0),
         "cv": Cv(),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("n_levels_", "level_scores_")
-    n_levels_: int
-    level_scores_: _Floats
-
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        max_levels: int = 2,
-        threshold: float | None = None,
-        early_stopping: bool = True,
-        tol: float = 0.0,
-        cv: int = 5,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.max_levels = max_levels
-        self.threshold = threshold
-        self.early_stopping = early_stopping
-        self.tol = tol
-        self.cv = cv
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    max_levels: int = 2
+    threshold: float | None = None
+    early_stopping: bool = True
+    tol: float = 0.0
+    cv: int = 5
+    class_weight: Any = None
+    n_levels_: int = fitted()
+    level_scores_: _Floats = fitted()
 
     def _members(self) -> list[tuple[str, Any]]:
         if self.estimators is None:

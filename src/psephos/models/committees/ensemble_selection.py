@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
-from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Estimators, Named
+from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Named
 from psephos.models.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -19,25 +20,67 @@ from psephos.models.forest import (
     RandomForestRegressor,
 )
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 
 __all__ = ["EnsembleSelectionClassifier", "EnsembleSelectionRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "n_steps": Interval(1, whole=True),
-    "n_init": Interval(0, whole=True),
-    "n_bags": Interval(1, whole=True),
-    "bag_fraction": Interval(0, 1, open_low=True),
-    "cv": Cv(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
-class EnsembleSelectionClassifier(Named, VoteClassifier):
+@parameters
+class _Selection(Named):
+    """What the two share.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The library. None is a random forest, extra trees and a ridge on normal scores.
+    n_steps : int
+        Most candidates that are added in a bag.
+    n_init : int
+        Best candidates to begin with.
+    n_bags : int
+        Parts of the library that are chosen from, one after the other.
+    bag_fraction : float
+        The share of the library that is in a bag, drawn without replacement; at least ten
+        candidates and `n_init`. Of ten candidates or fewer all are chosen from, once.
+    cv : int, splitter or list of (training rows, test rows)
+        Folds, each row in one test part; a number of them is stratified by class. Groups given to
+        `fit` are kept whole.
+    random_state : int, RandomState or None
+        Draws folds and bags, and seeds the candidates whose own `random_state` is None.
+
+    Attributes
+    ----------
+    member_names_ : tuple of str
+        All candidates.
+    counts_ : ndarray of shape (n_candidates,)
+        How often each was chosen, over all bags.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_steps": Interval(1, whole=True),
+        "n_init": Interval(0, whole=True),
+        "n_bags": Interval(1, whole=True),
+        "bag_fraction": Interval(0, 1, open_low=True),
+        "cv": Cv(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("member_names_", "counts_", "member_scores_")
+
+    _: KW_ONLY
+    n_steps: int = 25
+    n_init: int = 1
+    n_bags: int = 10
+    bag_fraction: float = 0.5
+    cv: Any = 5
+    member_names_: tuple[str, ...] = fitted()
+    counts_: NDArray[np.intp] = fitted()
+    member_scores_: _Floats = fitted()
+
+
+@parameters
+class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     """The best mean of a library of models, chosen one by one on rows they were not fitted on.
 
     Use it with many candidates, good and bad: those that do not help are left out, and what is
@@ -51,46 +94,15 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
-        The library. None is a random forest, extra trees and a ridge on normal scores.
-    scoring : {'log_loss', 'accuracy'}, default='log_loss'
+    scoring : {'log_loss', 'accuracy'}
         What the mean of the chosen is to be best in.
-    n_steps : int, default=25
-        Most candidates that are added in a bag.
-    n_init : int, default=1
-        Best candidates to begin with.
-    n_bags : int, default=10
-    bag_fraction : float, default=0.5
-        The share of the library that is in a bag, drawn without replacement; at least ten
-        candidates and `n_init`. Of ten candidates or fewer all are chosen from, once.
-    cv : int, splitter or list of (training rows, test rows), default=5
-        Folds, each row in one test part; a number of them is stratified by class. Groups given to
-        `fit` are kept whole.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; every candidate must know them.
-    n_jobs : int, default=None
-        Threads that fit candidates; the vote does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Draws folds and bags, and seeds the candidates whose own `random_state` is None.
 
     Attributes
     ----------
     vote_ : Vote
         The candidates with weight.
-    member_names_ : tuple of str
-        All candidates.
-    counts_ : ndarray of shape (n_candidates,)
-        How often each was chosen, over all bags.
     member_scores_ : ndarray of shape (n_candidates,)
         The log-loss of each on rows it was not fitted on.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -122,41 +134,13 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
         small={"estimators": SMALL, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "scoring": Options(("log_loss", "accuracy")),
-        "class_weight": ClassWeight(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "counts_", "member_scores_")
-    member_names_: tuple[str, ...]
-    counts_: NDArray[np.intp]
-    member_scores_: _Floats
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        scoring: str = "log_loss",
-        n_steps: int = 25,
-        n_init: int = 1,
-        n_bags: int = 10,
-        bag_fraction: float = 0.5,
-        cv: Any = 5,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.scoring = scoring
-        self.n_steps = n_steps
-        self.n_init = n_init
-        self.n_bags = n_bags
-        self.bag_fraction = bag_fraction
-        self.cv = cv
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    scoring: str = "log_loss"
+    cv: Any = 5
+    class_weight: Any = None
 
     def _members(self) -> list[tuple[str, Any]]:
         if self.estimators is not None:
@@ -174,37 +158,16 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
         return chosen(self, data, self.scoring)
 
 
-class EnsembleSelectionRegressor(Named, VoteRegressor):
+@parameters
+class EnsembleSelectionRegressor(_Selection, VoteRegressor):
     """The best mean of a library of regressors, chosen one by one by its squared error.
 
     As `EnsembleSelectionClassifier`.
 
-    Parameters
-    ----------
-    estimators : list of (str, estimator), default=None
-        The library. None is a random forest, extra trees and a ridge on normal scores.
-    n_steps : int, default=25
-    n_init : int, default=1
-    n_bags : int, default=10
-    bag_fraction : float, default=0.5
-    cv : int, splitter or list of (training rows, test rows), default=5
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
-
     Attributes
     ----------
-    vote_ : Vote
-    member_names_ : tuple of str
-    counts_ : ndarray of shape (n_candidates,)
     member_scores_ : ndarray of shape (n_candidates,)
         The mean squared error of each on rows it was not fitted on.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -226,34 +189,6 @@ class EnsembleSelectionRegressor(Named, VoteRegressor):
         "ensemble-selection-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "counts_", "member_scores_")
-    member_names_: tuple[str, ...]
-    counts_: NDArray[np.intp]
-    member_scores_: _Floats
-
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        n_steps: int = 25,
-        n_init: int = 1,
-        n_bags: int = 10,
-        bag_fraction: float = 0.5,
-        cv: Any = 5,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.n_steps = n_steps
-        self.n_init = n_init
-        self.n_bags = n_bags
-        self.bag_fraction = bag_fraction
-        self.cv = cv
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _members(self) -> list[tuple[str, Any]]:
         if self.estimators is not None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
@@ -15,7 +16,7 @@ from psephos.models.committees.multi_view_fit import fit_views
 from psephos.models.committees.naming import Cv, Member, reads_categories
 from psephos.models.committees.views import Views, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
-from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed, kept
+from psephos.params import Anything, Constraint, Options, kept
 from psephos.vote import Vote
 
 __all__ = ["MultiViewClassifier"]
@@ -23,6 +24,7 @@ __all__ = ["MultiViewClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class MultiViewClassifier(VoteClassifier):
     """A vote of models that each read one view: a group of columns measured together.
 
@@ -32,26 +34,25 @@ class MultiViewClassifier(VoteClassifier):
 
     Parameters
     ----------
-    views : list of (str, columns) or (str, estimator, columns), default=None
+    views : list of (str, columns) or (str, estimator, columns)
         Names and columns: a list of names or positions, or a mask. Views may share columns; columns
         of no view are not read. None is one view of all columns.
-    estimator : estimator, default=None
+    estimator : estimator
         What is fitted on views that name none. None is a random forest of 300 trees.
-    fusion : {'late', 'early', 'stacked'}, default='late'
+    fusion : {'late', 'early', 'stacked'}
         late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
         of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
         early: one model, `estimator`, on the columns of all views together; views then have no
         estimator of their own.
-    weights : array of shape (n_views,), default=None
+    weights : array of shape (n_views,)
         Of late fusion, and refused with another; at least 0, and a view of weight 0 is not read.
-    cv : int, splitter or list of (training rows, test rows), default=5
+    cv : int, splitter or list of (training rows, test rows)
         Folds of stacked fusion.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; the members of their views must know them.
-    n_jobs : int, default=None
+    n_jobs : int
         Threads that fit members; the vote does not depend on it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds the members whose own `random_state` is None.
 
     Attributes
@@ -60,13 +61,6 @@ class MultiViewClassifier(VoteClassifier):
         One voter a view, and the training prior.
     view_names_ : tuple of str
         The names of the voters but the last.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -117,37 +111,21 @@ class MultiViewClassifier(VoteClassifier):
         "fusion": Options(("late", "early", "stacked")),
         "weights": Anything(),
         "cv": Cv(),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("view_names_",)
-    view_names_: tuple[str, ...]
-    #: Frames may lack columns: their views are absent.
     absent: ClassVar[str] = "vote"
 
-    def __init__(
-        self,
-        views: Any = None,
-        *,
-        estimator: Any = None,
-        fusion: str = "late",
-        weights: Any = None,
-        cv: Any = 5,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.views = views
-        self.estimator = estimator
-        self.fusion = fusion
-        self.weights = weights
-        self.cv = cv
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    views: Any = None
+    _: KW_ONLY
+    estimator: Any = None
+    fusion: str = "late"
+    weights: Any = None
+    cv: Any = 5
+    class_weight: Any = None
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    view_names_: tuple[str, ...] = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -1,8 +1,8 @@
 """Members by name: the parameter, its defaults and its checks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
+from psephos._signature import KW_ONLY, parameters
 from psephos._stored import GREATEST
 from psephos.base import VoteEstimator
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree import CARTClassifier, CARTRegressor
-from psephos.params import Interval
+from psephos.params import Constraint, Interval
 
 __all__ = [
     "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
@@ -94,10 +95,29 @@ def is_member(estimator: Any) -> bool:
     return not isinstance(estimator, type) and hasattr(estimator, "fit")
 
 
+@parameters
 class Named:
-    """Parameters of members by their names: ``tree__max_depth``, as in scikit-learn."""
+    """Members by name, and parameters of theirs: ``tree__max_depth``, as in scikit-learn.
 
-    estimators: Any
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The members by name, as in `VotingClassifier`.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories; every member must know them.
+    n_jobs : int
+        Threads that fit members; the vote does not depend on it.
+    random_state : int, RandomState or None
+        Draws the folds, and seeds the members whose own `random_state` is None.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {"estimators": Estimators()}
+
+    estimators: Any = None
+    _: KW_ONLY
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` those of the members, too."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
@@ -14,30 +15,69 @@ from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
     Cv,
-    Estimators,
     Named,
     default_classifiers,
     default_regressors,
 )
 from psephos.models.committees.stacking_fit import stack
-from psephos.params import Anything, ClassWeight, Constraint, Flag, Jobs, OneOf, Options, Seed
+from psephos.params import Anything, Constraint, OneOf, Options
 from psephos.vote import Vote
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "levels": Anything(),
-    "final_estimator": Anything(),
-    "cv": OneOf((Cv(), Options(("oob",)))),
-    "passthrough": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
-class StackingClassifier(Named, VoteClassifier):
+@parameters
+class _Stacking(Named):
+    """What the two share.
+
+    Parameters
+    ----------
+    levels : list of list of (str, estimator)
+        Further levels: the members of each read the answers of the level before (and, with
+        `passthrough`, the columns). The final estimator reads the last. All levels share one plan
+        of folds, and no label of a test fold is used, at any level, to make the inputs of a model
+        tested on it, so members of level 1 of L are fitted once for each set of at most L folds: 16
+        times for two levels and five folds.
+    final_estimator : {'pool', 'logistic'} or estimator
+        pool: as said. logistic: one weight of at least 0 for each member and class, class
+        probabilities by a softmax of the weighted votes; it can sharpen members that are too
+        unsure. A member that only repeats another has the same weight as that: with 'pool' they
+        halve what one would have, with 'logistic' about so. An estimator is fitted on the answers,
+        and reads them: it need not be linear. Answers are probabilities, as in scikit-learn: of
+        two classes that of the second.
+    cv : int, splitter, list of (training rows, test rows) or 'oob'
+        Folds, each row in one test part: a number of them, stratified by class; groups given to
+        `fit` are kept whole, and handed to members of psephos. 'oob': the out-of-bag answers of
+        forests and bags in place of folds, one fit each.
+    passthrough : bool
+        Whether what reads answers reads the columns, too: further levels, and a final estimator.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "levels": Anything(),
+        "final_estimator": Anything(),
+        "cv": OneOf((Cv(), Options(("oob",)))),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
+
+    _: KW_ONLY
+    levels: Any = None
+    final_estimator: Any = "pool"
+    cv: Any = 5
+    passthrough: bool = False
+    member_names_: tuple[str, ...] = fitted()
+    member_scores_: tuple[_Floats, ...] = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
+
+
+@parameters
+class StackingClassifier(_Stacking, VoteClassifier):
     """A vote whose weights are learnt from what members answer to rows they did not see.
 
     Use it where some members are better than others, and equal votes would not tell.
@@ -47,52 +87,12 @@ class StackingClassifier(Named, VoteClassifier):
     answers, and members are fitted again on all rows. By default it learns weights w_t >= 0 of sum
     1, which make ``p(x) = sum_t w_t p_t(x)`` of least log-loss; they are the weights of the vote.
 
-    Parameters
-    ----------
-    estimators : list of (str, estimator), default=None
-        The members by name, as in `VotingClassifier`.
-    levels : list of list of (str, estimator), default=None
-        Further levels: the members of each read the answers of the level before (and, with
-        `passthrough`, the columns). The final estimator reads the last. All levels share one plan
-        of folds, and no label of a test fold is used, at any level, to make the inputs of a model
-        tested on it, so members of level 1 of L are fitted once for each set of at most L folds: 16
-        times for two levels and five folds.
-    final_estimator : {'pool', 'logistic'} or estimator, default='pool'
-        pool: as said. logistic: one weight of at least 0 for each member and class, class
-        probabilities by a softmax of the weighted votes; it can sharpen members that are too
-        unsure. A member that only repeats another has the same weight as that: with 'pool' they
-        halve what one would have, with 'logistic' about so. An estimator is fitted on the answers,
-        and reads them: it need not be linear. Answers are probabilities, as in scikit-learn: of
-        two classes that of the second.
-    cv : int, splitter, list of (training rows, test rows) or 'oob', default=5
-        Folds, each row in one test part: a number of them, stratified by class; groups given to
-        `fit` are kept whole, and handed to members of psephos. 'oob': the out-of-bag answers of
-        forests and bags in place of folds, one fit each.
-    passthrough : bool, default=False
-        Whether what reads answers reads the columns, too: further levels, and a final estimator.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; every member must know them.
-    n_jobs : int, default=None
-        Threads that fit members; the vote does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Draws the folds, and seeds the members whose own `random_state` is None.
-
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote.
     member_names_ : tuple of str
         Of the last level, those without weight too; the voters are those with weight.
     member_scores_ : tuple of ndarray
         For each level the log-loss of each member on rows it was not fitted on.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -132,44 +132,17 @@ class StackingClassifier(Named, VoteClassifier):
         "stacking", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
-    member_names_: tuple[str, ...]
-    member_scores_: tuple[_Floats, ...]
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        levels: Any = None,
-        final_estimator: Any = "pool",
-        cv: Any = 5,
-        passthrough: bool = False,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.levels = levels
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.passthrough = passthrough
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    passthrough: bool = False
+    class_weight: Any = None
 
     def _members(self) -> list[tuple[str, Any]]:
         return default_classifiers() if self.estimators is None else self._pairs()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
 
-
-class StackingRegressor(Named, VoteRegressor):
+@parameters
+class StackingRegressor(_Stacking, VoteRegressor):
     """A mean of regressors whose weights are learnt from their answers to rows they did not see.
 
     As `StackingClassifier`; weights of at least 0 and of sum 1 make the squared error least. Of
@@ -177,28 +150,15 @@ class StackingRegressor(Named, VoteRegressor):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
-    levels : list of list of (str, estimator), default=None
-    final_estimator : 'pool' or estimator, default='pool'
-    cv : int, splitter, list of (training rows, test rows) or 'oob', default=5
-    passthrough : bool, default=False
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
+    final_estimator : 'pool' or estimator
+        pool: as said. An estimator is fitted on the answers, and reads them.
 
     Attributes
     ----------
-    vote_ : Vote
     member_names_ : tuple of str
         Of the last level, those without weight too.
     member_scores_ : tuple of ndarray
         For each level the mean squared error of each member on rows it was not fitted on.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -220,36 +180,6 @@ class StackingRegressor(Named, VoteRegressor):
         "stacking-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
-    member_names_: tuple[str, ...]
-    member_scores_: tuple[_Floats, ...]
-
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        levels: Any = None,
-        final_estimator: Any = "pool",
-        cv: Any = 5,
-        passthrough: bool = False,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.levels = levels
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.passthrough = passthrough
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _members(self) -> list[tuple[str, Any]]:
         return default_regressors() if self.estimators is None else self._pairs()
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data, Task, fit_all
@@ -15,7 +16,6 @@ from psephos.models.committees.members import voters_of
 from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
-    Estimators,
     Named,
     checked,
     default_classifiers,
@@ -23,7 +23,7 @@ from psephos.models.committees.naming import (
     weights_of,
     within_range,
 )
-from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, Options, Seed
+from psephos.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
 
@@ -34,16 +34,42 @@ _READ = {
     "soft": "normalised", "hard": "normalised", "mean": "normalised", "borda": "borda",
     "median": "median", "trimmed": "trimmed mean",
 }  # fmt: skip
-_SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "weights": Anything(),
-    "cut": Interval(0, 0.5, open_high=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
-class VotingClassifier(Named, VoteClassifier):
+@parameters
+class _Voting(Named):
+    """What the two share.
+
+    Parameters
+    ----------
+    weights : array of shape (n_members,)
+        At least 0, of the members that are not dropped; one of weight 0 is not fitted.
+    cut : float
+        The share of the weight that ``voting='trimmed'`` leaves out at either end.
+    random_state : int, RandomState or None
+        Seeds the members whose own `random_state` is None.
+
+    Attributes
+    ----------
+    member_names_ : tuple of str
+        The names of the voters.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "weights": Anything(),
+        "cut": Interval(0, 0.5, open_high=True),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
+
+    _: KW_ONLY
+    voting: str = "soft"
+    weights: Any = None
+    cut: float = 0.1
+    member_names_: tuple[str, ...] = fitted()
+
+
+@parameters
+class VotingClassifier(_Voting, VoteClassifier):
     """Several classifiers vote: their probabilities, their answers or their ranks are combined.
 
     Use it to combine models of different kinds, which err on different cases: a forest and a
@@ -57,48 +83,22 @@ class VotingClassifier(Named, VoteClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
+    estimators : list of (str, estimator)
         The members by name: classifiers of psephos, scikit-learn or a Pipeline; 'drop' leaves one
         out. None is a random forest of 300 trees (``forest``) and a
         `RankRidgeClassifier` (``ridge``).
-    voting : {'soft', 'hard', 'borda', 'median', 'trimmed'}, default='soft'
+    voting : {'soft', 'hard', 'borda', 'median', 'trimmed'}
         soft: the mean of the probabilities. hard: each member counts for the class it answers;
         scikit-learn's default. borda: each member ranks the classes by probability, and a class
         gets a point for each that is below it, half of one for each that is equal (probabilities
         that differ by less than 1e-16 are). median, trimmed: of the probabilities, output by
         output; one member that is far off does not count.
-    weights : array of shape (n_members,), default=None
-        At least 0, of the members that are not dropped; one of weight 0 is not fitted.
-    class_votes : dict, default=None
+    class_votes : dict
         The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
         answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
         training rows). A class of weight 0 is never answered: a row that has votes for no other
         is shared evenly by the classes with weight, and the first of these is answered.
         `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
-    cut : float, default=0.1
-        The share of the weight that ``voting='trimmed'`` leaves out at either end.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of the training rows by class, times `sample_weight`.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; every member must know them.
-    n_jobs : int, default=None
-        Threads that fit members; the vote does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds the members whose own `random_state` is None.
-
-    Attributes
-    ----------
-    vote_ : Vote
-        The fitted vote.
-    member_names_ : tuple of str
-        The names of the voters.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -139,36 +139,15 @@ class VotingClassifier(Named, VoteClassifier):
         "voting", "committees", ensemble=True, small={"estimators": SMALL, "random_state": 0}
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "voting": Options(("soft", "hard", "borda", "median", "trimmed")),
         "class_votes": ClassWeight(),
-        "class_weight": ClassWeight(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
-    member_names_: tuple[str, ...]
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        voting: str = "soft",
-        weights: Any = None,
-        class_votes: Any = None,
-        cut: float = 0.1,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.voting = voting
-        self.weights = weights
-        self.class_votes = class_votes
-        self.cut = cut
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    weights: Any = None
+    class_votes: Any = None
+    cut: float = 0.1
+    class_weight: Any = None
 
     def _members(self) -> list[tuple[str, Any]]:
         return default_classifiers() if self.estimators is None else self._pairs()
@@ -183,34 +162,19 @@ class VotingClassifier(Named, VoteClassifier):
         return Vote(*vote, readout, labels.target), {"member_names_": names}
 
 
-class VotingRegressor(Named, VoteRegressor):
+@parameters
+class VotingRegressor(_Voting, VoteRegressor):
     """Several regressors vote: the mean, the median or the trimmed mean of their numbers.
 
     As `VotingClassifier`: for models of different kinds, which err on different cases.
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
+    estimators : list of (str, estimator)
         The members by name. None is a random forest of 300 trees (``forest``) and a
         `RankRidgeRegressor` (``ridge``).
-    voting : {'mean', 'median', 'trimmed'}, default='mean'
-    weights : array of shape (n_members,), default=None
-    cut : float, default=0.1
-        The share of the weight that ``voting='trimmed'`` leaves out at either end.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    vote_ : Vote
-    member_names_ : tuple of str
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
+    voting : {'mean', 'median', 'trimmed'}
+        How their numbers are combined; of the last two, one that is far off does not count.
 
     Notes
     -----
@@ -236,30 +200,11 @@ class VotingRegressor(Named, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
         "voting": Options(("mean", "median", "trimmed")),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
-    member_names_: tuple[str, ...]
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        voting: str = "mean",
-        weights: Any = None,
-        cut: float = 0.1,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.voting = voting
-        self.weights = weights
-        self.cut = cut
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    voting: str = "mean"
 
     def _members(self) -> list[tuple[str, Any]]:
         return default_regressors() if self.estimators is None else self._pairs()

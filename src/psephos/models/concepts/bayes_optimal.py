@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.facts import HypothesisFacts
-from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
+from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Options
 from psephos.vote import Vote
@@ -21,6 +21,7 @@ __all__ = ["BayesOptimalClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     """All hypotheses vote, each by its posterior: no answer errs less under the same prior.
 
@@ -37,39 +38,10 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
-        The hypotheses: fitted classifiers by name, of psephos or scikit-learn, all on the columns
-        of X. They are not fitted again: `fit` asks them about its rows, which should be others than
-        they were fitted on. Put each in ``sklearn.frozen.FrozenEstimator`` where the model is
-        cloned (cross-validation). None: all conjunctions of one constraint a column (see
-        `VersionSpaceClassifier`).
-    decision : {'mean', 'map', 'ml'}, default='mean'
+    decision : {'mean', 'map', 'ml'}
         mean: the vote of all. map: the answer of the most probable hypothesis. ml: the answer of
         the hypothesis of greatest likelihood. Of equally probable ones it is that of most tests,
         of estimators the first in the list. That hypothesis is then the only voter of its concept.
-    prior : {'uniform', 'short'} or array of shape (n_estimators,), default='uniform'
-        P(h). uniform: all alike. short, of conjunctions: each column is tested with the chance 1/2,
-        by any of its constraints alike; the empty hypothesis counts as one that tests all. Numbers,
-        of estimators: their sum need not be 1.
-    noise : float, default=0.1
-        The chance that a label is wrong. 0: only hypotheses that agree with all rows are left.
-    likelihood : {'answer', 'probability'}, default='answer'
-        Whether estimators say a class, or probabilities q: P(y | h, x) is then ``(1 - noise) q_y +
-        noise (1 - q_y) / (K - 1)``.
-    n_bins : int, default=4
-        Bins of a column of numbers; see `VersionSpaceClassifier`.
-    max_hypotheses : int, default=10000
-        The most conjunctions that are listed as voters. Where there are more and labels are noisy,
-        only hypotheses of at most `n_tests_` tests are listed, the greatest number that keeps the
-        list within this. Without noise those that agree with all rows are listed,
-        or counted as one voter, or `n_samples` of them drawn if they cannot be counted.
-    n_samples : int, default=1000
-        Hypotheses drawn; a share among them has a standard error of at most
-        ``0.5 / sqrt(n_samples)``.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; there are none with `estimators`.
-    random_state : int, RandomState or None, default=None
-        Seeds the draws.
 
     Attributes
     ----------
@@ -78,18 +50,6 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     posterior_ : tuple of ndarray
         P(h | D) of the voters, one array for each concept (two classes are one concept, and so are
         estimators); 1 for hypotheses that are counted.
-    hypotheses_ : HypothesisFacts
-        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
-    n_tests_ : int
-        The most tests a hypothesis may have: the number of columns, unless there would be too many
-        (of estimators 0).
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -133,38 +93,11 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
         small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "decision": Options(("mean", "map", "ml")),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
-    posterior_: tuple[_Floats, ...]
-    hypotheses_: HypothesisFacts
-    n_tests_: int
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        decision: str = "mean",
-        prior: Any = "uniform",
-        noise: float = 0.1,
-        likelihood: str = "answer",
-        n_bins: int = 4,
-        max_hypotheses: int = 10_000,
-        n_samples: int = 1000,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.decision = decision
-        self.prior = prior
-        self.noise = noise
-        self.likelihood = likelihood
-        self.n_bins = n_bins
-        self.max_hypotheses = max_hypotheses
-        self.n_samples = n_samples
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    _: KW_ONLY
+    decision: str = "mean"
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.facts import HypothesisFacts
-from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
+from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
@@ -21,6 +21,7 @@ __all__ = ["GibbsClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class GibbsClassifier(PosteriorVotes, VoteClassifier):
     """A hypothesis drawn from the posterior answers, or the vote of a few that were drawn.
 
@@ -35,43 +36,23 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator), default=None
-        As `BayesOptimalClassifier`: fitted classifiers, or None for conjunctions.
-    n_draws : int or None, default=1
+    n_draws : int or None
         How many hypotheses are drawn in `fit`, with replacement, to vote; 1 answers all cases, and
         is one rule to be read. None: each case is answered by a hypothesis drawn for it, by the
         values of the columns that any hypothesis reads; the same case gets the same answer, and the
         same case in other units another draw.
-    prior : {'uniform', 'short'} or array of shape (n_estimators,), default='uniform'
-    noise : float, default=0.1
-    likelihood : {'answer', 'probability'}, default='answer'
-    n_bins : int, default=4
-    max_hypotheses : int, default=10000
+    max_hypotheses : int
         The most conjunctions that are gone through; see `BayesOptimalClassifier`. Without noise,
         where more agree with all rows, `n_samples` of them are drawn evenly, and hypotheses are
         drawn from these.
-    n_samples : int, default=1000
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds the draws, in `fit` and for cases.
 
     Attributes
     ----------
-    vote_ : Vote
     posterior_ : tuple of ndarray
         The weights of the voters, one array for each concept: the posterior, or the share of the
         draws.
-    hypotheses_ : HypothesisFacts
-        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
-    n_tests_ : int
-        The most tests a hypothesis may have; see `BayesOptimalClassifier`.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -112,38 +93,11 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
         small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "n_draws": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
-    posterior_: tuple[_Floats, ...]
-    hypotheses_: HypothesisFacts
-    n_tests_: int
 
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        n_draws: int | None = 1,
-        prior: Any = "uniform",
-        noise: float = 0.1,
-        likelihood: str = "answer",
-        n_bins: int = 4,
-        max_hypotheses: int = 10_000,
-        n_samples: int = 1000,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.n_draws = n_draws
-        self.prior = prior
-        self.noise = noise
-        self.likelihood = likelihood
-        self.n_bins = n_bins
-        self.max_hypotheses = max_hypotheses
-        self.n_samples = n_samples
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    _: KW_ONLY
+    n_draws: int | None = 1
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._row_names import row_word
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
 from psephos.models.concepts.elimination import eliminated, space_of, started
-from psephos.models.concepts.facts import facts_of, facts_of_members
+from psephos.models.concepts.facts import HypothesisFacts, facts_of, facts_of_members
 from psephos.models.concepts.fitted_members import posterior_of, prior_of_members, voters_of_fitted
 from psephos.models.concepts.posterior import Evidence, noisy, tests_within
 from psephos.models.concepts.votes import (
@@ -22,10 +23,10 @@ from psephos.models.concepts.votes import (
     concept_votes,
     consistent,
 )
-from psephos.params import Constraint, Interval, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
-__all__ = ["SHARED", "PosteriorVotes"]
+__all__ = ["PosteriorVotes"]
 
 _Floats = NDArray[np.float64]
 _SEED = 99  # task of what a posterior is drawn by
@@ -44,28 +45,75 @@ class _Prior:
         return "'uniform', 'short', or one number for each estimator"
 
 
-SHARED: Mapping[str, Constraint] = {
-    "estimators": Estimators(),
-    "prior": _Prior(),
-    "noise": Interval(0, 0.5, open_high=True),
-    "likelihood": Options(("answer", "probability")),
-    "n_bins": Interval(2, 100, whole=True),
-    "max_hypotheses": Interval(0, whole=True),
-    "n_samples": Interval(1, whole=True),
-    "random_state": Seed(),
-}
-
-
+@parameters
 class PosteriorVotes:
-    """The posterior of a classifier over hypotheses: conjunctions, or fitted estimators."""
+    """The posterior of a classifier over hypotheses: conjunctions, or fitted estimators.
 
-    estimators: Any
-    prior: Any
-    noise: float
-    likelihood: str
-    n_bins: int
-    max_hypotheses: int
-    n_samples: int
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The hypotheses: fitted classifiers by name, of psephos or scikit-learn, all on the columns
+        of X. They are not fitted again: `fit` asks them about its rows, which should be others than
+        they were fitted on. Put each in ``sklearn.frozen.FrozenEstimator`` where the model is
+        cloned (cross-validation). None: all conjunctions of one constraint a column (see
+        `VersionSpaceClassifier`).
+    prior : {'uniform', 'short'} or array of shape (n_estimators,)
+        P(h). uniform: all alike. short, of conjunctions: each column is tested with the chance 1/2,
+        by any of its constraints alike; the empty hypothesis counts as one that tests all. Numbers,
+        of estimators: their sum need not be 1.
+    noise : float
+        The chance that a label is wrong. 0: only hypotheses that agree with all rows are left.
+    likelihood : {'answer', 'probability'}
+        Whether estimators say a class, or probabilities q: P(y | h, x) is then ``(1 - noise) q_y +
+        noise (1 - q_y) / (K - 1)``.
+    n_bins : int
+        Bins of a column of numbers; see `VersionSpaceClassifier`.
+    max_hypotheses : int
+        The most conjunctions that are listed as voters. Where there are more and labels are noisy,
+        only hypotheses of at most `n_tests_` tests are listed, the greatest number that keeps the
+        list within this. Without noise those that agree with all rows are listed,
+        or counted as one voter, or `n_samples` of them drawn if they cannot be counted.
+    n_samples : int
+        Hypotheses drawn; a share among them has a standard error of at most
+        ``0.5 / sqrt(n_samples)``.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories; there are none with `estimators`.
+    random_state : int, RandomState or None
+        Seeds the draws.
+
+    Attributes
+    ----------
+    hypotheses_ : HypothesisFacts
+        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
+    n_tests_ : int
+        The most tests a hypothesis may have: the number of columns, unless there would be too many
+        (of estimators 0).
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimators": Estimators(),
+        "prior": _Prior(),
+        "noise": Interval(0, 0.5, open_high=True),
+        "likelihood": Options(("answer", "probability")),
+        "n_bins": Interval(2, 100, whole=True),
+        "max_hypotheses": Interval(0, whole=True),
+        "n_samples": Interval(1, whole=True),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
+
+    estimators: Any = None
+    _: KW_ONLY
+    prior: Any = "uniform"
+    noise: float = 0.1
+    likelihood: str = "answer"
+    n_bins: int = 4
+    max_hypotheses: int = 10_000
+    n_samples: int = 1000
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    posterior_: tuple[_Floats, ...] = fitted()
+    hypotheses_: HypothesisFacts = fitted()
+    n_tests_: int = fitted()
 
     def _posterior(
         self, table: Table, labels: Labels, weight: _Floats, *, prior: Any

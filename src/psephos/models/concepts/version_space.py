@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._distributions import Integers
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.concepts import elimination
@@ -18,7 +19,7 @@ from psephos.models.concepts.facts import HypothesisFacts, facts_of
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.models.concepts.wording import collapsed, collapses
-from psephos.params import Constraint, Interval, Options, Seed
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
@@ -50,6 +51,7 @@ class Query(NamedTuple):
     bits: float
 
 
+@parameters
 class VersionSpaceClassifier(VoteClassifier):
     """All conjunctions that agree with every row (candidate elimination), and their vote.
 
@@ -66,42 +68,32 @@ class VersionSpaceClassifier(VoteClassifier):
 
     Parameters
     ----------
-    n_bins : int, default=4
+    n_bins : int
         Bins of a column of numbers: cut half-way between its distinct values, as many distinct
         values in each as can be.
-    on_collapse : {'warn', 'raise', 'skip'}, default='warn'
+    on_collapse : {'warn', 'raise', 'skip'}
         What is done with a row that no hypothesis left agrees with: 'warn' leaves it out and
         warns, 'skip' leaves it out (`collapses_` names it, as well), 'raise' raises. The order of
         rows decides which is left out.
-    max_boundary : int, default=1000
+    max_boundary : int
         The most hypotheses that G may have. G can grow exponentially with rows; beyond, it is not
         kept and `general_` is None. Answers do not need it.
-    max_hypotheses : int, default=1000
+    max_hypotheses : int
         The most hypotheses that are listed as voters; more are counted, as one voter. If there are
         too many combinations to be counted, too, `n_samples` are drawn.
-    n_samples : int, default=1000
+    n_samples : int
         A share among hypotheses drawn has a standard error of at most ``0.5 / sqrt(n_samples)``.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds the draws.
 
     Attributes
     ----------
-    vote_ : Vote
     memory_ : VersionSpaces
         The space, S, G, and the rows that were left out.
     hypotheses_ : HypothesisFacts
         The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
     specific_, general_, n_hypotheses_, collapses_
         See there.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -150,30 +142,19 @@ class VersionSpaceClassifier(VoteClassifier):
         "max_boundary": Interval(1, whole=True),
         "max_hypotheses": Interval(0, whole=True),
         "n_samples": Interval(1, whole=True),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("memory_", "hypotheses_")
-    memory_: VersionSpaces
-    hypotheses_: HypothesisFacts
 
-    def __init__(
-        self,
-        n_bins: int = 4,
-        *,
-        on_collapse: str = "warn",
-        max_boundary: int = 1000,
-        max_hypotheses: int = 1000,
-        n_samples: int = 1000,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.on_collapse = on_collapse
-        self.max_boundary = max_boundary
-        self.max_hypotheses = max_hypotheses
-        self.n_samples = n_samples
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    n_bins: int = 4
+    _: KW_ONLY
+    on_collapse: str = "warn"
+    max_boundary: int = 1000
+    max_hypotheses: int = 1000
+    n_samples: int = 1000
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    memory_: VersionSpaces = fitted()
+    hypotheses_: HypothesisFacts = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -237,7 +218,6 @@ class VersionSpaceClassifier(VoteClassifier):
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
-    # ------------------------------------------------------------------ what is left
     @property
     def specific_(self) -> list[tuple[str, ...] | None]:
         """S of each concept: a word a column (``?`` where not tested); None is the empty one."""
@@ -279,7 +259,6 @@ class VersionSpaceClassifier(VoteClassifier):
             for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
         ]
 
-    # ------------------------------------------------------------------ what to ask next
     def query(self, X: Any = None) -> Query:
         """Return the case to be labelled next: that whose answer halves the version space best.
 

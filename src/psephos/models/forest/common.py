@@ -1,6 +1,5 @@
 """What forests share: their parameters, their growth, and what is asked of a fitted one."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,46 +16,16 @@ from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
 from psephos.models.sampling import earlier
 from psephos.models.units import power_of_weights, refuse_huge
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
-__all__ = ["CLASSES", "NUMBERS", "Grown", "fit_forest", "tree_voters"]
+__all__ = ["Grown", "fit_forest", "tree_voters"]
 
 _Floats = NDArray[np.float64]
 _NODES = 1 << 16  # of a block
 _FEW = 1000  # rows of a table that need not be binned
-
-_SHARE = Interval(0, 1, open_low=True)
-_PART = Interval(0, 1, open_low=True, open_high=True)
-_SHARED: Mapping[str, Constraint] = {
-    "n_estimators": Interval(1, whole=True),
-    "max_depth": OneOf((Interval(1, whole=True),), none=True),
-    "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
-    "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
-    "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
-    "max_features": OneOf(
-        (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
-    ),
-    "bootstrap": Flag(),
-    "oob_score": Flag(),
-    "warm_start": Flag(),
-    "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
-    "max_bins": Interval(2, MAX_BINS, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}  # fmt: skip
-CLASSES: Mapping[str, Constraint] = {
-    "criterion": Options(("gini", "entropy", "log_loss")),
-    "class_weight": ClassWeight(),
-    **_SHARED,
-}
-NUMBERS: Mapping[str, Constraint] = {
-    "criterion": Options(("squared_error", "poisson")),
-    **_SHARED,
-}
 
 
 class Grown:

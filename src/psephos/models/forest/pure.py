@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
-from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
@@ -23,6 +24,7 @@ _Floats = NDArray[np.float64]
 _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 
 
+@parameters
 class PureRandomForestClassifier(VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
@@ -44,31 +46,21 @@ class PureRandomForestClassifier(VoteClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
+    n_estimators : int
         Trees.
-    split : {'uniform', 'midpoint', 'balanced'}, default='uniform'
+    split : {'uniform', 'midpoint', 'balanced'}
         The rule.
-    max_leaf_nodes : int, default=None
+    max_leaf_nodes : int
         Cells of a tree, k, at least 2. None is what the theory balances: n^(4d / (4d + 1)) of
         uniform cuts, n^(3.87d / (3.87d + 2)) of midpoints, (n / ln n)^(d / (d + 2)) of balanced
         cells.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes, times `sample_weight`.
-    n_jobs : int, default=None
+    n_jobs : int
         Threads that grow trees; the forest does not depend on it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds the cuts, those of tree t by t.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
     feature_importances_ : ndarray of shape (n_features,)
         The vote's own. It says nothing of the labels here: columns are drawn evenly.
     n_leaves_ : int
@@ -105,10 +97,7 @@ class PureRandomForestClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("tree voters",),
-        weighting="constant",
-        readout="normalised",
-        found_by="cells drawn without labels",
+        ("tree voters",), "constant", "normalised", "cells drawn without labels"
     )
     contender: ClassVar[Contender] = Contender(
         "pure-random-forest",
@@ -138,29 +127,17 @@ class PureRandomForestClassifier(VoteClassifier):
         "n_estimators": Interval(1, whole=True),
         "split": Options(tuple(SPLITS)),
         "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-        "class_weight": ClassWeight(),
-        "n_jobs": Jobs(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("n_leaves_",)
-    n_leaves_: int
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        split: str = "uniform",
-        max_leaf_nodes: int | None = None,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.split = split
-        self.max_leaf_nodes = max_leaf_nodes
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 100
+    _: KW_ONLY
+    split: str = "uniform"
+    max_leaf_nodes: int | None = None
+    class_weight: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    n_leaves_: int = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._distributions import BALANCED
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos._stored import AnySize
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
@@ -16,7 +17,7 @@ from psephos.models.design import Design
 from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
 from psephos.models.linear.scoring import score_knots
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.params import ClassWeight, Constraint, Interval, Seed
+from psephos.params import Constraint, Interval
 from psephos.vote import (
     CodedVoters,
     Constant,
@@ -31,10 +32,6 @@ from psephos.vote import (
 __all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]
 
 _Floats = NDArray[np.float64]
-_ANATOMY = Anatomy(
-    ("ranked voters", "coded voters"), "constant", "normalised",
-    "ridge penalty by cross-validation",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,15 +51,64 @@ class _Alphas:
         return "None, a number above 0, or a list of such"
 
 
-_SHARED: Mapping[str, Constraint] = {
-    "alphas": _Alphas(),
-    "n_folds": Interval(2, whole=True),
-    "n_quantiles": Interval(2, whole=True),
-    "random_state": Seed(),
-}
+@parameters
+class _RankRidge:
+    """What the two share.
+
+    Parameters
+    ----------
+    alphas : float or list of float
+        Penalties to choose from, by the loss on held-out rows. None is (.3, 1, 3, 10, 30), times
+        q / 16 for more than 16 columns q; one number is taken as it is.
+    n_folds : int
+        Folds that choose the penalty: groups kept whole, stratified by class; fewer where a class
+        has fewer rows. The row of a class that has no other is always trained on.
+    n_quantiles : int
+        Most values of a column whose scores are kept; of more, so many at even steps of score.
+        A value between two has an interpolated score, one beyond the ends that of the end.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories, as in HistGradientBoostingClassifier: each is a 0/1
+        column, of two the second alone.
+    random_state : int, RandomState or None
+        Seeds the folds.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty chosen.
+    alphas_ : ndarray of shape (n_alphas,)
+        The penalties tried.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "alphas": _Alphas(),
+        "n_folds": Interval(2, whole=True),
+        "n_quantiles": Interval(2, whole=True),
+    }
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("ranked voters", "coded voters"), "constant", "normalised",
+        "ridge penalty by cross-validation",
+    )  # fmt: skip
+    extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
+
+    alphas: Any = None
+    _: KW_ONLY
+    n_folds: int = 5
+    n_quantiles: int = 1000
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    alpha_: float = fitted()
+    alphas_: AnySize = fitted()
+    losses_: _Floats = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return _fitted(self, table, labels, weight, context)
 
 
-class RankRidgeClassifier(VoteClassifier):
+@parameters
+class RankRidgeClassifier(_RankRidge, VoteClassifier):
     """Ridge-penalised logistic regression on the normal scores of each column's ranks.
 
     Use it for a few measurements of any scale and any tails, as the smooth half of a committee
@@ -77,41 +123,10 @@ class RankRidgeClassifier(VoteClassifier):
 
     Several classes have one score each (multinomial).
 
-    Parameters
-    ----------
-    alphas : float or list of float, default=None
-        Penalties to choose from, by log-loss on held-out rows. None is (.3, 1, 3, 10, 30), times
-        q / 16 for more than 16 columns q; one number is taken as it is.
-    n_folds : int, default=5
-        Folds that choose the penalty: stratified, groups kept whole; fewer where a class has fewer
-        rows. The row of a class that has no other is always trained on.
-    n_quantiles : int, default=1000
-        Most values of a column whose scores are kept; of more, so many at even steps of score.
-        A value between two has an interpolated score, one beyond the ends that of the end.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes, times `sample_weight`.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier: each is a 0/1
-        column, of two the second alone.
-    random_state : int, RandomState or None, default=None
-        Seeds the folds.
-
     Attributes
     ----------
-    vote_ : Vote
-    alpha_ : float
-        The penalty chosen.
-    alphas_ : ndarray of shape (n_alphas,)
-        The penalties tried.
     losses_ : ndarray of shape (n_alphas,)
         Their mean log-loss on held-out rows; 0 where nothing was held out.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Warns
     -----
@@ -146,68 +161,27 @@ class RankRidgeClassifier(VoteClassifier):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = _ANATOMY
     contender: ClassVar[Contender] = Contender(
         "rank-ridge", "linear", {"quick": {"class_weight": BALANCED}}, grouped=True,
         small={"alphas": (0.3, 3.0), "n_folds": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"class_weight": ClassWeight(), **_SHARED}
-    extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
-    alpha_: float
-    alphas_: AnySize
-    losses_: _Floats
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_folds: int = 5,
-        n_quantiles: int = 1000,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.alphas = alphas
-        self.n_folds = n_folds
-        self.n_quantiles = n_quantiles
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return _fitted(self, table, labels, weight, context)
+    _: KW_ONLY
+    n_quantiles: int = 1000
+    class_weight: Any = None
 
 
-class RankRidgeRegressor(VoteRegressor):
+@parameters
+class RankRidgeRegressor(_RankRidge, VoteRegressor):
     """Ridge regression on the normal scores of each column's ranks.
 
     As `RankRidgeClassifier`, with a number that is linear in the scores; the penalty is chosen by
     the squared error on held-out rows.
 
-    Parameters
-    ----------
-    alphas : float or list of float, default=None
-    n_folds : int, default=5
-    n_quantiles : int, default=1000
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    random_state : int, RandomState or None, default=None
-
     Attributes
     ----------
-    vote_ : Vote
-    alpha_ : float
-    alphas_ : ndarray of shape (n_alphas,)
     losses_ : ndarray of shape (n_alphas,)
         Their mean squared error on held-out rows, relative to the square of the power of two at or
         above the greatest |y|; 0 where nothing was held out.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -222,35 +196,9 @@ class RankRidgeRegressor(VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = _ANATOMY
     contender: ClassVar[Contender] = Contender(
         "rank-ridge-regressor", "linear", grouped=True, small={"random_state": 0}
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
-    extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
-    alpha_: float
-    alphas_: AnySize
-    losses_: _Floats
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_folds: int = 5,
-        n_quantiles: int = 1000,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.alphas = alphas
-        self.n_folds = n_folds
-        self.n_quantiles = n_quantiles
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return _fitted(self, table, labels, weight, context)
 
 
 def _fitted(

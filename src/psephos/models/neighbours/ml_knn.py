@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from psephos._distributions import Choice, Integers
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
 from psephos.models.units import power_of_columns, spread_of_columns
-from psephos.params import Constraint, Flag, Interval, Jobs, Options
+from psephos.params import Constraint, Interval, Options
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
 from psephos.vote.weights.neighbours import METRICS
@@ -27,6 +28,7 @@ def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
     return {"column_scale": "std", **params}
 
 
+@parameters
 class MLKNeighborsClassifier(VoteClassifier):
     """ML-kNN: each label by how many of the k nearest training cases have it.
 
@@ -50,41 +52,35 @@ class MLKNeighborsClassifier(VoteClassifier):
 
     Parameters
     ----------
-    n_neighbors : int, default=10
+    n_neighbors : int
         k; where there are fewer other cases (by weight), all of them.
-    smoothing : float, default=1.0
+    smoothing : float
         s.
-    threshold : float, default=0.5
+    threshold : float
         The least posterior of a label that is given.
-    strict : bool, default=False
+    strict : bool
         Whether the posterior must be above `threshold` (as the source's pseudo-code has it; the
         authors' figures are of at least).
-    metric : {'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis', \
-'canberra', 'hamming', 'jaccard'}, default='euclidean'
-    column_scale : {'std', None}, default=None
+    metric : str
+        Of 'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis', 'canberra',
+        'hamming' and 'jaccard'.
+    column_scale : {'std', None}
         What each column of numbers is divided by before distances: its standard deviation over
         the training cases that have it, or nothing (the source's; of columns in different units
         those of large numbers decide alone).
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories: two differ by 1 (Euclidean distances alone).
-    n_jobs : int, default=None
+    n_jobs : int
         Threads of the search in fit; the model does not depend on it.
 
     Attributes
     ----------
-    vote_ : Vote
     classes_ : ndarray of shape (n_labels,)
         The labels: columns of y by number, or their names in a frame; or the classes.
     prior_ : ndarray of shape (n_labels,)
         P(H1).
     posterior_ : ndarray of shape (n_labels, k + 1)
         P(H1 | j) for j = 0 ... k.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -140,35 +136,22 @@ class MLKNeighborsClassifier(VoteClassifier):
         "n_neighbors": Interval(1, whole=True),
         "smoothing": Interval(0),
         "threshold": Interval(0, 1),
-        "strict": Flag(),
         "metric": Options(METRICS),
         "column_scale": Options(("std", None)),
-        "n_jobs": Jobs(),
     }
     extras: ClassVar[tuple[str, ...]] = ("prior_",)
     multilabel: ClassVar[bool] = True
-    prior_: _Floats
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        smoothing: float = 1.0,
-        threshold: float = 0.5,
-        strict: bool = False,
-        metric: str = "euclidean",
-        column_scale: str | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.threshold = threshold
-        self.strict = strict
-        self.metric = metric
-        self.column_scale = column_scale
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    _: KW_ONLY
+    smoothing: float = 1.0
+    threshold: float = 0.5
+    strict: bool = False
+    metric: str = "euclidean"
+    column_scale: str | None = None
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    prior_: _Floats = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
@@ -24,7 +25,99 @@ _Floats = NDArray[np.float64]
 _READOUT = "normalised"
 
 
-class ProsetClassifier(Guarded, VoteClassifier):
+@parameters
+class _Proset:
+    """What the two share.
+
+    Parameters
+    ----------
+    n_batches : int
+        B. More batches add detail; 0 is the class frequencies.
+    lambda_v : float or 'auto'
+        Strength of the penalty of the columns: the parameter to tune, 1e-6 to 1e-1. 'auto' is
+        ``max(2, log q)`` divided by the number of rows (their total weight), q the columns
+        that vary: against a likelihood that is a sum over rows, not a mean, the penalty is the
+        same at any number of them, and what the best of q columns of noise gains by chance grows
+        with log q.
+    lambda_w : float or 'auto'
+        Strength of the penalty of the prototypes, 1e-9 to 1e-4. 'auto' is 3e-4 divided by the
+        number of rows (their total weight).
+    n_candidates : int
+        Candidates of a batch, M.
+    references : {'all', 'rest'}
+        Who judges. 'all': every row, without itself (leave-one-out), so that all rows may be
+        both; up to `n_candidates` rows nothing is drawn by chance. 'rest': the rows that are not
+        candidates (the authors' program), which halves a small table.
+    max_fraction : float
+        With ``references='rest'``, the largest share of any group of rows that becomes
+        candidates.
+    tol : float
+        A descent ends when an iteration lowers the objective by less than this share of it.
+        Smaller values (the program's: 2e-9) take twice as long for a few prototypes less and the
+        same answers.
+    max_iter : int
+        Most iterations of a descent.
+    max_reentries : int
+        Columns that may come back in a batch, one after another, when a descent has given them
+        up. It lowers the objective and lets in more columns; held-out log-loss fell on some
+        tables (breast_gravier .52 to .47) and rose on others (200 rows, 5,000 columns mostly
+        noise: .60 to .70).
+    min_gain : float
+        A batch is kept if it lowers the objective, times the number of rows (their total weight),
+        by at least this many nats. Without it later batches may add tens of columns for nothing.
+    warm_start : bool
+        Whether `fit` keeps the batches there are and adds those that `n_batches` asks for beyond
+        them, with the scaling of the first fit. With the same rows and seed it is the fit of so
+        many at once. A row is known by its place or its identifier, a named index: rows in another
+        order without one are judged by prototypes that they became themselves, too.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories; they differ by 0 or 1.
+    random_state : int, RandomState or None
+        Seeds the draw of candidates, another for each batch.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: voter 0 is the prior, the prototypes follow.
+    n_prototypes_ : ndarray of shape (B,)
+        Prototypes of each batch.
+    objective_ : ndarray of shape (B,)
+        What each descent ended at.
+    n_iter_ : ndarray of shape (B,)
+        Iterations of each.
+    stopped_ : ndarray of shape (B,)
+        Why each ended, in words.
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("prototype voters",),
+        weighting="prototype kernels",
+        readout=_READOUT,
+        found_by="penalised likelihood, batch after batch",
+    )
+
+    n_batches: int = 1
+    _: KW_ONLY
+    lambda_v: float | str = "auto"
+    lambda_w: float | str = "auto"
+    alpha_v: float = 0.05
+    alpha_w: float = 1.0
+    beta: float = 0.1
+    n_candidates: int = 1000
+    references: str = "all"
+    max_fraction: float = 0.5
+    tol: float = 1e-6
+    max_iter: int = 15_000
+    max_reentries: int = 0
+    min_gain: float = 1.0
+    warm_start: bool = False
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+
+
+@parameters
+class ProsetClassifier(_Proset, Guarded, VoteClassifier):
     """Prototypes: few training rows that vote for their class, each with a local weight.
 
     Batches b = 1 ... B are fitted one after another, each with inverse bandwidths v_b of the
@@ -41,91 +134,26 @@ class ProsetClassifier(Guarded, VoteClassifier):
 
     Parameters
     ----------
-    n_batches : int, default=1
-        B. More batches add detail; 0 is the class frequencies.
-    lambda_v : float or 'auto', default='auto'
-        Strength of the penalty of the columns: the parameter to tune, 1e-6 to 1e-1. 'auto' is
-        ``max(2, log q)`` divided by the number of rows (their total weight), q the columns
-        that vary: against a likelihood that is a sum over rows, not a mean, the penalty is the
-        same at any number of them, and what the best of q columns of noise gains by chance grows
-        with log q.
-    lambda_w : float or 'auto', default='auto'
-        Strength of the penalty of the prototypes, 1e-9 to 1e-4. 'auto' is 3e-4 divided by the
-        number of rows (their total weight).
-    alpha_v, alpha_w : float, default=0.05, 1.0
+    alpha_v, alpha_w : float
         Share of L1 in either. (Tables older than release 0.6 of the authors' program give the
         share of L2: their .95 is .05 here.) Squares of weights, which are of any size, shrink the
         few large ones and keep many small ones: without them half as many prototypes do as well
         or better.
-    beta : float, default=0.1
+    beta : float
         Rows whose own class is less likely than this quantile of its class count as hard; half
         of a class's candidates are drawn from them, where there are enough. At most .5.
-    n_candidates : int, default=1000
-        Candidates of a batch, M.
-    references : {'all', 'rest'}, default='all'
-        Who judges. 'all': every row, without itself (leave-one-out), so that all rows may be
-        both; up to `n_candidates` rows nothing is drawn by chance. 'rest': the rows that are not
-        candidates (the authors' program), which halves a small table.
-    max_fraction : float, default=0.5
-        With ``references='rest'``, the largest share of any group of rows that becomes
-        candidates.
-    grouping : {'likelihood', 'correct'}, default='likelihood'
+    grouping : {'likelihood', 'correct'}
         What divides the rows of a class for the draw: `beta`, or whether the vote so far answers
         them rightly (releases of the authors' program before 0.5).
-    tol : float, default=1e-6
-        A descent ends when an iteration lowers the objective by less than this share of it.
-        Smaller values (the program's: 2e-9) take twice as long for a few prototypes less and the
-        same answers.
-    max_iter : int, default=15000
-        Most iterations of a descent.
-    max_reentries : int, default=0
-        Columns that may come back in a batch, one after another, when a descent has given them
-        up. It lowers the objective and lets in more columns; held-out log-loss fell on some
-        tables (breast_gravier .52 to .47) and rose on others (200 rows, 5,000 columns mostly
-        noise: .60 to .70).
-    min_gain : float, default=1.0
-        A batch is kept if it lowers the objective, times the number of rows (their total weight),
-        by at least this many nats. Without it later batches may add tens of columns for nothing.
-    fallback : {'shrink', None}, default='shrink'
+    fallback : {'shrink', None}
         'shrink': fits to four fifths of the rows (whole groups) answer the others; where their
         log-loss is not below that of the class frequencies by a standard error, all w are
         multiplied by the best of 1/2, 1/4, ... 1/64, or by 0 if that is not below it either. It
         takes five more fits. None: the fit as it is, as in the authors' program; `partial_fit`,
         paths of penalties and `ProsetSearchCV`, which compares held-out losses itself, do so too.
-    warm_start : bool, default=False
-        Whether `fit` keeps the batches there are and adds those that `n_batches` asks for beyond
-        them, with the scaling of the first fit. With the same rows and seed it is the fit of so
-        many at once. A row is known by its place or its identifier, a named index: rows in another
-        order without one are judged by prototypes that they became themselves, too.
-    class_weight : dict or 'balanced', default=None
-        Multiplies the sample weights.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; they differ by 0 or 1.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seeds the draw of candidates, another for each batch.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote: voter 0 is the prior, the prototypes follow.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-        Their names, or positions.
-    n_prototypes_ : ndarray of shape (B,)
-        Prototypes of each batch.
-    objective_ : ndarray of shape (B,)
-        What each descent ended at.
-    n_iter_ : ndarray of shape (B,)
-        Iterations of each.
-    stopped_ : ndarray of shape (B,)
-        Why each ended, in words.
     shrinkage_ : float
         What `fallback` multiplied the prototypes' weights by: 1 where they pay, 0 where the class
         frequencies answer alone (`n_prototypes_` is 0 then).
@@ -181,12 +209,6 @@ class ProsetClassifier(Guarded, VoteClassifier):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("prototype voters",),
-        weighting="prototype kernels",
-        readout=_READOUT,
-        found_by="penalised likelihood, batch after batch",
-    )
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
@@ -196,50 +218,13 @@ class ProsetClassifier(Guarded, VoteClassifier):
     }
     extras: ClassVar[tuple[str, ...]] = (*EXTRAS, "shrinkage_")
 
-    def __init__(
-        self,
-        n_batches: int = 1,
-        *,
-        lambda_v: float | str = "auto",
-        lambda_w: float | str = "auto",
-        alpha_v: float = 0.05,
-        alpha_w: float = 1.0,
-        beta: float = 0.1,
-        n_candidates: int = 1000,
-        references: str = "all",
-        max_fraction: float = 0.5,
-        grouping: str = "likelihood",
-        tol: float = 1e-6,
-        max_iter: int = 15_000,
-        max_reentries: int = 0,
-        min_gain: float = 1.0,
-        fallback: str | None = "shrink",
-        warm_start: bool = False,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_batches = n_batches
-        self.lambda_v = lambda_v
-        self.lambda_w = lambda_w
-        self.alpha_v = alpha_v
-        self.alpha_w = alpha_w
-        self.beta = beta
-        self.n_candidates = n_candidates
-        self.references = references
-        self.max_fraction = max_fraction
-        self.grouping = grouping
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_reentries = max_reentries
-        self.min_gain = min_gain
-        self.fallback = fallback
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    max_fraction: float = 0.5
+    grouping: str = "likelihood"
+    min_gain: float = 1.0
+    fallback: str | None = "shrink"
+    warm_start: bool = False
+    class_weight: Any = None
 
     def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
         return np.bincount(y, weight, minlength=n_classes).astype(np.float64)
@@ -283,7 +268,8 @@ class ProsetClassifier(Guarded, VoteClassifier):
         return self._partial_fit(X, y, sample_weight, classes)
 
 
-class ProsetRegressor(Batched, VoteRegressor):
+@parameters
+class ProsetRegressor(_Proset, Batched, VoteRegressor):
     """Prototypes for numbers: a mixture of normal densities around the targets of few rows.
 
     With the kernels of `ProsetClassifier`, and 1/u_b the width of batch b's densities (in units
@@ -299,38 +285,13 @@ class ProsetRegressor(Batched, VoteRegressor):
 
     Parameters
     ----------
-    n_batches : int, default=1
-    lambda_v : float or 'auto', default='auto'
-    lambda_w : float or 'auto', default='auto'
-        'auto' is 3e-4 divided by the number of rows (their total weight).
-    lambda_u : float or 'auto', default='auto'
+    lambda_u : float or 'auto'
         Strength of the (squared) penalty of u: without it a density may shrink around single
         rows. 'auto' is 3 divided by the number of rows.
-    alpha_v, alpha_w : float, default=0.05
+    alpha_v, alpha_w : float
         Share of L1.
-    beta : float, default=0.1
+    beta : float
         As in `ProsetClassifier`; the classes are five ranges of the target.
-    n_candidates : int, default=1000
-    references : {'all', 'rest'}, default='all'
-    max_fraction : float, default=0.5
-    tol : float, default=1e-6
-    max_iter : int, default=15000
-    max_reentries : int, default=0
-    min_gain : float, default=1.0
-    warm_start : bool, default=False
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    vote_ : Vote
-        Voter 0 is the prior, the prototypes follow.
-    n_features_in_, feature_names_in_, n_features_used_, features_used_
-        As in `ProsetClassifier`.
-    n_prototypes_, objective_, n_iter_, stopped_ : ndarray of shape (B,)
-        As in `ProsetClassifier`.
 
     Notes
     -----
@@ -358,12 +319,6 @@ class ProsetRegressor(Batched, VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("prototype voters",),
-        weighting="prototype kernels",
-        readout=_READOUT,
-        found_by="penalised likelihood, batch after batch",
-    )
     contender: ClassVar[Contender] = Contender(
         "proset-regressor", "prototypes", small={"random_state": 0}
     )
@@ -373,46 +328,10 @@ class ProsetRegressor(Batched, VoteRegressor):
     }
     extras: ClassVar[tuple[str, ...]] = EXTRAS
 
-    def __init__(
-        self,
-        n_batches: int = 1,
-        *,
-        lambda_v: float | str = "auto",
-        lambda_w: float | str = "auto",
-        lambda_u: float | str = "auto",
-        alpha_v: float = 0.05,
-        alpha_w: float = 0.05,
-        beta: float = 0.1,
-        n_candidates: int = 1000,
-        references: str = "all",
-        max_fraction: float = 0.5,
-        tol: float = 1e-6,
-        max_iter: int = 15_000,
-        max_reentries: int = 0,
-        min_gain: float = 1.0,
-        warm_start: bool = False,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_batches = n_batches
-        self.lambda_v = lambda_v
-        self.lambda_w = lambda_w
-        self.lambda_u = lambda_u
-        self.alpha_v = alpha_v
-        self.alpha_w = alpha_w
-        self.beta = beta
-        self.n_candidates = n_candidates
-        self.references = references
-        self.max_fraction = max_fraction
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_reentries = max_reentries
-        self.min_gain = min_gain
-        self.warm_start = warm_start
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    lambda_w: float | str = "auto"
+    lambda_u: float | str = "auto"
+    alpha_w: float = 0.05
 
     def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
         mean = float(np.average(y, weights=weight))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.swag.assembling import disagreeing_models, usable_models
@@ -27,78 +28,52 @@ _VOTERS = (
 )  # fmt: skip
 
 
-class SparseWrapperClassifier(VoteClassifier):
-    """SWAG, the Sparse Wrapper AlGorithm: a library of small models that vote.
-
-    Step 1 judges every column alone by repeated cross-validation and keeps those whose error is
-    at most the alpha-quantile: the pool S*. Step d judges models of d columns, each a strong
-    model of d - 1 columns and one more of the pool (all subsets of the pool if they are at most
-    m, else m drawn), and keeps the strong ones. The step with the lowest median error gives a
-    threshold, its delta-quantile: the models of any size below it are refitted on all rows, and
-    vote.
+@parameters
+class _Wrapper:
+    """What the two share.
 
     Parameters
     ----------
-    learner : str or estimator, default='logistic'
-        The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'qda',
-        'naive_bayes', 'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
-        `psephos.models.swag.learners` with its own parameters, or any scikit-learn
-        classifier (cloned and cross-validated; hundreds of times slower; only this library's own
-        models can then be saved).
-    p_max : int, 'epv', 'curve' or 'embedded', default='epv'
-        Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
-        search ends where the error curve stops falling. 'embedded': as many as an L1-penalised
-        logistic regression selects.
-    m : int, inf or None, default=None
+    m : int, inf or None
         Most candidates of a step; None is C(p*, 2) for a pool of p* columns; inf tries all.
-    alpha : float, sequence of float or None, default=None
+    alpha : float, sequence of float or None
         Share of candidates that are strong, for all steps or for each. None is 0.05, and in the
         first step as many as make a pool of 30 columns (all, if the table has fewer): the paper's
         pools have 31, 33 and 157.
-    delta : float, default=0.01
+    delta : float
         The quantile of post-processing.
-    n_folds, n_repeats : int, default=10, 1
+    n_folds, n_repeats : int
         Stratified cross-validation of every candidate on the same folds; rows of one group are
         never divided. No more folds are made than the smallest class has rows (or than there are
         groups); ``n_splits_`` says how many there were. The paper repeats ten times.
-    cv : int, splitter or list of (train, test), default=None
+    cv : int, splitter or list of (train, test)
         Takes their place.
-    scoring : str, callable or array, default=None
-        What is minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of costs
-        (row the truth, column the answer), or any scikit-learn scorer.
-    vote : {'majority', 'mean', 'performance', 'best'}, default='majority'
-        One model one vote; mean of their probabilities; the same weighted by how much lower each
-        one's error is than the prior's; the best model alone. With 'majority', `predict_proba` is
-        the share of the models that say a class: models that read the same columns agree, so that
-        it is near 0 or 1 more often than it is right. For probabilities take 'mean'.
-    dimension : int, default=None
+    dimension : int
         Only models of so many columns vote.
-    sampling : {'parent', 'uniform'}, default='parent'
+    sampling : {'parent', 'uniform'}
         How m candidates are drawn: a strong parent and a column (paper), or uniformly among the
         distinct candidates (the authors' program).
-    ties : {'log_loss', 'all', 'first'}, default='log_loss'
+    ties : {'log_loss', 'all', 'first'}
         Which candidates of equal error are strong.
-    first_step : {'columns', 'pairs'}, default='columns'
+    first_step : {'columns', 'pairs'}
         'pairs' judges pairs of columns as well before the pool is made: columns that say
         something only together (XOR) are lost to 'columns'.
-    absent : {None, 'vote'}, default=None
+    absent : {None, 'vote'}
         'vote': frames may lack columns at prediction; those models vote that need only what is
         there. Missing values in a row are always allowed, and treated so.
-    n_reserve : int, default=1000
+    n_reserve : int
         With ``absent='vote'``: strong models that are refitted too and vote where none of the
         chosen can.
-    class_weight : dict, 'balanced' or None, default=None
-        Weights of classes in training and in the error.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    categorical_features : 'from_dtype', list, mask or None
         Columns of categories: a model that takes one gets a 0/1 column for each level.
-    folder : path-like, default=None
+    folder : path-like
         Where finished steps are kept: the same fit, killed and called again, goes on from there.
-    verbose : bool, default=False
+    verbose : bool
         Show progress and the time left.
-    n_jobs : int, default=None
+    n_jobs : int
         Threads (batched learners) or processes (others), or what ``joblib.parallel_config``
         says (Dask, Ray); the result does not depend on it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seeds the folds, the draws and the learner.
 
     Attributes
@@ -110,10 +85,71 @@ class SparseWrapperClassifier(VoteClassifier):
         Why the search ended.
     n_splits_ : int
         Splits on which every candidate was judged.
-    vote_ : Vote
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_, n_features_used_ : int
-    feature_names_in_, features_used_, features_backup_ : ndarray
+    """
+
+    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
+    searched = library_of
+
+    learner: Any = "logistic"
+    _: KW_ONLY
+    p_max: Any = "epv"
+    m: Any = None
+    alpha: Any = None
+    delta: float = 0.01
+    n_folds: int = 10
+    n_repeats: int = 1
+    cv: Any = None
+    scoring: Any = None
+    vote: str = "majority"
+    dimension: int | None = None
+    sampling: str = "parent"
+    ties: str = "log_loss"
+    first_step: str = "columns"
+    absent: str | None = None
+    n_reserve: int = 1000
+    categorical_features: Any = "from_dtype"
+    folder: Any = None
+    verbose: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    library_: Library = fitted()
+    stopped_: str = fitted()
+    n_splits_: int = fitted()
+
+
+@parameters
+class SparseWrapperClassifier(_Wrapper, VoteClassifier):
+    """SWAG, the Sparse Wrapper AlGorithm: a library of small models that vote.
+
+    Step 1 judges every column alone by repeated cross-validation and keeps those whose error is
+    at most the alpha-quantile: the pool S*. Step d judges models of d columns, each a strong
+    model of d - 1 columns and one more of the pool (all subsets of the pool if they are at most
+    m, else m drawn), and keeps the strong ones. The step with the lowest median error gives a
+    threshold, its delta-quantile: the models of any size below it are refitted on all rows, and
+    vote.
+
+    Parameters
+    ----------
+    learner : str or estimator
+        The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'qda',
+        'naive_bayes', 'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
+        `psephos.models.swag.learners` with its own parameters, or any scikit-learn
+        classifier (cloned and cross-validated; hundreds of times slower; only this library's own
+        models can then be saved).
+    p_max : int, 'epv', 'curve' or 'embedded'
+        Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
+        search ends where the error curve stops falling. 'embedded': as many as an L1-penalised
+        logistic regression selects.
+    scoring : str, callable or array
+        What is minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of costs
+        (row the truth, column the answer), or any scikit-learn scorer.
+    vote : {'majority', 'mean', 'performance', 'best'}
+        One model one vote; mean of their probabilities; the same weighted by how much lower each
+        one's error is than the prior's; the best model alone. With 'majority', `predict_proba` is
+        the share of the models that say a class: models that read the same columns agree, so that
+        it is near 0 or 1 more often than it is right. For probabilities take 'mean'.
+    class_weight : dict, 'balanced' or None
+        Weights of classes in training and in the error.
 
     Notes
     -----
@@ -150,60 +186,10 @@ class SparseWrapperClassifier(VoteClassifier):
         "class_weight": ClassWeight(),
         **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
-    library_: Library
-    searched = library_of
-    stopped_: str
-    n_splits_: int
 
-    def __init__(
-        self,
-        learner: Any = "logistic",
-        *,
-        p_max: Any = "epv",
-        m: Any = None,
-        alpha: Any = None,
-        delta: float = 0.01,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        cv: Any = None,
-        scoring: Any = None,
-        vote: str = "majority",
-        dimension: int | None = None,
-        sampling: str = "parent",
-        ties: str = "log_loss",
-        first_step: str = "columns",
-        absent: str | None = None,
-        n_reserve: int = 1000,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        folder: Any = None,
-        verbose: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.learner = learner
-        self.p_max = p_max
-        self.m = m
-        self.alpha = alpha
-        self.delta = delta
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
-        self.cv = cv
-        self.scoring = scoring
-        self.vote = vote
-        self.dimension = dimension
-        self.sampling = sampling
-        self.ties = ties
-        self.first_step = first_step
-        self.absent = absent
-        self.n_reserve = n_reserve
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.folder = folder
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    n_reserve: int = 1000
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -241,34 +227,25 @@ class SparseWrapperClassifier(VoteClassifier):
         return disagreeing_models(self.vote_, self._table(X))
 
 
-class SparseWrapperRegressor(VoteRegressor):
+@parameters
+class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     """SWAG for numbers: a library of small regression models, and the mean of the strongest.
 
-    The search is that of `SparseWrapperClassifier`; its parameters mean the same but for those
-    below.
+    The search is that of `SparseWrapperClassifier`.
 
     Parameters
     ----------
-    learner : str or estimator, default='least_squares'
+    learner : str or estimator
         'least_squares', 'ridge', 'stump', 'tree', 'forest', a learner with its own parameters, or
         any scikit-learn regressor.
-    p_max : int, 'epv', 'curve' or 'embedded', default='epv'
-        'epv': rows / 10, at most 6.
-    scoring : str or callable, default=None
+    p_max : int, 'epv', 'curve' or 'embedded'
+        Most columns of a model. 'epv': rows / 10, at most 6; the others as in
+        `SparseWrapperClassifier`.
+    scoring : str or callable
         'squared_error' (None), 'absolute_error', or any scikit-learn scorer.
-    vote : {'mean', 'performance', 'best'}, default='mean'
-    m, alpha, delta, n_folds, n_repeats, cv, dimension, sampling, ties, first_step, absent, \
-n_reserve, categorical_features, folder, verbose, n_jobs, random_state
-        As in `SparseWrapperClassifier`.
-
-    Attributes
-    ----------
-    library_ : Library
-    stopped_ : str
-    n_splits_ : int
-    vote_ : Vote
-    n_features_in_, n_features_used_ : int
-    feature_names_in_, features_used_, features_backup_ : ndarray
+    vote : {'mean', 'performance', 'best'}
+        Their mean; the same weighted by how much lower each one's error is than the prior's; the
+        best model alone.
 
     References
     ----------
@@ -303,58 +280,10 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         "vote": Options(("mean", "performance", "best")),
         **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
-    library_: Library
-    searched = library_of
-    stopped_: str
-    n_splits_: int
 
-    def __init__(
-        self,
-        learner: Any = "least_squares",
-        *,
-        p_max: Any = "epv",
-        m: Any = None,
-        alpha: Any = None,
-        delta: float = 0.01,
-        n_folds: int = 10,
-        n_repeats: int = 1,
-        cv: Any = None,
-        scoring: Any = None,
-        vote: str = "mean",
-        dimension: int | None = None,
-        sampling: str = "parent",
-        ties: str = "log_loss",
-        first_step: str = "columns",
-        absent: str | None = None,
-        n_reserve: int = 1000,
-        categorical_features: Any = "from_dtype",
-        folder: Any = None,
-        verbose: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.learner = learner
-        self.p_max = p_max
-        self.m = m
-        self.alpha = alpha
-        self.delta = delta
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
-        self.cv = cv
-        self.scoring = scoring
-        self.vote = vote
-        self.dimension = dimension
-        self.sampling = sampling
-        self.ties = ties
-        self.first_step = first_step
-        self.absent = absent
-        self.n_reserve = n_reserve
-        self.categorical_features = categorical_features
-        self.folder = folder
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    learner: Any = "least_squares"
+    _: KW_ONLY
+    vote: str = "mean"
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

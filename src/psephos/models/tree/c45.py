@@ -10,9 +10,10 @@ from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUnifo
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._labels import refuse_large_weights
+from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
+from psephos.params import Classes, Constraint, Interval, OneOf, Options
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_soft import soften
 from psephos.trees.c45_text import c45_text, leaf_table
@@ -26,6 +27,7 @@ __all__ = ["C45Classifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class C45Classifier(VoteClassifier):
     """C4.5's decision tree, as Weka's J48 grows and prunes it, or as release 8 of C4.5 does.
 
@@ -46,54 +48,51 @@ class C45Classifier(VoteClassifier):
 
     Parameters
     ----------
-    min_samples_leaf : float, default=2
+    min_samples_leaf : float
         M: at least two branches of a split have this weight, and a node of less than twice as
         much is not split.
-    confidence : float, default=0.25
+    confidence : float
         CF of the pessimistic errors: the less, the more is pruned.
-    pruning : {'pessimistic', None}, default='pessimistic'
-    subtree_raising : bool, default=True
+    pruning : {'pessimistic', None}
+        By errors as pessimistic as `confidence` makes them; None: not at all.
+    subtree_raising : bool
         Whether a node may be replaced by its largest branch.
-    binary_splits : bool, default=False
+    binary_splits : bool
         Split categories into one and the rest ('j48' only).
-    mdl_correction : bool, default=True
+    mdl_correction : bool
         Take log2(number of cuts) / W off the gain of the best cut of a numeric column.
-    collapse : bool, default=True
+    collapse : bool
         Make leaves of subtrees that do not lower the training error, before pruning.
-    actual_split_value : bool, default=True
+    actual_split_value : bool
         Thresholds are values of the training table: the largest that is not above the middle of
         the two values cut apart. False: the middle.
-    min_value_gap : float, default=0.0
+    min_value_gap : float
         Values of a column that differ by no more than this are not cut apart. J48 and release 8
         have 1e-5, whatever the unit of the column; 0 cuts between any two different values.
-    laplace : bool, default=False
+    laplace : bool
         Probabilities (n_c + 1) / (N + K) at the leaves ('j48' only).
-    release : {'j48', 'c45'}, default='j48'
+    release : {'j48', 'c45'}
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
-    criterion : {'gain_ratio', 'gain'}, default='gain_ratio'
+    criterion : {'gain_ratio', 'gain'}
         What a split is chosen by (release 8's option -g).
-    group_values : bool, default=False
+    group_values : bool
         Put the categories of a split into groups, one branch for each ('c45' only, its option
         -s): see Notes.
-    soft_thresholds : bool, default=False
+    soft_thresholds : bool
         Near a threshold a row is part of both branches (release 8's option -p): see Notes.
-    n_windows : int, default=0
+    n_windows : int
         Trials of windowing (release 8's option -t), of which the best tree is kept: see Notes.
         0: the tree is grown on all rows.
-    window_size : int, default=None
+    window_size : int
         Rows of the first window of a trial (-w); None: the greater of n / 5 and 2 sqrt(n). Read
         only where there are trials, as is the next.
-    window_increment : int, default=None
+    window_increment : int
         Rows that join the window in a cycle (-i), or half of those the tree gets wrong, if that
         is more; None: a fifth of the first window, at least 1.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
-    classes : list of labels or None, default=None
+    classes : list of labels or None
         The classes and their order, those of no row too, as a file of names declares them. Where
         classes tie, the first is the answer. None: the labels of y, sorted.
-    class_weight : dict, 'balanced' or None, default=None
-        Multiplies the sample weights.
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState, Generator or None
         Draws the windows.
 
     Attributes
@@ -102,14 +101,6 @@ class C45Classifier(VoteClassifier):
         The fitted vote: one voter, the tree.
     tree_ : Tree
         The tree, its columns those of the table.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the tree reads.
-    features_used_ : ndarray
-        Their names, or positions.
 
     Notes
     -----
@@ -182,10 +173,10 @@ class C45Classifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("branching tree voters",),
-        weighting="constant",
-        readout="normalised",
-        found_by="greedy growth by gain ratio, pessimistic pruning",
+        ("branching tree voters",),
+        "constant",
+        "normalised",
+        "greedy growth by gain ratio, pessimistic pruning",
     )
     contender: ClassVar[Contender] = Contender(
         "c45",
@@ -209,71 +200,36 @@ class C45Classifier(VoteClassifier):
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),
         "pruning": Options(("pessimistic", None)),
-        "subtree_raising": Flag(),
-        "binary_splits": Flag(),
-        "mdl_correction": Flag(),
-        "collapse": Flag(),
-        "actual_split_value": Flag(),
         "min_value_gap": Interval(0),
-        "laplace": Flag(),
         "release": Options(("j48", "c45")),
         "criterion": Options(("gain_ratio", "gain")),
-        "group_values": Flag(),
-        "soft_thresholds": Flag(),
         "n_windows": Interval(0, whole=True),
         "window_size": OneOf((Interval(1, whole=True),), none=True),
         "window_increment": OneOf((Interval(1, whole=True),), none=True),
         "classes": Classes(),
-        "class_weight": ClassWeight(),
-        "random_state": Seed(),
     }
-
-    def __init__(
-        self,
-        min_samples_leaf: float = 2,
-        confidence: float = 0.25,
-        *,
-        pruning: str | None = "pessimistic",
-        subtree_raising: bool = True,
-        binary_splits: bool = False,
-        mdl_correction: bool = True,
-        collapse: bool = True,
-        actual_split_value: bool = True,
-        min_value_gap: float = 0.0,
-        laplace: bool = False,
-        release: str = "j48",
-        criterion: str = "gain_ratio",
-        group_values: bool = False,
-        soft_thresholds: bool = False,
-        n_windows: int = 0,
-        window_size: int | None = None,
-        window_increment: int | None = None,
-        categorical_features: Any = "from_dtype",
-        classes: Any = None,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.min_samples_leaf = min_samples_leaf
-        self.confidence = confidence
-        self.pruning = pruning
-        self.subtree_raising = subtree_raising
-        self.binary_splits = binary_splits
-        self.mdl_correction = mdl_correction
-        self.collapse = collapse
-        self.actual_split_value = actual_split_value
-        self.min_value_gap = min_value_gap
-        self.laplace = laplace
-        self.release = release
-        self.criterion = criterion
-        self.group_values = group_values
-        self.soft_thresholds = soft_thresholds
-        self.n_windows = n_windows
-        self.window_size = window_size
-        self.window_increment = window_increment
-        self.categorical_features = categorical_features
-        self.classes = classes
-        self.class_weight = class_weight
-        self.random_state = random_state
+    min_samples_leaf: float = 2
+    confidence: float = 0.25
+    _: KW_ONLY
+    pruning: str | None = "pessimistic"
+    subtree_raising: bool = True
+    binary_splits: bool = False
+    mdl_correction: bool = True
+    collapse: bool = True
+    actual_split_value: bool = True
+    min_value_gap: float = 0.0
+    laplace: bool = False
+    release: str = "j48"
+    criterion: str = "gain_ratio"
+    group_values: bool = False
+    soft_thresholds: bool = False
+    n_windows: int = 0
+    window_size: int | None = None
+    window_increment: int | None = None
+    categorical_features: Any = "from_dtype"
+    classes: Any = None
+    class_weight: Any = None
+    random_state: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
 from psephos._labels import refuse_large_weights
+from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.params import Classes, ClassWeight, Constraint, Interval, Seed
+from psephos.params import Classes, Constraint, Interval
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
@@ -22,6 +23,7 @@ __all__ = ["C45RulesClassifier"]
 _Floats = NDArray[np.float64]
 
 
+@parameters
 class C45RulesClassifier(VoteClassifier):
     """An ordered list of rules, made from an unpruned tree of C4.5 as c4.5rules makes them.
 
@@ -40,18 +42,14 @@ class C45RulesClassifier(VoteClassifier):
 
     Parameters
     ----------
-    min_samples_leaf : float, default=2
+    min_samples_leaf : float
         M of the tree: at least two branches of a split have this weight.
-    confidence : float, default=0.25
+    confidence : float
         CF of the pessimistic errors.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
-    classes : list of labels or None, default=None
+    classes : list of labels or None
         The classes and their order, those of no row too, as a file of names declares them. Where
         classes tie, the first is the answer. None: the labels of y, sorted.
-    class_weight : dict, 'balanced' or None, default=None
-        Multiplies the sample weights.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Draws the starts of the search for a class's rules where it has more than ten.
 
     Attributes
@@ -61,14 +59,6 @@ class C45RulesClassifier(VoteClassifier):
     rule_errors_ : ndarray of shape (T,)
         Pessimistic error rate of each rule; of the default, its error on the training rows it
         decides, 0 if there are none.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the rules read.
-    features_used_ : ndarray
-        Their names, or positions.
 
     Notes
     -----
@@ -93,10 +83,10 @@ class C45RulesClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("rule voters",),
-        weighting="first match",
-        readout="normalised",
-        found_by="ways of a C4.5 tree, generalised, by description length",
+        ("rule voters",),
+        "first match",
+        "normalised",
+        "ways of a C4.5 tree, generalised, by description length",
     )
     contender: ClassVar[Contender] = Contender(
         "c45-rules",
@@ -120,28 +110,17 @@ class C45RulesClassifier(VoteClassifier):
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),
         "classes": Classes(),
-        "class_weight": ClassWeight(),
-        "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("rule_errors_",)
-    rule_errors_: _Floats
 
-    def __init__(
-        self,
-        min_samples_leaf: float = 2,
-        confidence: float = 0.25,
-        *,
-        categorical_features: Any = "from_dtype",
-        classes: Any = None,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.min_samples_leaf = min_samples_leaf
-        self.confidence = confidence
-        self.categorical_features = categorical_features
-        self.classes = classes
-        self.class_weight = class_weight
-        self.random_state = random_state
+    min_samples_leaf: float = 2
+    confidence: float = 0.25
+    _: KW_ONLY
+    categorical_features: Any = "from_dtype"
+    classes: Any = None
+    class_weight: Any = None
+    random_state: Any = None
+    rule_errors_: _Floats = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

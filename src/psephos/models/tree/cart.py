@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.tree.cart_common import fit_cart
 from psephos.models.tree.cart_readings import CartReadings
-from psephos.models.tree.cart_settings import CART_PARAMS, CONTENDER
-from psephos.params import Anything, ClassWeight, Constraint, Options
+from psephos.models.tree.cart_settings import CONTENDER
+from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 
@@ -24,7 +25,100 @@ _Floats = NDArray[np.float64]
 _FOUND = "greedy growth with surrogates, cost-complexity pruning"
 
 
-class CARTClassifier(CartReadings, VoteClassifier):
+@parameters
+class _CART(CartReadings):
+    """What the two share.
+
+    Parameters
+    ----------
+    cp : float
+        Least share of the root's risk that each split must save.
+    min_samples_split : int
+        Rows that a node needs to be split.
+    min_samples_leaf : int
+        Rows on either side of a split; None is a third of `min_samples_split`, rounded.
+    max_depth : int
+        Rules on the longest way to a leaf, at most 62.
+    max_leaf_nodes : int
+        Grow best first: of all leaves the one whose split is worth most is divided, until there
+        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
+    max_competitors : int
+        Next best splits that are kept with each split (`splits_`).
+    max_surrogates : int
+        Surrogates that are kept with each split.
+    surrogate_style : {'total', 'known'}
+        Agreement of a surrogate is counted among all rows that the split sends, or among those
+        that have the surrogate's value.
+    use_surrogates : {'majority', 'only', 'none'}
+        Where a row goes without the split's value: by surrogates, else with the majority; by
+        surrogates, else no further; no further.
+    n_folds : int
+        Folds of the cross-validation of `cptable_`; below 2 there is none. Groups given to `fit`
+        are not divided.
+    folds : array of shape (n_samples,)
+        The fold of each row, instead of folds that are drawn.
+    one_standard_error : bool
+        Prune to the smallest tree whose cross-validated error is within one standard error of the
+        least.
+    costs : array of shape (n_features,)
+        A column's improvements are divided by its cost.
+    rpart_compat : bool
+        Agree with rpart 4.1.19 where it is wrong too: see the notes of `CARTClassifier`.
+    n_jobs : int
+        Threads of the cross-validation; the result does not depend on it.
+    random_state : int, RandomState or None
+        Draws the folds.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: one voter, the tree.
+    tree_ : Tree
+    growth_ : CartGrowth
+        Every rule that was kept, and the complexity of every node.
+    cptable_ : dict of ndarray
+        The prunings, smallest first: cp, n_splits, rel_error, xerror, xstd.
+    nodes_, splits_, competitors_ : dict of ndarray
+        Columns of the tables of nodes, of splits with competitors and surrogates, and of the
+        competitors alone.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "cp": Interval(0),
+        "min_samples_split": Interval(2, whole=True),
+        "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
+        "max_depth": Interval(1, 62, whole=True),
+        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+        "max_competitors": Interval(0, whole=True),
+        "max_surrogates": Interval(0, whole=True),
+        "surrogate_style": Options(("total", "known")),
+        "use_surrogates": Options(("majority", "only", "none")),
+        "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
+        "folds": Anything(),
+        "costs": Anything(),
+    }
+    cp: float = 0.01
+    min_samples_split: int = 20
+    min_samples_leaf: int | None = None
+    max_depth: int = 30
+    _: KW_ONLY
+    max_leaf_nodes: int | None = None
+    max_competitors: int = 4
+    max_surrogates: int = 5
+    surrogate_style: str = "total"
+    use_surrogates: str = "majority"
+    n_folds: int = 10
+    folds: Any = None
+    one_standard_error: bool = False
+    costs: Any = None
+    rpart_compat: bool = False
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+
+
+@parameters
+class CARTClassifier(_CART, VoteClassifier):
     """Classification tree of Breiman, Friedman, Olshen and Stone, as rpart grows it.
 
     Use it for one binary tree to draw and read, pruned by cross-validation, with priors and costs
@@ -44,79 +138,20 @@ class CARTClassifier(CartReadings, VoteClassifier):
 
     Parameters
     ----------
-    cp : float, default=0.01
-        Least share of the root's risk that each split must save.
-    min_samples_split : int, default=20
-        Rows that a node needs to be split.
-    min_samples_leaf : int, default=None
-        Rows on either side of a split; None is a third of `min_samples_split`, rounded.
-    max_depth : int, default=30
-        Rules on the longest way to a leaf, at most 62.
-    max_leaf_nodes : int, default=None
-        Grow best first: of all leaves the one whose split is worth most is divided, until there
-        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
-    max_competitors : int, default=4
-        Next best splits that are kept with each split (`splits_`).
-    max_surrogates : int, default=5
-        Surrogates that are kept with each split.
-    surrogate_style : {'total', 'known'}, default='total'
-        Agreement of a surrogate is counted among all rows that the split sends, or among those
-        that have the surrogate's value.
-    use_surrogates : {'majority', 'only', 'none'}, default='majority'
-        Where a row goes without the split's value: by surrogates, else with the majority; by
-        surrogates, else no further; no further.
-    n_folds : int, default=10
-        Folds of the cross-validation of `cptable_`; below 2 there is none. Groups given to `fit`
-        are not divided.
-    folds : array of shape (n_samples,), default=None
-        The fold of each row, instead of folds that are drawn.
-    one_standard_error : bool, default=False
-        Prune to the smallest tree whose cross-validated error is within one standard error of the
-        least.
-    criterion : {'gini', 'entropy', 'twoing'}, default='gini'
-    priors : array of shape (n_classes,), default=None
+    criterion : {'gini', 'entropy', 'twoing'}
+        I, by the first formula or the second; 'twoing' improves by ``W_L W_R / (4 W) (sum_j |p_j(L)
+        - p_j(R)|)^2``.
+    priors : array of shape (n_classes,)
         Share of each class (in the order of `classes_`) where the tree will be used; None: that
         of the training rows.
-    loss : array of shape (n_classes, n_classes), default=None
+    loss : array of shape (n_classes, n_classes)
         What it costs to answer with the column's class where the row's is true; 0 on the diagonal.
         None: 1 for every wrong answer.
-    costs : array of shape (n_features,), default=None
-        A column's improvements are divided by its cost.
-    rpart_compat : bool, default=False
-        Agree with rpart 4.1.19 where it is wrong too: see Notes.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
-    class_weight : dict, 'balanced' or None, default=None
-        Multiplies the sample weights.
-    n_jobs : int, default=None
-        Threads of the cross-validation; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Draws the folds.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote: one voter, the tree.
-    tree_ : Tree
-    growth_ : CartGrowth
-        Every rule that was kept, and the complexity of every node.
-    cptable_ : dict of ndarray
-        The prunings, smallest first: cp, n_splits, rel_error, xerror, xstd.
-    nodes_, splits_, competitors_ : dict of ndarray
-        Columns of the tables of nodes, of splits with competitors and surrogates, and of the
-        competitors alone.
     variable_importance_ : ndarray of shape (n_features_in_,)
         Worth of a column's splits, and of those it is a surrogate of times the adjusted agreement.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns that rules read.
-    features_used_ : ndarray
-        Their names, or positions.
-    features_backup_ : ndarray
-        Those that only surrogates read.
 
     Notes
     -----
@@ -158,59 +193,18 @@ class CARTClassifier(CartReadings, VoteClassifier):
     )
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **CART_PARAMS,
         "criterion": Options(("gini", "entropy", "twoing")),
         "priors": Anything(),
         "loss": Anything(),
-        "class_weight": ClassWeight(),
     }
 
-    def __init__(
-        self,
-        cp: float = 0.01,
-        min_samples_split: int = 20,
-        min_samples_leaf: int | None = None,
-        max_depth: int = 30,
-        *,
-        max_leaf_nodes: int | None = None,
-        max_competitors: int = 4,
-        max_surrogates: int = 5,
-        surrogate_style: str = "total",
-        use_surrogates: str = "majority",
-        n_folds: int = 10,
-        folds: Any = None,
-        one_standard_error: bool = False,
-        criterion: str = "gini",
-        priors: Any = None,
-        loss: Any = None,
-        costs: Any = None,
-        rpart_compat: bool = False,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.cp = cp
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_competitors = max_competitors
-        self.max_surrogates = max_surrogates
-        self.surrogate_style = surrogate_style
-        self.use_surrogates = use_surrogates
-        self.n_folds = n_folds
-        self.folds = folds
-        self.one_standard_error = one_standard_error
-        self.criterion = criterion
-        self.priors = priors
-        self.loss = loss
-        self.costs = costs
-        self.rpart_compat = rpart_compat
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    one_standard_error: bool = False
+    criterion: str = "gini"
+    priors: Any = None
+    loss: Any = None
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
@@ -224,7 +218,8 @@ class CARTClassifier(CartReadings, VoteClassifier):
         return fit_cart(self, table, problem, target, context)
 
 
-class CARTRegressor(CartReadings, VoteRegressor):
+@parameters
+class CARTRegressor(_CART, VoteRegressor):
     """Regression tree of Breiman, Friedman, Olshen and Stone, as rpart's anova method grows it.
 
     Use it for one binary tree to draw and read, whose leaves answer with numbers.
@@ -239,67 +234,15 @@ class CARTRegressor(CartReadings, VoteRegressor):
 
     Parameters
     ----------
-    cp : float, default=0.01
-        Least share of the root's risk that each split must save.
-    min_samples_split : int, default=20
-        Rows that a node needs to be split.
-    min_samples_leaf : int, default=None
-        Rows on either side of a split; None is a third of `min_samples_split`, rounded.
-    max_depth : int, default=30
-        Rules on the longest way to a leaf, at most 62.
-    max_leaf_nodes : int, default=None
-        Grow best first: of all leaves the one whose split is worth most is divided, until there
-        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
-    max_competitors : int, default=4
-        Next best splits that are kept with each split.
-    max_surrogates : int, default=5
-        Surrogates that are kept with each split.
-    surrogate_style : {'total', 'known'}, default='total'
-        As in `CARTClassifier`.
-    use_surrogates : {'majority', 'only', 'none'}, default='majority'
-        As in `CARTClassifier`.
-    n_folds : int, default=10
-        Folds of the cross-validation; below 2 there is none.
-    folds : array of shape (n_samples,), default=None
-        The fold of each row, instead of folds that are drawn.
-    one_standard_error : bool, default=False
-        Prune to the smallest tree within one standard error of the best.
-    costs : array of shape (n_features,), default=None
-        A column's improvements are divided by its cost.
-    rpart_compat : bool, default=False
-        Agree with rpart 4.1.19 where it is wrong too: see `CARTClassifier`.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; they are put in order of their means, of which one cut
         is the best of all sets if min_samples_leaf forbids none.
-    n_jobs : int, default=None
-        Threads of the cross-validation; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Draws the folds.
 
     Attributes
     ----------
-    vote_ : Vote
-        The fitted vote: one voter, the tree.
-    tree_ : Tree
-    growth_ : CartGrowth
-        Every rule that was kept, and the complexity of every node.
-    cptable_ : dict of ndarray
-        The prunings, smallest first: cp, n_splits, rel_error, xerror, xstd.
-    nodes_, splits_, competitors_ : dict of ndarray
-        Columns of the tables of nodes, of splits with competitors and surrogates, and of the
-        competitors alone.
     variable_importance_ : ndarray of shape (n_features_in_,)
         Fall of the sum of squares by a column's splits, and by those it is a surrogate of times
         the adjusted agreement.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns that rules read.
-    features_used_ : ndarray
-        Their names, or positions.
-    features_backup_ : ndarray
-        Those that only surrogates read.
 
     References
     ----------
@@ -320,46 +263,6 @@ class CARTRegressor(CartReadings, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "cart-regressor", "tree", small={"min_samples_split": 6, "n_folds": 3, "random_state": 0}
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = CART_PARAMS
-
-    def __init__(
-        self,
-        cp: float = 0.01,
-        min_samples_split: int = 20,
-        min_samples_leaf: int | None = None,
-        max_depth: int = 30,
-        *,
-        max_leaf_nodes: int | None = None,
-        max_competitors: int = 4,
-        max_surrogates: int = 5,
-        surrogate_style: str = "total",
-        use_surrogates: str = "majority",
-        n_folds: int = 10,
-        folds: Any = None,
-        one_standard_error: bool = False,
-        costs: Any = None,
-        rpart_compat: bool = False,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.cp = cp
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_competitors = max_competitors
-        self.max_surrogates = max_surrogates
-        self.surrogate_style = surrogate_style
-        self.use_surrogates = use_surrogates
-        self.n_folds = n_folds
-        self.folds = folds
-        self.one_standard_error = one_standard_error
-        self.costs = costs
-        self.rpart_compat = rpart_compat
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -1,31 +1,9 @@
 """What the parameters of CART may be, and how it takes part in comparisons."""
 
-from collections.abc import Mapping
-
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.contender import Contender, Params, Shape
-from psephos.params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 
-__all__ = ["CART_PARAMS", "CONTENDER"]
-
-CART_PARAMS: Mapping[str, Constraint] = {
-    "cp": Interval(0),
-    "min_samples_split": Interval(2, whole=True),
-    "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
-    "max_depth": Interval(1, 62, whole=True),
-    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-    "max_competitors": Interval(0, whole=True),
-    "max_surrogates": Interval(0, whole=True),
-    "surrogate_style": Options(("total", "known")),
-    "use_surrogates": Options(("majority", "only", "none")),
-    "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
-    "folds": Anything(),
-    "one_standard_error": Flag(),
-    "costs": Anything(),
-    "rpart_compat": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
+__all__ = ["CONTENDER"]
 
 
 def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:

@@ -17,7 +17,7 @@ from psephos.vote.calibration import Isotonic
 
 __all__ = [
     "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
-    "ordinary", "prior_of", "share_map",
+    "ordinary", "prior_of", "share_map", "told_vote",
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
@@ -117,6 +117,15 @@ def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
     weights = Constant(voters.n_features, np.ones(voters.n_voters))
     readout = Readout("normalised", "share", calibration=calibration)
     return Vote(voters, weights, readout, rows.data.target)
+
+
+def told_vote(
+    rows: Rows, found: Fitted, told: WeakLabels | None = None, calibration: Any = None, **own: Any
+) -> tuple[Vote, dict[str, Any]]:
+    """Return the vote of a fit, and what the estimator keeps beside it."""
+    kept = {"prior_": told and told.prior, "labels_": told, **own}
+    kept |= {"objective_": found.objective, "n_iter_": found.n_iter}
+    return one_vote(rows, found.voters, calibration), kept
 
 
 def odds_map(rows: Rows, factor: float) -> Isotonic:

@@ -10,15 +10,14 @@ from scipy.special import logit
 from psephos._distributions import Choice
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
-from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
+from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of, told_vote
 from psephos.models.weak.one_sided import DensityRatio, sigma_range
 from psephos.models.weak.rows import Rows, read_rows
-from psephos.models.weak.sensitivity import PriorSensitivity
-from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
-from psephos.models.weak.told import WeakLabels
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
@@ -32,7 +31,8 @@ _GAMMAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FOLDS_TASK = 5
 
 
-class LIoISClassifier(PriorSensitivity, VoteClassifier):
+@parameters
+class LIoISClassifier(WeakLearner):
     """A classifier from few labels, of which the negative ones may be wrong, and many rows without.
 
     Use it where a recorded positive is right, a recorded negative may have been missed, and most
@@ -49,75 +49,31 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
+    estimator : classifier
         None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
         `sample_weight`, where the loss has l(m) + l(-m) = 1: rows are given the weights that both
         risks put on them, and it brings its own loss.
-    gamma : float or 'cv', default=0.5
+    gamma : float or 'cv'
         The share of R_PU, from 0 to 1. 'cv': of 0, .25, .5, .75 and 1 the one with the least R_PU
         (sigmoid loss) on held-out rows.
-    risk : {'unbiased', 'non-negative'}, default='unbiased'
+    risk : {'unbiased', 'non-negative'}
         R_PU: the unbiased risk, as in the source, or the non-negative one, which is made for scores
         that can fit the unlabelled rows one by one: on tables with more columns than rows use it.
         It needs gradients and refuses `estimator`.
-    n_folds : int, default=5
+    n_folds : int
         Folds that choose gamma; fewer where a kind of rows (positive, negative, unlabelled) has
         fewer.
-    density_ratio : {'ulsif', 'kliep'} or estimator, default='ulsif'
+    density_ratio : {'ulsif', 'kliep'} or estimator
         As in `OneSidedNoiseClassifier`.
-    loss : {'sigmoid', 'logistic', 'ramp'}, default='sigmoid'
-        See `psephos.supervision.MarginLoss`.
-    prior : float or 'elkan-noto', default='elkan-noto'
-        The share of positives among the unlabelled rows; the estimate is that of
-        `psephos.supervision.ElkanNotoPrior`, too large by far on tables with more columns than
-        rows: give the prior there. `prior_sensitivity` shows what .1 more or less changes.
-    kernel : {'linear', 'rbf'}, default='linear'
-    alpha : float, default=0.01
-        Penalty of the score's weights (of kernels, of their norm); the intercept is free.
-    scaling : {'auto', 'standard', 'rank'}, default='auto'
-        As in `PUClassifier`.
-    classes : list of two labels, default=None
-    pos_label : label, default=None
-        The class whose labels are sure; None: the second.
-    unlabeled : label, default=None
-        What stands in y where there is no label, besides None and NaN.
-    sigma : float, default=None
-        Width of the kernels of the score; None: the median distance of rows to their centres.
-    n_components : int, default=100
-        Most kernels of the score.
-    n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
-        slope there; the best is taken.
-    max_iter, learning_rate : int, float, default=400, 0.1
-        Of the non-negative fits, as in `PUClassifier`; the weights come from one.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
-    vote_ : Vote
-    prior_ : float or None
-        The prior used; None where every row had a label.
-    labels_ : WeakLabels or None
-        How many rows were of each kind, and whether the prior was given or estimated, and how well;
-        ``print(model)`` says it.
     gamma_ : float or None
         The share of R_PU.
     gamma_risks_ : ndarray of shape (5,) or None
         Held-out R_PU of each share tried; None where none was.
     weights_ : ndarray of shape (2, 3) or None
         The least, mean and greatest sigma of recorded negatives (first row) and positives.
-    objective_ : float or None
-        Risk and penalty at the end; None of another classifier.
-    n_iter_ : int
-        Iterations of the search; 1 of another classifier.
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -158,7 +114,6 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "density_ratio": DensityRatio(),
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
         "risk": Options(("unbiased", "non-negative")),
@@ -167,87 +122,31 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     extras: ClassVar[tuple[str, ...]] = (
         "prior_", "labels_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",
     )  # fmt: skip
-    partial_labels: ClassVar[bool] = True
-    one_class: ClassVar[bool] = True
-    binary_only: ClassVar[bool] = True
-    prior_: float | None
-    labels_: WeakLabels | None
-    gamma_: float | None
-    gamma_risks_: _Floats | None
-    weights_: _Floats | None
-    objective_: float | None
-    n_iter_: int
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        gamma: Any = 0.5,
-        risk: str = "unbiased",
-        n_folds: int = 5,
-        density_ratio: Any = "ulsif",
-        loss: str = "sigmoid",
-        prior: Any = "elkan-noto",
-        kernel: str = "linear",
-        alpha: float = 0.01,
-        scaling: str = "auto",
-        classes: Any = None,
-        pos_label: Any = None,
-        unlabeled: Any = None,
-        sigma: float | None = None,
-        n_components: int = 100,
-        n_starts: int = 3,
-        max_iter: int = 400,
-        learning_rate: float = 0.1,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.gamma = gamma
-        self.risk = risk
-        self.n_folds = n_folds
-        self.density_ratio = density_ratio
-        self.loss = loss
-        self.prior = prior
-        self.kernel = kernel
-        self.alpha = alpha
-        self.scaling = scaling
-        self.classes = classes
-        self.pos_label = pos_label
-        self.unlabeled = unlabeled
-        self.sigma = sigma
-        self.n_components = n_components
-        self.n_starts = n_starts
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    _: KW_ONLY
+    gamma: Any = 0.5
+    risk: str = "unbiased"
+    n_folds: int = 5
+    density_ratio: Any = "ulsif"
+    gamma_: float | None = fitted()
+    gamma_risks_: _Floats | None = fitted()
+    weights_: _Floats | None = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
-        extras: dict[str, Any] = dict.fromkeys(self.extras)
         if not (rows.codes == -1).any():
-            found = ordinary(rows)
-        else:
-            refuse_no_negative(rows, "LIoIS")
-            told = prior_of(rows)
-            prior = told.prior
-            gamma, risks = self.gamma, None
-            if isinstance(gamma, str):
-                gamma, risks = _chosen(rows, prior)
-            both, sigma = _risks(rows, prior)
-            found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
-            extras |= {
-                "prior_": prior,
-                "labels_": told,
-                "gamma_": float(gamma),
-                "gamma_risks_": risks,
-            }
-            extras["weights_"] = sigma_range(rows.codes, sigma)
-        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
-        return one_vote(rows, found.voters), extras
+            return told_vote(rows, ordinary(rows), gamma_=None, gamma_risks_=None, weights_=None)
+        refuse_no_negative(rows, "LIoIS")
+        told = prior_of(rows)
+        gamma, risks = self.gamma, None
+        if isinstance(gamma, str):
+            gamma, risks = _chosen(rows, told.prior)
+        both, sigma = _risks(rows, told.prior)
+        found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
+        own = {"gamma_": float(gamma), "gamma_risks_": risks}
+        return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma), **own)
 
 
 def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:

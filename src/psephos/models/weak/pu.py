@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos._signature import KW_ONLY, parameters
+from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
-from psephos.models.weak.fitting import one_vote, ordinary
+from psephos.models.weak.fitting import ordinary, told_vote
 from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_read
 from psephos.models.weak.rows import read_rows
-from psephos.models.weak.sensitivity import PriorSensitivity
-from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
-from psephos.models.weak.told import WeakLabels
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
@@ -26,7 +25,8 @@ _FITS = {
 }  # fmt: skip
 
 
-class PUClassifier(PriorSensitivity, VoteClassifier):
+@parameters
+class PUClassifier(WeakLearner):
     """A classifier of two classes from positive rows and rows without a label.
 
     Use it where some cases are known to be of one class (patients with a diagnosis) and of the
@@ -43,80 +43,35 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
+    estimator : classifier
         None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
         `sample_weight`: with ``risk='unbiased'`` and a loss for which l(m) + l(-m) = 1, positives
         weigh 2 p / n_P and unlabelled rows 1 / n_U as negatives; it brings its own loss. The
         non-negative risk needs gradients and refuses it.
-    risk : {'non-negative', 'unbiased', 'elkan-noto', 'bagging'}, default='non-negative'
+    risk : {'non-negative', 'unbiased', 'elkan-noto', 'bagging'}
         The setting differs: the two risks and bagging take positives drawn from the positives and
         unlabelled rows drawn from all cases (case-control); Elkan and Noto one sample of cases in
         which each positive was labelled with the same chance (single sample; rows labelled and not
         together are then the cases, and so its probabilities are of such a sample).
-    loss : {'sigmoid', 'logistic', 'ramp'}, default='sigmoid'
+    loss : {'sigmoid', 'logistic', 'ramp'}
         See `psephos.supervision.MarginLoss`. Elkan and Noto and bagging take the logistic loss.
-    prior : float or 'elkan-noto', default='elkan-noto'
-        The estimate is that of `psephos.supervision.ElkanNotoPrior`, which is too large where the
-        classes overlap, and by far on tables with more columns than rows: give the prior there.
-        `prior_sensitivity` shows what .1 more or less changes.
-    kernel : {'linear', 'rbf'}, default='linear'
-    alpha : float, default=0.01
-        Penalty of the score's weights (of kernels, of their norm); the intercept is free.
-    scaling : {'auto', 'standard', 'rank'}, default='auto'
-        standard: columns are centred and divided by their standard deviation; no value may be
-        missing. rank: inputs are normal scores of the columns' ranks, in which a missing value is
-        the median. auto: rank if a value of the training rows is missing, else standard (cases to
-        be answered may then lack none).
-    negatives : {'refuse', 'ignore', 'unlabeled'}, default='refuse'
+    negatives : {'refuse', 'ignore', 'unlabeled'}
         What rows labelled negative are where others lack a label.
-    beta, gamma : float, default=0.0, 1.0
+    beta, gamma : float
         Of the non-negative risk: where its second part is below -beta a step is -gamma times that
         part's gradient.
-    n_estimators : int, default=10
+    n_estimators : int
         Members of 'bagging'.
-    max_samples : int, default=None
+    max_samples : int
         Unlabelled rows drawn for a member, each with a chance in proportion to its weight; None: as
         many as rows are labelled positive (rows, whatever their weight).
-    classes : list of two labels, default=None
-        Needed where one class alone has rows with a label and that is not 1 or True.
-    pos_label : label, default=None
-        The class whose labels are sure; None: the second.
-    unlabeled : label, default=None
-        What stands in y where there is no label, besides None and NaN.
-    sigma : float, default=None
-        Width of the kernels; None: the median distance of rows to their centres.
-    n_components : int, default=100
-        Most kernels, centred on rows drawn from all.
-    n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
-        slope there; the best is taken.
-    max_iter, learning_rate : int, float, default=400, 0.1
-        Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
-        add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        As in HistGradientBoostingClassifier: each is a 0/1 column, of two the second alone.
-    random_state : int, RandomState or None, default=None
-        Of starts, kernels, bags and the folds of the prior.
 
     Attributes
     ----------
-    vote_ : Vote
-    prior_ : float or None
-        The prior used; None where every row had a label.
-    labels_ : WeakLabels or None
-        How many rows were of each kind, and whether the prior was given or estimated, and how well;
-        ``print(model)`` says it.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier, or of bags.
     n_iter_ : int
         Iterations of the search; 1 of another classifier, or of bags.
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    feature_importances_ : ndarray of shape (n_features,)
 
     Raises
     ------
@@ -171,7 +126,6 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         notes="labelled negatives are left out where other rows have no label",
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
         "risk": Options(tuple(_FITS)),
         "negatives": Options(("refuse", "ignore", "unlabeled")),
         "beta": Interval(0),
@@ -180,76 +134,21 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
     extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "objective_", "n_iter_")
-    partial_labels: ClassVar[bool] = True
-    one_class: ClassVar[bool] = True
-    binary_only: ClassVar[bool] = True
-    prior_: float | None
-    labels_: WeakLabels | None
-    objective_: float | None
-    n_iter_: int
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        risk: str = "non-negative",
-        loss: str = "sigmoid",
-        prior: Any = "elkan-noto",
-        kernel: str = "linear",
-        alpha: float = 0.01,
-        scaling: str = "auto",
-        negatives: str = "refuse",
-        beta: float = 0.0,
-        gamma: float = 1.0,
-        n_estimators: int = 10,
-        max_samples: int | None = None,
-        classes: Any = None,
-        pos_label: Any = None,
-        unlabeled: Any = None,
-        sigma: float | None = None,
-        n_components: int = 100,
-        n_starts: int = 3,
-        max_iter: int = 400,
-        learning_rate: float = 0.1,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.risk = risk
-        self.loss = loss
-        self.prior = prior
-        self.kernel = kernel
-        self.alpha = alpha
-        self.scaling = scaling
-        self.negatives = negatives
-        self.beta = beta
-        self.gamma = gamma
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.classes = classes
-        self.pos_label = pos_label
-        self.unlabeled = unlabeled
-        self.sigma = sigma
-        self.n_components = n_components
-        self.n_starts = n_starts
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    _: KW_ONLY
+    risk: str = "non-negative"
+    scaling: str = "auto"
+    negatives: str = "refuse"
+    beta: float = 0.0
+    gamma: float = 1.0
+    n_estimators: int = 10
+    max_samples: int | None = None
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = negatives_read(read_rows(self, table, labels, weight, context))
         if not (rows.codes == -1).any():
-            found, calibration, told = ordinary(rows), None, None
-        else:
-            found, calibration, told = _FITS[self.risk](rows)
-        prior = None if told is None else told.prior
-        extras = {
-            "prior_": prior,
-            "labels_": told,
-            "objective_": found.objective,
-            "n_iter_": found.n_iter,
-        }
-        return one_vote(rows, found.voters, calibration), extras
+            return told_vote(rows, ordinary(rows))
+        found, calibration, told = _FITS[self.risk](rows)
+        return told_vote(rows, found, told, calibration)

@@ -1,38 +1,24 @@
 """The parameters that the three classifiers of weak labels share."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from psephos._distributions import Choice, Distribution
-from psephos.base import Anatomy
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos.base import Anatomy, VoteClassifier
 from psephos.contender import Shape
-from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Seed, Voter
+from psephos.models.weak.sensitivity import PriorSensitivity
+from psephos.models.weak.told import WeakLabels
+from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 
-__all__ = ["DRAWN", "SHARED", "anatomy", "compared"]
+__all__ = ["DRAWN", "WeakLearner", "anatomy", "compared"]
 
 _VOTERS = (
     "ranked voters", "coded voters", "linear voters", "kernel voters", "nested voters",
     "joined voters", "tree voters", "naive Bayes voters", "foreign voters",
 )  # fmt: skip
-SHARED: Mapping[str, Constraint] = {
-    "estimator": Voter(),
-    "kernel": Options(("linear", "rbf")),
-    "loss": Options(LOSSES),
-    "prior": OneOf((Options(("elkan-noto",)), Interval(0, 1, open_low=True, open_high=True))),
-    "alpha": Interval(0),
-    "scaling": Options(("auto", "standard", "rank")),
-    "classes": Classes(),
-    "pos_label": Anything(),
-    "unlabeled": Anything(),
-    "sigma": OneOf((WIDTH,), none=True),
-    "n_components": Interval(1, whole=True),
-    "n_starts": Interval(1, whole=True),
-    "max_iter": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-    "random_state": Seed(),
-}
 
 
 #: What a comparison draws.
@@ -53,3 +39,100 @@ def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, An
     own = {"classes": [0, 1], "pos_label": shape.positive}
     given = {} if shape.prior is None else {"prior": shape.prior}
     return {**params, **own, **given, **({"scaling": "rank"} if shape.missing else {})}
+
+
+@parameters
+class WeakLearner(PriorSensitivity, VoteClassifier):
+    """A classifier of two classes that uses rows without a label, and a class prior.
+
+    Parameters
+    ----------
+    loss : {'sigmoid', 'logistic', 'ramp'}
+        See `psephos.supervision.MarginLoss`.
+    prior : float or 'elkan-noto'
+        The share of positives among the unlabelled rows; the estimate is that of
+        `psephos.supervision.ElkanNotoPrior`, which is too large where the classes overlap, and by
+        far on tables with more columns than rows: give the prior there. `prior_sensitivity` shows
+        what .1 more or less changes.
+    kernel : {'linear', 'rbf'}
+        What the score is linear in: the inputs, or Gaussian kernels of them.
+    alpha : float
+        Penalty of the score's weights (of kernels, of their norm); the intercept is free.
+    scaling : {'auto', 'standard', 'rank'}
+        standard: columns are centred and divided by their standard deviation; no value may be
+        missing. rank: inputs are normal scores of the columns' ranks, in which a missing value is
+        the median. auto: rank if a value of the training rows is missing, else standard (cases to
+        be answered may then lack none).
+    classes : list of two labels
+        Needed where one class alone has rows with a label and that is not 1 or True.
+    pos_label : label
+        The class whose labels are sure; None: the second.
+    unlabeled : label
+        What stands in y where there is no label, besides None and NaN.
+    sigma : float
+        Width of the kernels of the score; None: the median distance of rows to their centres.
+    n_components : int
+        Most kernels of the score, centred on rows drawn from all.
+    n_starts : int
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
+    max_iter, learning_rate : int, float
+        Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
+        add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
+    categorical_features : 'from_dtype', list, mask or None
+        As in HistGradientBoostingClassifier: each is a 0/1 column, of two the second alone.
+
+    Attributes
+    ----------
+    prior_ : float or None
+        The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
+    objective_ : float or None
+        Risk and penalty at the end; None of another classifier.
+    n_iter_ : int
+        Iterations of the search; 1 of another classifier.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": Voter(),
+        "kernel": Options(("linear", "rbf")),
+        "loss": Options(LOSSES),
+        "prior": OneOf((Options(("elkan-noto",)), Interval(0, 1, open_low=True, open_high=True))),
+        "alpha": Interval(0),
+        "scaling": Options(("auto", "standard", "rank")),
+        "classes": Classes(),
+        "pos_label": Anything(),
+        "unlabeled": Anything(),
+        "sigma": OneOf((WIDTH,), none=True),
+        "n_components": Interval(1, whole=True),
+        "n_starts": Interval(1, whole=True),
+        "max_iter": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+    }
+    partial_labels: ClassVar[bool] = True
+    one_class: ClassVar[bool] = True
+    binary_only: ClassVar[bool] = True
+
+    estimator: Any = None
+    _: KW_ONLY
+    loss: str = "sigmoid"
+    prior: Any = "elkan-noto"
+    kernel: str = "linear"
+    alpha: float = 0.01
+    scaling: str = "auto"
+    classes: Any = None
+    pos_label: Any = None
+    unlabeled: Any = None
+    sigma: float | None = None
+    n_components: int = 100
+    n_starts: int = 3
+    max_iter: int = 400
+    learning_rate: float = 0.1
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    prior_: float | None = fitted()
+    labels_: WeakLabels | None = fitted()
+    objective_: float | None = fitted()
+    n_iter_: int = fitted()

@@ -3,30 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos._distributions import BALANCED, Choice, Integers, LogUniform
-from psephos._input import Context, Table
-from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos._signature import KW_ONLY, parameters
+from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.soft.fit import fit_soft
-from psephos.models.boosting.soft.memory import SoftMemory
-from psephos.models.boosting.soft.parameters import EXTRAS, SHARED
+from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
-from psephos.params import ClassWeight, Constraint, Flag, Interval
-from psephos.vote import Vote
+from psephos.params import Constraint, Interval
 
 __all__ = ["SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor"]
 
-_Floats = NDArray[np.float64]
 _FAT = 100  # columns from which comparisons take sparse gates
-_BOOSTED: Mapping[str, Constraint] = {
-    "n_estimators": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-    "detach_residual": Flag(),
-    **SHARED,
-}
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
@@ -39,7 +26,38 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.3, "batch_size": 1024, **params}
 
 
-class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
+@parameters
+class _SoftBoosting(SoftModel):
+    """What the two share.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Soft trees.
+    learning_rate : float
+        The weight of each tree, in residuals and in the score. 3 gave better probabilities, sooner,
+        on letter and satellite.
+    detach_residual : bool
+        True: the residual is a constant to the gradient. False: a tree is also moved to where the
+        residuals of later trees become smaller.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+    }
+    boosted: ClassVar[bool] = True
+
+    n_estimators: int = 20
+    _: KW_ONLY
+    max_depth: int = 6
+    learning_rate: float = 1.0
+    weight_decay: float = 0.0
+    detach_residual: bool = False
+
+
+@parameters
+class SoftGradientBoostingClassifier(_SoftBoosting, LearnsClasses, VoteClassifier):
     """Soft gradient boosting: a vote of soft trees that are trained together by mini-batches.
 
     Use it where columns are numbers and the borders between classes are smooth, where rows come in
@@ -54,78 +72,10 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     then read. On a table at hand `NewtonBoostingClassifier("hist")` mostly takes less time to the
     same loss (benchmarks/README.md).
 
-    Parameters
-    ----------
-    n_estimators : int, default=20
-        Soft trees.
-    max_depth : int, default=6
-        D; a tree has 2^D leaves.
-    learning_rate : float, default=1.0
-        The weight of each tree, in residuals and in the score. 3 gave better probabilities, sooner,
-        on letter and satellite.
-    learning_rate_init : float, default=0.01
-        Step size of Adam.
-    max_iter : int, default=100
-        Epochs. An epoch goes once through the distinct rows, so a table of few distinct rows (of
-        categories) has few steps an epoch: give it more epochs.
-    batch_size : int, default=128
-        Distinct rows of a step; the last of an epoch may have fewer.
-    weight_decay : float, default=0.0
-        L2 penalty: this times each parameter is added to its gradient (a sum over the batch).
-    detach_residual : bool, default=False
-        True: the residual is a constant to the gradient. False: a tree is also moved to where the
-        residuals of later trees become smaller.
-    temperature : float, default=1.0
-        Of gates: the lower, the nearer they are to thresholds.
-    gate_penalty : float, default=0.0
-        Cost, a row, of gates that send all rows one way: ``-gate_penalty 2^-level (log a + log (1 -
-        a)) / 2`` with a the share of the batch that goes left.
-    gate_lasso : float, default=0.0
-        Above 0 gates start at 0 and read only the columns that enter: a group lasso, the group of a
-        column being its weights in all gates. It is a share of the penalty at which no column
-        enters at the start: .2 to .4 served on four fat tables; from about 1 on none enters.
-        Batches of few rows let noise in (at 1, 67 of 500 columns of noise by batches of 16, of 80
-        rows; at 1.2 none). 0 reads all columns.
-    validation_fraction : float, default=None
-        Share of the rows held out; the epoch of least cross-entropy there is kept. None holds out
-        none. Rows of one group stay together.
-    n_iter_no_change : int, default=10
-        Epochs without a lower one after which training ends.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the last one for `max_iter` epochs more, on a table of the same
-        columns and classes, whose units stay those of the first. `learning_rate`, `temperature` and
-        `gate_lasso` then stay the same too. With `validation_fraction` it ends no worse, on the
-        rows held out, than it began.
-    class_weight : dict, 'balanced' or None, default=None
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories: a 0/1 input a level.
-    random_state : int, RandomState or None, default=None
-        Seeds the start, the order of rows and the validation share.
-
     Attributes
     ----------
     vote_ : Vote
         Soft trees of constant weight `learning_rate`.
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-        Columns the vote reads.
-    features_used_ : ndarray
-    n_iter_ : int
-        Epochs of the last call that were kept; 0 if a warm start found none better than its start.
-    loss_curve_ : ndarray
-        The loss L a row in each epoch of the last call, each batch's before its step; the cost of
-        `gate_penalty` included, that of `gate_lasso` not.
-    validation_losses_ : ndarray
-        Cross-entropy of held-out rows after each epoch of the last call; empty if none was held
-        out.
-    stopped_ : str
-        'all epochs' or 'validation'.
-    memory_ : SoftMemory
-        What `partial_fit` and a warm start go on from. After `fit` without `warm_start` it has the
-        columns that are read, and no running means of Adam; else all columns and these means.
 
     Raises
     ------
@@ -211,105 +161,24 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         notes=f"gates read every column up to {_FAT - 1}, those a group lasso lets in beyond",
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {**_BOOSTED, "class_weight": ClassWeight()}
-    extras: ClassVar[tuple[str, ...]] = EXTRAS
-    boosted: ClassVar[bool] = True
     soft_labels: ClassVar[bool] = True
-    n_iter_: int
-    loss_curve_: _Floats
-    validation_losses_: _Floats
-    stopped_: str
-    memory_: SoftMemory
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        max_depth: int = 6,
-        learning_rate: float = 1.0,
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        batch_size: int = 128,
-        weight_decay: float = 0.0,
-        detach_residual: bool = False,
-        temperature: float = 1.0,
-        gate_penalty: float = 0.0,
-        gate_lasso: float = 0.0,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.weight_decay = weight_decay
-        self.detach_residual = detach_residual
-        self.temperature = temperature
-        self.gate_penalty = gate_penalty
-        self.gate_lasso = gate_lasso
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return fit_soft(self, table, labels, weight, context)
+    _: KW_ONLY
+    warm_start: bool = False
+    class_weight: Any = None
 
 
-class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
+@parameters
+class SoftGradientBoostingRegressor(_SoftBoosting, LearnsNumbers, VoteRegressor):
     """Soft gradient boosting for one number or several at once, by squared error.
 
     As `SoftGradientBoostingClassifier`, with the residual ``r_m = y - learning_rate sum_{j<m} h_j``
     of y in standard deviations from its mean; a leaf is a vector of one number an output, so that
     outputs share gates.
 
-    Parameters
-    ----------
-    n_estimators : int, default=20
-    max_depth : int, default=6
-    learning_rate : float, default=1.0
-    learning_rate_init : float, default=0.01
-    max_iter : int, default=100
-    batch_size : int, default=128
-    weight_decay : float, default=0.0
-    detach_residual : bool, default=False
-    temperature : float, default=1.0
-    gate_penalty : float, default=0.0
-    gate_lasso : float, default=0.0
-    validation_fraction : float, default=None
-    n_iter_no_change : int, default=10
-    warm_start : bool, default=False
-    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-    random_state : int, RandomState or None, default=None
-        See `SoftGradientBoostingClassifier` for all.
-
     Attributes
     ----------
     vote_ : Vote
         The mean of the target (voter 1) and the soft trees.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
-    n_features_used_ : int
-    features_used_ : ndarray
-    n_iter_ : int
-    loss_curve_ : ndarray
-        The loss a row in each epoch of the last call, in squared standard deviations; the cost of
-        `gate_penalty` included, that of `gate_lasso` not.
-    validation_losses_ : ndarray
-        Half the squared error of held-out rows after each epoch, in the same unit.
-    stopped_ : str
-    memory_ : SoftMemory
 
     Examples
     --------
@@ -328,54 +197,4 @@ class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
         "soft-boosting-regressor", "boosting", settings=_settings, ensemble=True,
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
-    extras: ClassVar[tuple[str, ...]] = EXTRAS
-    boosted: ClassVar[bool] = True
     multioutput: ClassVar[bool] = True
-    n_iter_: int
-    loss_curve_: _Floats
-    validation_losses_: _Floats
-    stopped_: str
-    memory_: SoftMemory
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        max_depth: int = 6,
-        learning_rate: float = 1.0,
-        learning_rate_init: float = 0.01,
-        max_iter: int = 100,
-        batch_size: int = 128,
-        weight_decay: float = 0.0,
-        detach_residual: bool = False,
-        temperature: float = 1.0,
-        gate_penalty: float = 0.0,
-        gate_lasso: float = 0.0,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        warm_start: bool = False,
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.weight_decay = weight_decay
-        self.detach_residual = detach_residual
-        self.temperature = temperature
-        self.gate_penalty = gate_penalty
-        self.gate_lasso = gate_lasso
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        return fit_soft(self, table, labels, weight, context)

@@ -1,32 +1,12 @@
 """What the parameters of soft trees may be, and how they train."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from psephos.base import Labels
-from psephos.params import Constraint, Flag, Interval, OneOf, Seed
 from psephos.trees.soft.losses import CrossEntropy, SquaredError
 from psephos.trees.soft.training import SoftPlan
 
-__all__ = ["EXTRAS", "SHARED", "plan_of"]
-
-_ABOVE = Interval(0, open_low=True)
-
-EXTRAS = ("n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_")
-SHARED: Mapping[str, Constraint] = {
-    "max_depth": Interval(1, 12, whole=True),
-    "learning_rate_init": _ABOVE,
-    "max_iter": Interval(1, whole=True),
-    "batch_size": Interval(1, whole=True),
-    "weight_decay": Interval(0),
-    "temperature": _ABOVE,
-    "gate_penalty": Interval(0),
-    "gate_lasso": Interval(0),
-    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-    "n_iter_no_change": Interval(1, whole=True),
-    "warm_start": Flag(),
-    "random_state": Seed(),
-}
+__all__ = ["plan_of"]
 
 
 def plan_of(model: Any, labels: Labels) -> SoftPlan:

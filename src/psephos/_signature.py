@@ -1,0 +1,188 @@
+"""Constructor parameters declared once: as annotated fields, beside the entries that document them.
+
+A recipe's parameters are fields of its class, as a dataclass has them, and a class inherits those
+of its bases::
+
+    @parameters
+    class Forest:
+        '''What forests share.
+
+Parameters
+----------
+        n_estimators : int
+            Trees.
+        max_depth : int
+            Most cuts above a leaf; None is no limit.
+        '''
+
+        n_estimators: int = 100
+        _: KW_ONLY
+        max_depth: int | None = None
+
+
+    @parameters
+    class StumpForestClassifier(Forest, VoteClassifier):
+        '''A forest of stumps.'''
+
+        _: KW_ONLY
+        max_depth: int | None = 1
+        oob_score_: float = fitted()
+
+The constructor is an ordinary one that assigns: ``(n_estimators=100, *, max_depth=1)``. A recipe
+may as well write its own.
+"""
+
+import inspect
+import re
+from dataclasses import KW_ONLY, MISSING, field, make_dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_origin
+
+from psephos.params import ClassWeight, Constraint, Flag, Jobs, Seed
+
+__all__ = ["KW_ONLY", "fitted", "parameters"]
+
+_Class = TypeVar("_Class", bound=type[Any])
+_HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+_FITTED: Any = object()
+#: What constrains a parameter that means the same in every recipe.
+_SAME: dict[str, Constraint] = {
+    "class_weight": ClassWeight(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+
+
+class _Parameter(NamedTuple):
+    kind: Any
+    default: Any
+    keyword: bool
+
+
+class _Entry(NamedTuple):
+    """A passage of a docstring on one or more names."""
+
+    names: tuple[str, ...]
+    kind: str
+    lines: tuple[str, ...]
+
+
+def fitted(*, init: Literal[False] = False) -> Any:
+    """Mark a field that `fit` sets: it is typed as one, and no parameter."""
+    return _FITTED
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(fitted,))
+def parameters(cls: _Class) -> _Class:
+    """Give a class the constructor of its fields and its bases', and complete its docstring.
+
+    Fields behind ``_: KW_ONLY`` are given by keyword. A field of a base that a class declares again
+    keeps its place; a new one stands behind that which the class declares before it, else before
+    the bases' keyword parameters.
+    What the docstring leaves out of its parameters and attributes is inserted as the bases have it;
+    parameters come in the order of the constructor, with the default of each.
+
+    To its `constraints` those of the bases are added, and of parameters that are True or False,
+    `class_weight`, `n_jobs` and `random_state`.
+    """
+    own: Any = cls
+    own._parameters = _parameters_of(cls)
+    fields = [
+        (name, one.kind, field(default=one.default, kw_only=one.keyword))
+        for name, one in own._parameters.items()
+    ]
+    made: Any = make_dataclass("_", fields, repr=False, eq=False, namespace={"__doc__": ""})
+    own.__init__ = made.__init__
+    own.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    own.__init__.__module__ = cls.__module__
+    own.constraints = _constraints_of(cls)
+    if cls.__doc__ is not None:  # under -OO
+        cls.__doc__ = _completed(cls)
+    return cls
+
+
+def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
+    """Return the parameters of the constructor in order; take the defaults off the class."""
+    found: dict[str, _Parameter] = {}
+    for base in cls.__mro__[1:]:
+        found |= {n: p for n, p in vars(base).get("_parameters", {}).items() if n not in found}
+    order, keyword = list(found), False
+    place = sum(not one.keyword for one in found.values())
+    for name, kind in inspect.get_annotations(cls).items():
+        if kind is KW_ONLY or get_origin(kind) is ClassVar:
+            keyword = keyword or kind is KW_ONLY
+            continue
+        default = vars(cls).get(name, MISSING)
+        if default is not MISSING:
+            delattr(cls, name)
+        if default is _FITTED:
+            continue
+        found[name] = _Parameter(kind, default, keyword)
+        if name not in order:
+            order.insert(place, name)
+        place = order.index(name) + 1
+    return {name: found[name] for name in order}
+
+
+def _constraints_of(cls: type[Any]) -> dict[str, Constraint]:
+    """Return the constraints that a class and its bases state, and those that need no word."""
+    found: dict[str, _Parameter] = vars(cls)["_parameters"]
+    rules = {name: Flag() for name, one in found.items() if one.kind is bool}
+    rules |= {name: rule for name, rule in _SAME.items() if name in found}
+    for base in reversed(cls.__mro__):
+        rules |= vars(base).get("constraints", {})
+    return rules
+
+
+def _completed(cls: type[Any]) -> str:
+    """Return a class's docstring with the entries of all its parameters and attributes."""
+    told: dict[str, dict[str, _Entry]] = {"Parameters": {}, "Attributes": {}}
+    for base in reversed(cls.__mro__):
+        for head, body in _sections(base).items():
+            if head in told:
+                told[head] |= {name: one for one in _entries(body) for name in one.names}
+    found: dict[str, _Parameter] = vars(cls)["_parameters"]
+    given = {name: told["Parameters"][name] for name in found if name in told["Parameters"]}
+    sections = _sections(cls)
+    made = {
+        "": sections.pop(""),
+        "Parameters": _text(given, {name: one.default for name, one in found.items()}),
+        "Attributes": _text(told["Attributes"], {}),
+        **{head: body for head, body in sections.items() if head not in told},
+    }
+    parts = [
+        f"{head}\n{'-' * len(head)}\n{body}" if head else body
+        for head, body in made.items()
+        if body
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _sections(cls: type[Any]) -> dict[str, str]:
+    """Return the sections of a class's own docstring; '' is what comes before the first."""
+    start, *rest = _HEAD.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
+    return {"": start, **dict(zip(rest[::2], rest[1::2], strict=True))}
+
+
+def _entries(body: str) -> list[_Entry]:
+    """Return the entries of a section, without the defaults that their types may end with."""
+    found: list[_Entry] = []
+    for line in body.strip("\n").split("\n"):
+        if line.startswith(" ") or not line:
+            found[-1] = found[-1]._replace(lines=(*found[-1].lines, line))
+        else:
+            names, _, kind = line.partition(" : ")
+            found.append(_Entry(tuple(names.split(", ")), kind.partition(", default=")[0], ()))
+    return found
+
+
+def _text(entries: dict[str, _Entry], defaults: dict[str, Any]) -> str:
+    """Return the text of a section: each entry once, with the defaults of its names."""
+    lines: list[str] = []
+    for one in dict.fromkeys(entries.values()):
+        names = [name for name in one.names if entries.get(name) is one]
+        given = [defaults[name] for name in names if defaults.get(name, MISSING) is not MISSING]
+        given = given[:1] if all(value == given[0] for value in given) else given
+        shown = f", default={', '.join(map(repr, given))}" if given else ""
+        kind = f" : {one.kind}{shown}" if one.kind else ""
+        lines += [", ".join(names) + kind, *one.lines]
+    return "\n".join(lines)

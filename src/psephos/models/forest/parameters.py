@@ -1,0 +1,188 @@
+"""The parameters that forests share."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Distribution, Integers
+from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos._stored import Nullable
+from psephos.base import Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Anatomy
+from psephos.models.forest.common import Grown, fit_forest
+from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
+from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.trees.bins import MAX_BINS
+from psephos.vote import Vote
+
+__all__ = ["DRAWN", "ClassForest", "NumberForest", "uniform"]
+
+_SHARE = Interval(0, 1, open_low=True)
+
+_PART = Interval(0, 1, open_low=True, open_high=True)
+
+_Floats = NDArray[np.float64]
+DRAWN: Mapping[str, Mapping[str, Distribution]] = {
+    "quick": {
+        "max_depth": Integers(2, 10),
+        "min_samples_leaf": Integers(1, 5),
+        "class_weight": BALANCED,
+    },
+    "samba": {
+        "n_estimators": Integers(1, 300),
+        "max_depth": Integers(1, 10),
+        "criterion": Choice(("gini", "entropy")),
+        "class_weight": WEIGHTS,
+    },
+}
+
+
+def uniform(found_by: str) -> Anatomy:
+    """Return the anatomy of a mean of trees."""
+    return Anatomy(("tree voters",), "constant", "normalised", found_by)
+
+
+@parameters
+class _Forest(Grown):
+    """Any forest.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Trees, T.
+    max_depth : int
+        Most cuts above a leaf; None is no limit.
+    min_samples_split : int or float
+        Least rows of a node that is cut; below 1 a share of a tree's rows.
+    min_samples_leaf : int or float
+        Least rows on either side of a cut; below 1 a share of a tree's rows. What a bootstrap draws
+        twice is two rows: see the notes of `RandomForestClassifier`.
+    min_weight_fraction_leaf : float
+        Least share of a tree's weight on either side of a cut.
+    max_features : int, float, {'sqrt', 'log2'} or None
+        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
+        number, or all. While all that were drawn have one value at the node more are drawn.
+    bootstrap : bool
+        Whether every tree is grown on rows drawn with replacement, or on all rows.
+    oob_score : bool
+        Whether to answer every training row by the trees that were not grown on it; needs
+        `bootstrap`.
+    warm_start : bool
+        Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
+        which are those that a larger forest of the same seed would have. Table, weights and
+        all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
+    max_samples : int, float or None
+        Rows drawn for a tree, or their share; None is 1.0.
+    max_bins : int
+        Most bins of a numeric column: see the notes of `RandomForestClassifier`.
+    n_jobs : int
+        Threads that grow trees; the forest does not depend on it.
+    random_state : int, RandomState or None
+        Seeds the draws, those of tree t by t.
+
+    Attributes
+    ----------
+    impurity_importance_ : ndarray of shape (n_features_in_,)
+        Each column's share of the decrease of the impurity, the mean over trees: what scikit-learn
+        calls `feature_importances_`.
+    memory_ : ForestMemory
+        The seed of each tree, from which its sample can be drawn again.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": Interval(1, whole=True),
+        "max_depth": OneOf((Interval(1, whole=True),), none=True),
+        "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
+        "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
+        "max_features": OneOf(
+            (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+        ),
+        "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
+        "max_bins": Interval(2, MAX_BINS, whole=True),
+    }  # fmt: skip
+    random_cuts: ClassVar[bool] = False
+
+    n_estimators: int = 100
+    _: KW_ONLY
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = "sqrt"
+    bootstrap: bool = True
+    oob_score: bool = False
+    warm_start: bool = False
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    oob_score_: float | None = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return fit_forest(self, table, labels, weight, context, random=self.random_cuts)
+
+
+@parameters
+class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
+    """A forest of classes.
+
+    Parameters
+    ----------
+    criterion : {'gini', 'entropy', 'log_loss'}
+        The impurity that a cut is to decrease; the last two are the same.
+
+    Attributes
+    ----------
+    oob_score_ : float or None
+        Accuracy of the out-of-bag answers, by weight.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
+        Mean class shares of the trees that a row was left out of; NaN where there is none. Rows of
+        weight 0 have no line.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "criterion": Options(("gini", "entropy", "log_loss"))
+    }
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
+
+    _: KW_ONLY
+    warm_start: bool = False
+    class_weight: Any = None
+    oob_decision_function_: Nullable | None = fitted()
+
+
+@parameters
+class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
+    """A forest of numbers.
+
+    Parameters
+    ----------
+    criterion : {'squared_error', 'poisson'}
+        What a cut is to decrease: the sum of squares around the mean, or the Poisson deviance (y
+        at least 0). The absolute error is not offered: it has no sums a bin.
+
+    Attributes
+    ----------
+    oob_score_ : float or None
+        R^2 of the out-of-bag answers, by weight.
+    oob_prediction_ : ndarray of shape (n_samples,) or None
+        NaN where a row was drawn for every tree.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "criterion": Options(("squared_error", "poisson"))
+    }
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
+
+    _: KW_ONLY
+    criterion: str = "squared_error"
+    max_features: Any = 1.0
+    oob_prediction_: Nullable | None = fitted()
