@@ -19,7 +19,7 @@ from psephos.kernels.binned_trees.forest_grow import (
     kind_of,
     workspace,
 )
-from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
+from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, Rows, Unbinned
 
@@ -28,6 +28,9 @@ __all__ = ["Forest", "Nodes", "grow_forest"]
 _ROWS = 1 << 13  # rows of a block
 
 _Floats = NDArray[np.float64]
+_CRITERIA = {
+    "gini": GINI, "entropy": ENTROPY, "squared_error": SQUARED_ERROR, "poisson": POISSON,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -237,8 +240,8 @@ def grow_forest(
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
-    crit = _criterion(criterion, n_classes, least)
-    if isinstance(crit, Poisson):  # half the least sum that is not 0: below it, sums are rounding
+    crit = Criterion(_CRITERIA[criterion], n_classes, least)
+    if crit.kind == POISSON:  # half the least sum that is not 0: below it, sums are rounding
         each = rows.mass * rows.y if draws is None else rows.y
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
@@ -314,11 +317,3 @@ class _Arena:
             space.link[here], space.threshold[here], space.gain[here], space.missing_left[here],
             space.sums[there], space.sets,
         )  # fmt: skip
-
-
-def _criterion(name: str, n_classes: int, least: float) -> Any:
-    if name == "gini":
-        return Gini(n_classes, least) if n_classes > 2 else Variance(True, least)
-    if name == "entropy":
-        return Entropy(n_classes, least) if n_classes > 2 else BinaryEntropy(least)
-    return Poisson(least) if name == "poisson" else Variance(False, least)

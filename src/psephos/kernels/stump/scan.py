@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import gain
+from psephos.kernels.numerics.criteria import gain_inside
 from psephos.kernels.stump.lanes import LANES
 
 __all__ = ["round_weights", "scan_ordered", "scan_sparse"]
@@ -43,7 +43,7 @@ def scan_ordered(
 
     Parameters
     ----------
-    crit : named tuple of ``psephos.kernels.numerics.criteria``
+    crit : Criterion, by Gini or by error
     order, flag : (blocks, n, 8) orders, and the bit of an entry after which a threshold may lie
     columns : (c,) int64, ``LANES * block + lane``
     n_present : (c,) int64, rows that are not missing; they come first
@@ -84,7 +84,7 @@ def scan_ordered(
                         for c in range(n_classes):
                             left[c] += absent[c]
                             right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
+                    value = gain_inside(crit, parent, left, right)
                     if value > best:
                         best = value
                         cut = k
@@ -153,7 +153,7 @@ def scan_sparse(
                         for c in range(n_classes):
                             left[c] += absent[c]
                             right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
+                    value = gain_inside(crit, parent, left, right)
                     if value > best:
                         best = value
                         cut = k
