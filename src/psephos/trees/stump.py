@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.numerics import criteria
 from psephos.kernels.stump.categories import scan_categories
+from psephos.kernels.stump.gain import Worth
 from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
 from psephos.trees._presort import presort_dense, presort_sparse
 from psephos.trees._screen import BLOCK, Screen, jobs
@@ -37,7 +37,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Worth of the split; see ``psephos.kernels.numerics.criteria``.
+        Worth of the split; see ``psephos.kernels.stump.gain``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -169,8 +169,7 @@ class StumpSearch:
         padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
         parent = np.bincount(self.labels, padded, self.n_classes)
         least = float(min_weight_fraction_leaf * parent.sum())
-        kind = criteria.ERROR if criterion == "error" else criteria.GINI
-        crit = criteria.Criterion(kind, self.n_classes, least)
+        crit = Worth(True if criterion == "error" else None, self.n_classes, least)
         found: list[_Found] = []
         if self.sparse:
             found += self._best_sparse(crit, padded, parent)

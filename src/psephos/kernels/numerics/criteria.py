@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 
 __all__ = [
-    "ENTROPY", "ERROR", "GINI", "POISSON", "SQUARED_ERROR", "Criterion", "gain", "gain_inside",
-    "most", "opposite_labels", "rise", "side", "side_of_sum",
+    "ENTROPY", "GINI", "POISSON", "SQUARED_ERROR", "Criterion", "most", "opposite_labels", "rise",
+    "side", "side_of_sum",
 ]  # fmt: skip
 
 #: Gini's impurity ``W (1 - sum_k (w_k / W)^2)`` (of numbers 0 and 1 half of it), the entropy
-#: ``-sum_k w_k ln(w_k / W)``, the weight named wrongly, the sum of squares around the mean, and
-#: half the Poisson deviance ``sum w (y ln(y / mean) - y + mean)``.
-GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON = range(5)
+#: ``-sum_k w_k ln(w_k / W)``, the sum of squares around the mean, and half the Poisson deviance
+#: ``sum w (y ln(y / mean) - y + mean)``.
+GINI, ENTROPY, SQUARED_ERROR, POISSON = range(4)
 
 
 class Criterion(NamedTuple):
@@ -80,54 +80,6 @@ def most(crit, total):
     if crit.kind == GINI:
         return total
     return 0.0 if crit.kind == ENTROPY else np.inf
-
-
-def gain(crit, parent, left, right):
-    """Worth by Gini or by error of a split into ``left`` and ``right``, totals per class (K,).
-
-    By error it is the weight named rightly by the best pair of different labels, less the heaviest
-    class: ``max over k != l of (left[k] + right[l]) - max_k parent[k]``. The two sides always get
-    different labels, so the rule is never a constant, and its gain can be negative.
-    """
-    total_l = total_r = 0.0
-    for k in range(crit.n_classes):
-        total_l += left[k]
-        total_r += right[k]
-    if crit.least > 0.0 and (total_l < crit.least or total_r < crit.least):
-        return -np.inf
-    if crit.kind == GINI:
-        squares_p = squares_l = squares_r = total_p = 0.0
-        for k in range(crit.n_classes):
-            squares_p += parent[k] * parent[k]
-            squares_l += left[k] * left[k]
-            squares_r += right[k] * right[k]
-            total_p += parent[k]
-        # A side without weight is pure: it takes nothing away and must not divide by zero.
-        pure_l = squares_l / total_l if total_l > 0.0 else 0.0
-        pure_r = squares_r / total_r if total_r > 0.0 else 0.0
-        pure_p = squares_p / total_p if total_p > 0.0 else 0.0
-        return (pure_l + pure_r) - pure_p
-    if crit.n_classes == 2:  # the same, without branches that the processor cannot predict
-        return max(left[0] + right[1], left[1] + right[0]) - max(parent[0], parent[1])
-    first_l = first_r = second_l = second_r = heaviest = -np.inf
-    where_l = where_r = -1
-    for k in range(crit.n_classes):
-        heaviest = max(heaviest, parent[k])
-        if left[k] > first_l:
-            second_l, first_l, where_l = first_l, left[k], k
-        elif left[k] > second_l:
-            second_l = left[k]
-        if right[k] > first_r:
-            second_r, first_r, where_r = first_r, right[k], k
-        elif right[k] > second_r:
-            second_r = right[k]
-    value = first_l + first_r
-    if where_l == where_r:
-        value = max(second_l + first_r, first_l + second_r)
-    return value - heaviest
-
-
-gain_inside = jit(inner=True, forceinline=True)(gain)  # for kernels
 
 
 def opposite_labels(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[int, int]:

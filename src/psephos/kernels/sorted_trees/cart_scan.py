@@ -32,21 +32,21 @@ def class_sums(data, keys, j, s, m, total):
 
 
 @jit(inner=True)
-def worth_of(crit, data, work):
+def worth_of(crit, alpha, sums):
     """Return the worth of dividing ``sums[0]`` into ``sums[1]`` and ``sums[2]``."""
-    for k in range(data.n_classes):
-        work.sums[3, k] = data.alpha[k] * work.sums[0, k]
-        work.sums[4, k] = data.alpha[k] * work.sums[1, k]
-        work.sums[5, k] = data.alpha[k] * work.sums[2, k]
-    return worth_inside(crit, work.sums[3], work.sums[4], work.sums[5])
+    for k in range(len(alpha)):
+        sums[3, k] = alpha[k] * sums[0, k]
+        sums[4, k] = alpha[k] * sums[1, k]
+        sums[5, k] = alpha[k] * sums[2, k]
+    return worth_inside(crit, sums[3], sums[4], sums[5])
 
 
 @jit(inner=True)
-def lower_left(work):
+def lower_left(sums):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
-    left, right = work.sums[4], work.sums[5]
+    left, right = sums[4], sums[5]
     mean_l = mean_r = total_l = total_r = 0.0
-    for k in range(left.shape[0]):
+    for k in range(len(left)):
         mean_l += k * left[k]
         mean_r += k * right[k]
         total_l += left[k]
@@ -67,8 +67,8 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         left[k] = 0.0
         right[k] = work.sums[0, k]
         whole += data.alpha[k] * right[k]
-        terms_r += (data.alpha[k] * right[k]) ** 2
-    base = worth_of(crit, data, work)
+        terms_r += (data.alpha[k] * right[k]) * (data.alpha[k] * right[k])
+    base = worth_of(crit, data.alpha, work.sums)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
     screened, bar = crit in (GINI, GINI_SHARES), -np.inf  # others are weighed at every cut
     weight_l, below = 0.0, np.int64(0)
@@ -81,16 +81,16 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         if simple:
             left[k] = had + 1.0
             right[k] = has - 1.0
-            terms_l += (had + 1.0) ** 2 - had**2
-            terms_r += (has - 1.0) ** 2 - has**2
+            terms_l += (had + 1.0) * (had + 1.0) - had * had
+            terms_r += (has - 1.0) * (has - 1.0) - has * has
             weight_l += 1.0
             below += 1
         else:
             w, a = data.charge[row], data.alpha[k]
             left[k] = had + w
             right[k] = has - w
-            terms_l += (a * (had + w)) ** 2 - (a * had) ** 2
-            terms_r += (a * (has - w)) ** 2 - (a * has) ** 2
+            terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)
+            terms_r += (a * right[k]) * (a * right[k]) - (a * has) * (a * has)
             weight_l += a * w
             below += data.copies[row]
         after = keys[j, i + 1] >> SHIFT
@@ -101,14 +101,14 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         weight_r = whole - weight_l
         if weight_l <= 0.0 or weight_r <= 0.0:
             continue
-        if screened:
-            worth = terms_l / weight_l + terms_r / weight_r
-            if worth < bar - _NEAR * whole:
-                continue
-            bar = max(bar, worth)
-        exact = worth_of(crit, data, work)
+        worth = terms_l / weight_l + terms_r / weight_r
+        if screened and worth < bar - _NEAR * whole:
+            continue
+        if worth > bar:
+            bar = worth
+        exact = worth_of(crit, data.alpha, work.sums)
         if exact > best:
-            best, low, high, where = exact, key >> SHIFT, after, lower_left(work)
+            best, low, high, where = exact, key >> SHIFT, after, lower_left(work.sums)
     return best - base, low, high, where
 
 

@@ -19,17 +19,15 @@ GINI, GINI_SHARES, ENTROPY, TWOING = range(4)
 
 def worth(kind, parent, left, right):
     """Return the worth of dividing the weights of classes `parent` (K,) into two sides."""
-    total_p = total_l = total_r = result = 0.0
+    total_p = total_l = total_r = squares_p = squares_l = squares_r = result = 0.0
     for k in range(len(parent)):
+        squares_p += parent[k] * parent[k]
+        squares_l += left[k] * left[k]
+        squares_r += right[k] * right[k]
         total_p += parent[k]
         total_l += left[k]
         total_r += right[k]
     if kind == GINI:
-        squares_p = squares_l = squares_r = 0.0
-        for k in range(len(parent)):
-            squares_p += parent[k] * parent[k]
-            squares_l += left[k] * left[k]
-            squares_r += right[k] * right[k]
         if total_l < 0.0 or total_r < 0.0:  # by rounding
             return -np.inf
         # A side without weight is pure: it takes nothing away and must not divide by zero.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import ERROR, gain_inside
+from psephos.kernels.stump.gain import gain_inside
 
 __all__ = ["scan_categories"]
 
@@ -102,7 +102,7 @@ def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains,
 
     Parameters
     ----------
-    crit : Criterion, by error (the exact subset) or by Gini
+    crit : Worth
     codes : (columns, n) int32; missing is ``n_codes[j]``, a group of its own
     n_codes : (columns,) int64
     which : (c,) int64, rows of ``codes`` to search
@@ -141,10 +141,10 @@ def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains,
         gains[w] = -np.inf
         if count < 2:
             continue
-        if crit.kind == ERROR:
+        if crit.by_error is not None:  # the exact optimum
             gains[w] = _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
         too_light = gains[w] == -np.inf and crit.least > 0.0
-        if crit.kind != ERROR or too_light:
+        if crit.by_error is None or too_light:
             gains[w] = _best_by_share(
                 crit, parent, table, groups, count, chosen, left, right, out, shares
             )
