@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from psephos.kernels.sorted_trees.cart_grow import Grown, grow, root_of
 from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, TWOING
+from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
-from psephos.trees.cart_best_first import best_first
 
 __all__ = [
     "CartData",
