@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from psephos.kernels.numerics.criteria import gain
+from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
 
 LEFT, RIGHT = -1, 1
 
@@ -138,7 +138,7 @@ class Twin:
             return worth, sums[0] < sums[1]
         left, right = self.alpha * self.sums(one), self.alpha * self.sums(two)
         index = np.arange(self.k)
-        worth = gain(self.criterion, left + right, left, right)
+        worth = worth_of(self.criterion, left + right, left, right)
         return worth, (index * left).sum() / left.sum() < (index * right).sum() / right.sum()
 
     def send(self, rule, rows):

@@ -7,15 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import ModelFileError
-from psephos.kernels.numerics.criteria import Gini
-from psephos.kernels.sorted_trees.cart_worth import Information, Twoing
+from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
+from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
 from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
 from psephos.trees.cart_growth import growth_of, tree_of
 from psephos.trees.cart_table import cross_validate, one_se_row, prunings
 
 from .cart_twin import Twin, best_of_all_subsets
 
-CRITERIA = {"gini": Gini, "entropy": Information, "twoing": Twoing}
+CRITERIA = {"gini": GINI, "entropy": ENTROPY, "twoing": TWOING}
 
 
 def table_of(seed, n=40, k=3, missing=0.2, weights="one"):
@@ -65,7 +65,7 @@ def check_like_twin(X, y, weight, n_codes, k, settings, priors=None, loss=None, 
         X, y, weight, n_codes, k, settings, priors=priors, loss=loss, copies=copies
     )
     twin = Twin(
-        X, y, weight, data.cart.copies, k, n_codes, CRITERIA[settings.criterion](k), settings,
+        X, y, weight, data.cart.copies, k, n_codes, CRITERIA[settings.criterion], settings,
         rho=data.cart.rho, alpha=data.cart.alpha, loss=data.cart.loss,
     )  # fmt: skip
     place = {int(number): i for i, number in enumerate(growth.number)}
@@ -240,7 +240,7 @@ def test_levels_are_divided_best(criterion, k):
     def worth(first):
         left = np.bincount(y[np.isin(x, list(first))], minlength=k) * 1.0
         whole = np.bincount(y, minlength=k) * 1.0
-        return CRITERIA[criterion](k).gain(whole, left, whole - left)
+        return worth_of(CRITERIA[criterion], whole, left, whole - left)
 
     assert_allclose(growth.worth[0], best_of_all_subsets(worth, np.unique(x)))
 

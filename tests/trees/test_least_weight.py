@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
-from psephos.kernels.numerics.criteria import Gini, WeightedError, gain
+from psephos.kernels.stump.gain import Worth, gain
 from psephos.trees.stump import StumpSearch
 
 
 def best_by_hand(X, y, w, criterion, least):
     """Greatest gain over all thresholds whose sides weigh enough."""
-    crit = (Gini if criterion == "gini" else WeightedError)(int(y.max()) + 1)
+    crit = Worth(None if criterion == "gini" else True, int(y.max()) + 1)
     parent = np.bincount(y, w)
     best = -np.inf
     for column in X.T:

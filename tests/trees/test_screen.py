@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos.kernels.numerics.criteria import Gini, WeightedError
+from psephos.kernels.stump.gain import Worth
 from psephos.trees import StumpSearch, _screen
 from psephos.trees.stump import Criterion
 
@@ -71,7 +71,7 @@ def test_with_bounds_the_same_columns_remain(random_seed, monkeypatch, criterion
 
 
 def _criterion(name):
-    return (WeightedError if name == "error" else Gini)(2, 0.0)
+    return Worth(True if name == "error" else None, 2)
 
 
 @needs_bounds

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, is_compiled, run_blocks
-from psephos.kernels.numerics.criteria import WeightedError
 from psephos.kernels.stump.bins import (
     BINS,
     GROUP,
@@ -138,7 +137,7 @@ class Screen:
 
     def _search(self, crit: Any, signed: Any, totals: Any, values: Any) -> _Search:
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
-        if isinstance(crit, WeightedError):
+        if crit.by_error:
             # A column with missing rows may show |D|, "all on one side", which is no split.
             floor = float(abs(total_d)) if self._ordered.any_missing else -2.0
             limits = 0.0, 2 * error + 2, floor

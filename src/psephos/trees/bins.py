@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import run_blocks
+from psephos.kernels._jit import frozen, run_blocks
 from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
 
 __all__ = ["BLOCK_CELLS", "MAX_BINS", "Bins", "columns_of"]
@@ -172,7 +172,7 @@ def _bin_block(
     order = np.argsort(keys, axis=1, kind=None if weight is None else "stable")
     low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
     mass, ranked = np.empty(0) if weight is None else weight, np.empty((2, part.shape[1]))
-    lossless = bin_columns(part, order, mass, max_bins, ranked, codes, n_bins, low, high)
+    lossless = bin_columns(frozen(part), order, mass, max_bins, ranked, codes, n_bins, low, high)
     most = int(n_bins.max(initial=0))
     if most < max_bins:  # what is kept for all blocks is no more than it has to be
         low, high = low[:, :most].copy(), high[:, :most].copy()

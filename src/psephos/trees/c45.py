@@ -9,6 +9,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.kernels._jit import frozen
 from psephos.kernels.sorted_trees.c45_groups import groups_for
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
@@ -126,12 +127,11 @@ class Training:
                 X[j] = np.where(np.isnan(X[j]), np.nan, np.searchsorted(held, X[j]))
                 kept[j] = held
         _refuse_many(kept, options)
-        return cls(X, y, weight, n_classes, n_codes, kept, float(weight.sum()))
+        return cls(frozen(X), y, weight, n_classes, n_codes, kept, float(weight.sum()))
 
     def of_rows(self, rows: NDArray[np.intp]) -> Self:
         """Return some rows of the table; `total` stays that of the whole."""
-        X = np.ascontiguousarray(self.X[:, rows])
-        return replace(self, X=X, y=self.y[rows], weight=self.weight[rows])
+        return replace(self, X=frozen(self.X[:, rows]), y=self.y[rows], weight=self.weight[rows])
 
 
 def grow_c45(

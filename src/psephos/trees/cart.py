@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.numerics.criteria import Gini
 from psephos.kernels.sorted_trees.cart_grow import Grown, grow, root_of
 from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
-from psephos.kernels.sorted_trees.cart_worth import GiniShares, Information, Twoing
+from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, TWOING
+from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
-from psephos.trees.cart_best_first import best_first
 
 __all__ = [
     "CartData",
@@ -28,7 +27,7 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 
-_CRITERIA = {"gini": Gini, "entropy": Information, "twoing": Twoing}
+_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "twoing": TWOING}
 _MAX_LEVELS = 12  # of a category in a node, beyond which not every subset is tried
 _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
@@ -200,8 +199,9 @@ def grow_tree(
         _MAX_LEVELS if most > 0 and cart.n_classes > 2 else None,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
-    kind = GiniShares if settings.compat and settings.criterion == "gini" else None
-    criterion: Any = (kind or _CRITERIA[settings.criterion])(cart.n_classes)
+    criterion = _CRITERIA[settings.criterion]
+    if settings.compat and criterion == GINI:
+        criterion = GINI_SHARES
     parts = (
         criterion if cart.n_classes else None,
         None if cart.n_classes else cart.target,

@@ -19,7 +19,7 @@ from psephos.kernels.binned_trees.forest_grow import (
     kind_of,
     workspace,
 )
-from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
+from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, Rows, Unbinned
 
@@ -28,6 +28,9 @@ __all__ = ["Forest", "Nodes", "grow_forest"]
 _ROWS = 1 << 13  # rows of a block
 
 _Floats = NDArray[np.float64]
+_CRITERIA = {
+    "gini": GINI, "entropy": ENTROPY, "squared_error": SQUARED_ERROR, "poisson": POISSON,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -237,8 +240,8 @@ def grow_forest(
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
-    crit = _criterion(criterion, n_classes, least)
-    if isinstance(crit, Poisson):  # half the least sum that is not 0: below it, sums are rounding
+    crit = Criterion(_CRITERIA[criterion], n_classes, least)
+    if crit.kind == POISSON:  # half the least sum that is not 0: below it, sums are rounding
         each = rows.mass * rows.y if draws is None else rows.y
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
@@ -246,79 +249,27 @@ def grow_forest(
 
     def work(worker: int) -> None:
         own, mine = range(worker, len(seeds), n_workers), kind()
-        row, count = np.empty(m, np.uint32), np.empty(m, np.int32)
+        row, count = np.empty(m, np.uint32), np.empty(m)
         y: Any = np.empty(m, np.int64) if mine.pairs else np.empty_like(answers)
         w = None if mine.pairs else np.empty(m)
         scratch = workspace(m, n_classes, y, mine, len(bins.n_bins))
-        arena = _Arena(m, len(scratch.sums), bool(bins.categories))
-        for i, t in enumerate(own):
+        # What no tree reaches takes no memory; each is copied out of the room for the largest.
+        room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
+        for t in own:
             weight = rows.mass if draws is None else draws.counts(seeds[t], count)
             if w is None:
                 size = take_pairs(rows.first, weight, answers, row, y)
             else:
                 size = take_rows(rows.first, weight, answers, row, y, w)
             part = row[:size], y[:size], None if w is None else w[:size]
-            state, tree = ~np.uint64(seeds[t]), arena.free(len(own) - i)
-            trees[t] = arena.keep(*grow(crit, rule, table, *part, state, scratch, tree, *mine))
+            state = ~np.uint64(seeds[t])
+            trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *mine))
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, rows.first, trees, n_classes, center, named)
 
 
-class _Arena:
-    """Where a thread's trees grow side by side: many small arrays would cost more than the trees.
-
-    Parameters
-    ----------
-    m, n_sums : int
-        Rows, and totals of a node.
-    has_sets : bool
-    """
-
-    def __init__(self, m: int, n_sums: int, has_sets: bool) -> None:
-        self._most, self._leaves, self._n_sums = 2 * m - 1, m, n_sums
-        self._sets = m if has_sets else 0
-        self._space = blank(0, 0, n_sums, self._sets)
-        self._used_nodes = self._used_sums = self._most_nodes_yet = self._most_sums_yet = 0
-
-    def free(self, trees: int) -> Grown:
-        """Return space for the largest tree; `trees` more will be grown, this one included."""
-        nodes, leaves = (
-            len(self._space.link) - self._used_nodes,
-            len(self._space.sums) - self._used_sums,
-        )
-        if nodes < self._most or leaves < self._leaves:
-            more = (
-                (trees - 1) * self._most_nodes_yet * 9 // 8,
-                (trees - 1) * self._most_sums_yet * 9 // 8,
-            )
-            size = more[0] + self._most, more[1] + self._leaves
-            self._space = blank(*size, self._n_sums, 0)._replace(sets=self._space.sets)
-            self._used_nodes = self._used_sums = 0
-        return self._part(None, None)
-
-    def keep(self, nodes: int, sums: int, sets: int) -> Grown:
-        """Return the tree that was grown in the space of `free`."""
-        tree = self._part(self._used_nodes + nodes, self._used_sums + sums)
-        self._used_nodes, self._used_sums = self._used_nodes + nodes, self._used_sums + sums
-        self._most_nodes_yet, self._most_sums_yet = (
-            max(self._most_nodes_yet, nodes),
-            max(self._most_sums_yet, sums),
-        )
-        return tree._replace(sets=tree.sets[:sets].copy())
-
-    def _part(self, end: int | None, sums: int | None) -> Grown:
-        """Return views of the nodes and sums from the first free ones on."""
-        here, there, space = slice(self._used_nodes, end), slice(self._used_sums, sums), self._space
-        return Grown(
-            space.link[here], space.threshold[here], space.gain[here], space.missing_left[here],
-            space.sums[there], space.sets,
-        )  # fmt: skip
-
-
-def _criterion(name: str, n_classes: int, least: float) -> Any:
-    if name == "gini":
-        return Gini(n_classes, least) if n_classes > 2 else Variance(True, least)
-    if name == "entropy":
-        return Entropy(n_classes, least) if n_classes > 2 else BinaryEntropy(least)
-    return Poisson(least) if name == "poisson" else Variance(False, least)
+def _kept(room: Grown, nodes: int, sums: int, sets: int) -> Grown:
+    """Return a copy of the tree that was grown in a room."""
+    ends = nodes, nodes, nodes, nodes, sums, sets
+    return Grown(*(a[:end].copy() for a, end in zip(room, ends, strict=True)))

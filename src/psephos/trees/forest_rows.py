@@ -224,9 +224,9 @@ class Draws:
         elif not self._many:
             make_alias(mass, self._share, self._other, np.empty(m, np.int64))
 
-    def counts(self, seed: Any, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    def counts(self, seed: Any, out: _Floats | None = None) -> _Floats:
         """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
-        count = np.empty(len(self._mass), np.int32) if out is None else out
+        count = np.empty(len(self._mass)) if out is None else out
         if self._many:
             split_counts(self._mass, self.size, np.uint64(seed), count)
         else:

@@ -4,8 +4,7 @@ The growers are those of second-order trees: with gradient -r, hessian 1 and no 
 of a split is the fall of the sum of squares of r, sum_L^2/n_L + sum_R^2/n_R - sum^2/n.
 """
 
-import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.newton_gain import Penalty
+from psephos.trees.best_first import best_splits
 from psephos.trees.newton import Draws, Growth, NewtonTree
-from psephos.trees.newton_exact import grow_exact, sort_table
-from psephos.trees.newton_hist import bin_table, grow_binned
+from psephos.trees.newton_grow import searching
 
 __all__ = ["Grown", "Limits", "SquaresGrower"]
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
-_Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Whole]]
 _SIZE = 30.0  # binary digits of the largest residual as the growers see it
 _TINY = np.finfo(np.float64).tiny
 _MOST = 1000.0  # binary digits that float64 can be multiplied by
@@ -100,7 +98,7 @@ class SquaresGrower:
         if limits.max_leaves is not None:
             deepest = min(deepest, limits.max_leaves - 1)
         self.max_depth = min(limits.max_depth or n, max(deepest, 1))
-        self.search = _search(method, values, n_codes, max_bin, n_jobs, weight)
+        self.search = searching(method, values, n_codes, max_bin, n_jobs, weight)
 
     def grow(self, residual: _Floats, draws: Draws) -> Grown:
         """Grow one tree on the residuals (n,) of the drawn rows."""
@@ -185,42 +183,10 @@ def _cut_back(tree: NewtonTree, gain: _Floats, max_leaves: int | None) -> _Whole
     inner = np.flatnonzero(tree.feature >= 0)
     if max_leaves is None and (gain[inner] > -np.inf).all():
         return own
-    split = _best_first(gain, tree.first, max_leaves or tree.n_nodes)
+    split = best_splits(gain, tree.first, max_leaves or tree.n_nodes)
     for node in inner:
         if not split[node]:
             own[tree.first[node] : tree.first[node] + 2] = own[node]
             tree.feature[node] = -1
             tree.sets.pop(int(node), None)
     return own
-
-
-def _best_first(gain: _Floats, first: _Whole, max_leaves: int) -> NDArray[np.bool_]:
-    """Return which nodes are split if the largest gain on hand always goes first."""
-    split = np.zeros(len(gain), np.bool_)
-    queue = [(-gain[0], 0)]
-    for _ in range(max_leaves - 1):
-        if not queue:
-            break
-        worth, node = heapq.heappop(queue)
-        if worth == np.inf:
-            break
-        split[node] = True
-        for child in (int(first[node]), int(first[node]) + 1):
-            heapq.heappush(queue, (-gain[child], child))
-    return split
-
-
-def _search(
-    method: str,
-    values: NDArray[Any],
-    n_codes: Mapping[int, int],
-    max_bin: int,
-    n_jobs: int | None,
-    weight: _Floats,
-) -> _Search:
-    """Return what grows a tree, and finds the leaf of each row."""
-    if method == "exact":
-        table = sort_table(values, n_codes, n_jobs)
-        return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, n_jobs)
-    binned = bin_table(values, n_codes, max_bin, n_jobs, weight)
-    return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)

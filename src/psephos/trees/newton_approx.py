@@ -35,7 +35,8 @@ def proposer(
     count_distinct(values, table.order, known, distinct)
 
     def bins(gh: NDArray[Any], draws: Draws) -> BinnedTable:
-        codes, n_bins = np.empty((p, n), np.uint8), np.empty(p, np.int64)
+        gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
+        codes = np.empty((p, n), np.uint8)
         low, high = np.full((2, p, BINS), np.nan)
 
         def work(block: int) -> None:

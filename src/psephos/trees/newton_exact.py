@@ -156,7 +156,7 @@ def grow_exact(
     position : ndarray of shape (n,)
         The leaf of every row, rows that were left out among them.
     """
-    n = len(gh)
+    n, gh = len(gh), np.ascontiguousarray(gh, dtype=np.float64)
     tree = NewtonTree.sprout(growth, table.values.dtype)
     position = np.zeros(n, np.intp)
     slot = np.where(draws.rows, 0, 1).astype(np.uint16)

@@ -11,7 +11,7 @@ from psephos.trees.newton_approx import proposer
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import bin_table, grow_binned
 
-__all__ = ["grower"]
+__all__ = ["grower", "searching"]
 
 _Singles = NDArray[np.float32]
 _Whole = NDArray[np.intp]
@@ -37,35 +37,34 @@ def grower(
     weight : ndarray of shape (n,), default=None
         Of the rows, for bins that are made once; those of each tree have the hessians' weight.
     """
-    search = _search(model, values, n_codes, weight)
+    own_quantiles = (model.tree_method, model.proposal) == ("approx", "local")
+    method = "exact" if own_quantiles else model.tree_method
+    search = searching(method, values, n_codes, model.max_bin, model.n_jobs, weight)
 
     def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
+        if method == "exact":  # the others do not make what gains less than gamma
+            position = prune(tree, model.gamma)[position]
         shrink(tree, model.learning_rate)
         return tree, tree.answer[position]
 
     return grow
 
 
-def _search(
-    model: Any,
+def searching(
+    method: str,
     values: NDArray[Any],
     n_codes: Mapping[int, int],
+    max_bin: int,
+    n_jobs: int | None,
     weight: NDArray[np.float64] | None,
 ) -> Search:
-    """Return what grows a tree, and finds the leaf of each row."""
-    jobs = model.n_jobs
-    if model.tree_method == "exact" or (model.tree_method, model.proposal) == ("approx", "local"):
-        table = sort_table(values, n_codes, jobs)
-
-        def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Whole]:
-            tree, position = grow_exact(table, gh, growth, draws, jobs)
-            own = prune(tree, model.gamma)
-            return tree, own[position]
-
-        return grow
-    if model.tree_method == "approx":
-        bins = proposer(values, n_codes, model.max_bin, jobs)
+    """Return what grows a tree ('exact', 'approx' or 'hist'), and finds the leaf of each row."""
+    if method == "exact":
+        table = sort_table(values, n_codes, n_jobs)
+        return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, n_jobs)
+    if method == "approx":
+        bins = proposer(values, n_codes, max_bin, n_jobs)
         return lambda gh, growth, draws: grow_binned(bins(gh, draws), gh, growth, draws)
-    binned = bin_table(values, n_codes, model.max_bin, jobs, weight)
+    binned = bin_table(values, n_codes, max_bin, n_jobs, weight)
     return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)

@@ -106,6 +106,7 @@ def grow_binned(
 
     Level by level, or best first with a limit on the leaves, as `growth` says.
     """
+    gh = np.ascontiguousarray(gh, dtype=np.float64)
     p, n = table.values.shape
     rows = np.flatnonzero(draws.rows).astype(np.uint32)
     depth = min(growth.max_depth, max(1, len(rows) - 1))

@@ -90,7 +90,8 @@ class QuantileSummary:
     @classmethod
     def of_sorted(cls, values: NDArray[Any], weights: _Floats | None = None) -> Self:
         """Return the exact summary of finite values in ascending order, of positive weights."""
-        return cls(kernel.collapse(values, np.empty(0) if weights is None else weights))
+        given = np.empty(0) if weights is None else weights
+        return cls(kernel.collapse(values.astype(np.float64, copy=False), given))
 
     @property
     def values(self) -> _Floats:
@@ -299,16 +300,9 @@ class SummaryStream:
             self._n_waiting += take
             x, w = x[take:], None if w is None else w[take:]
             if self._n_waiting == full:
-                full_one = self._pruned()
+                full_one = self._exact().prune(self.b)
                 self._waiting, self._n_waiting = [], 0
                 self._carry(full_one)
-
-    def _pruned(self) -> QuantileSummary:
-        """Return the pruned summary of the waiting rows."""
-        if all(w is None for _, w in self._waiting):
-            x = np.sort(np.concatenate([part for part, _ in self._waiting]))
-            return QuantileSummary(kernel.sketch(x, self.b))
-        return self._exact().prune(self.b)
 
     def _exact(self) -> QuantileSummary:
         """Return the exact summary of the waiting rows."""

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.numerics.criteria import Gini, WeightedError
 from psephos.kernels.stump.categories import scan_categories
+from psephos.kernels.stump.gain import Worth
 from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
 from psephos.trees._presort import presort_dense, presort_sparse
 from psephos.trees._screen import BLOCK, Screen, jobs
@@ -37,7 +37,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Worth of the split; see ``psephos.kernels.numerics.criteria``.
+        Worth of the split; see ``psephos.kernels.stump.gain``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -168,8 +168,8 @@ class StumpSearch:
         padded = np.zeros(n + 1)
         padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
         parent = np.bincount(self.labels, padded, self.n_classes)
-        kind = WeightedError if criterion == "error" else Gini
-        crit: Any = kind(self.n_classes, float(min_weight_fraction_leaf * parent.sum()))
+        least = float(min_weight_fraction_leaf * parent.sum())
+        crit = Worth(True if criterion == "error" else None, self.n_classes, least)
         found: list[_Found] = []
         if self.sparse:
             found += self._best_sparse(crit, padded, parent)
@@ -225,8 +225,8 @@ class StumpSearch:
         def scan(b: int) -> None:
             c = slice(b * BLOCK, (b + 1) * BLOCK)
             scan_categories(
-                crit, isinstance(crit, WeightedError), self._codes, self._n_codes, which[c],
-                self.labels, weights, parent, gains[c], np.empty(widest, np.bool_),
+                crit, self._codes, self._n_codes, which[c], self.labels, weights, parent, gains[c],
+                np.empty(widest, np.bool_),
             )  # fmt: skip
 
         run_blocks(scan, -(-len(gains) // BLOCK), self._jobs(len(gains)))
@@ -245,8 +245,8 @@ class StumpSearch:
             r = found.at
             out = np.empty(int(self._n_codes[r]) + 1, np.bool_)
             scan_categories(
-                crit, isinstance(crit, WeightedError), self._codes, self._n_codes,
-                np.array([r]), self.labels, weights, parent, np.empty(1), out,
+                crit, self._codes, self._n_codes, np.array([r]), self.labels, weights, parent,
+                np.empty(1), out,
             )  # fmt: skip
             left = out[self._codes[r]]
             chosen = out[:-1].copy()

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.forest_grow import Rule, Table, blank, grow, kind_of, workspace
-from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
+from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Unbinned
 
@@ -22,12 +22,12 @@ _spec.loader.exec_module(twin)
 pytestmark = pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value", "ignore:divide")
 
 CRITERIA = {
-    ("gini", 2): Variance(True),
-    ("gini", 3): Gini(3),
-    ("entropy", 2): BinaryEntropy(),
-    ("entropy", 3): Entropy(3),
-    ("squared_error", 0): Variance(False),
-    ("poisson", 0): Poisson(),
+    ("gini", 2): Criterion(GINI, 2),
+    ("gini", 3): Criterion(GINI, 3),
+    ("entropy", 2): Criterion(ENTROPY, 2),
+    ("entropy", 3): Criterion(ENTROPY, 3),
+    ("squared_error", 0): Criterion(SQUARED_ERROR, 0),
+    ("poisson", 0): Criterion(POISSON, 0),
 }
 
 
@@ -185,7 +185,7 @@ def test_categories(n_classes, random):
 def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     X, y = problem(n_classes, n=90, missing=0.1)
     w = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
-    crit = Variance(True, 9.0) if n_classes == 2 else Gini(3, 9.0)
+    crit = Criterion(GINI, n_classes, 9.0)
     tree = check(X, y, w, "gini", n_classes, Rule(5, 12, 4, 2), crit, random)
     assert (tree.sums if n_classes > 2 else tree.sums[:, :1]).sum(axis=1).min(initial=9.0) >= 9.0
 
@@ -197,7 +197,7 @@ def test_random_places_are_even(random):
     y = np.arange(10) % 2
     rule = Rule(1, 2, 1, 1)
     cuts = [
-        grown(X, y, np.ones(10), Variance(True), 2, rule, random, seed=s)[1].threshold[0]
+        grown(X, y, np.ones(10), CRITERIA["gini", 2], 2, rule, random, seed=s)[1].threshold[0]
         for s in range(450)
     ]
     found = np.bincount(np.floor(cuts).astype(int), minlength=9)
@@ -207,17 +207,17 @@ def test_random_places_are_even(random):
 def test_constant_columns_are_passed_over():
     X, y = problem(2, p=6)
     X[:, :5] = 1.0
-    _, tree, _ = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
+    _, tree, _ = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
     assert (tree.link[:, 0] == 5).sum() > 1
     X[:, 5] = 1.0
-    _, tree, _ = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
+    _, tree, _ = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
     assert len(tree.link) == 1
 
 
 def test_a_tree_depends_on_its_seed_alone():
     X, y = problem(3)
     w, rule = np.ones(len(y)), Rule(99, 2, 1, 2)
-    same = [grown(X, y, w, Gini(3), 3, rule, seed=s)[1] for s in (5, 6, 5)]
+    same = [grown(X, y, w, CRITERIA["gini", 3], 3, rule, seed=s)[1] for s in (5, 6, 5)]
     for a, b in zip(same[0], same[2], strict=True):
         assert_array_equal(a, b)
     assert len(same[0].link) != len(same[1].link) or (same[0].link != same[1].link).any()

@@ -67,21 +67,3 @@ def test_a_small_summary_is_copied_whole():
     same = kernel.pruned(s, 3)
     assert_array_equal(same, s)
     assert not np.shares_memory(same, s)
-
-
-@settings(max_examples=80)
-@given(st.lists(st.integers(-6, 6), min_size=1, max_size=80), st.integers(1, 20))
-def test_a_sketch_is_pruned_at_once(values, b):
-    x = np.sort(np.array(values, dtype=np.float32))
-    assert_array_equal(kernel.sketch(x, b), kernel.pruned(kernel.collapse(x, np.empty(0)), b))
-
-
-@pytest.mark.parametrize("kind", ["many", "few", "mixed"])
-def test_a_sketch_of_many_values(kind, random_seed):
-    rng = np.random.default_rng(random_seed)
-    x = rng.standard_normal(3000) if kind != "few" else rng.poisson(3.0, 3000).astype(float)
-    if kind == "mixed":
-        x[rng.random(3000) < 0.7] = 0.0
-    x.sort()
-    for b in (1, 7, 100, 999):
-        assert_array_equal(kernel.sketch(x, b), kernel.pruned(kernel.collapse(x, np.empty(0)), b))

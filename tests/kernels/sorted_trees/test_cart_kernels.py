@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.numerics.criteria import Gini
 from psephos.kernels.sorted_trees.cart_layout import (
     ROW,
     SHIFT,
@@ -24,7 +23,8 @@ from psephos.kernels.sorted_trees.cart_layout import (
 from psephos.kernels.sorted_trees.cart_node import divide, divide_rows
 from psephos.kernels.sorted_trees.cart_scan import scan_classes, scan_numbers
 from psephos.kernels.sorted_trees.cart_surrogates import agree_numbers, sent
-from psephos.kernels.sorted_trees.cart_worth import GiniShares, Information, Twoing
+from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, TWOING
+from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
 
 
 def called(kernel):
@@ -36,7 +36,7 @@ scan_classes, scan_numbers = called(scan_classes), called(scan_numbers)
 agree_numbers, sent = called(agree_numbers), called(sent)
 cut_between, put = called(cut_between), called(put)
 divide, divide_rows = called(divide), called(divide_rows)
-CRITERIA = {"gini": Gini, "shares": GiniShares, "entropy": Information, "twoing": Twoing}
+CRITERIA = {"gini": GINI, "shares": GINI_SHARES, "entropy": ENTROPY, "twoing": TWOING}
 
 
 def cart_of(y, weight, k=0, alpha=None, copies=None):
@@ -109,21 +109,21 @@ def test_cuts_of_classes_are_the_best(name, weighted):
     weight = rng.integers(1, 4, n) * 1.0 if weighted else np.ones(n)
     alpha = np.array([0.5, 1.0, 2.5]) if weighted else np.ones(k)
     keys, values = sorted_column(x)
-    crit, data = CRITERIA[name](k), cart_of(y, weight, k, alpha)
+    crit, data = CRITERIA[name], cart_of(y, weight, k, alpha)
     held = np.bincount(y, weight, minlength=k)
     empty = np.zeros(1, np.int8), np.zeros(1, np.int64), np.zeros(1, np.int32)
     work = Scratch(np.zeros((6, k)), *empty, None)
     work.sums[0] = held
     worth, low, high, side = scan_classes(crit, data, 4, keys[None], 0, 0, n, n, work)
     total = alpha * held
-    none = crit.gain(total, total, np.zeros(k))
+    none = worth_of(crit, total, total, np.zeros(k))
     best = (0.0, -1, 0)
     for cut in range(len(values) - 1):
         below = x <= values[cut]
         if min(below.sum(), (~below).sum()) < 4:
             continue
         left = alpha * np.bincount(y[below], weight[below], minlength=k)
-        gain = crit.gain(total, left, total - left) - none
+        gain = worth_of(crit, total, left, total - left) - none
         means = [(np.arange(k) * s).sum() / s.sum() for s in (left, total - left)]
         if gain > best[0] + 1e-12:
             best = (gain, cut, -1 if means[0] < means[1] else 1)
@@ -209,8 +209,8 @@ def test_rows_of_a_fold_are_kept_in_order():
 def test_twoing_of_two_classes_is_half_of_gini(counts):
     left, right = (np.array(c, float) for c in counts)
     if left.sum() and right.sum():
-        half = Gini(2).gain(left + right, left, right) / 2
-        assert_allclose(Twoing(2).gain(left + right, left, right), half, atol=1e-12)
+        half = worth_of(GINI, left + right, left, right) / 2
+        assert_allclose(worth_of(TWOING, left + right, left, right), half, atol=1e-12)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=2, max_size=2))
@@ -221,18 +221,17 @@ def test_twoing_is_the_best_of_all_pairs_of_superclasses(counts):
         for mask in range(1, 8):
             members = np.array([mask >> i & 1 for i in range(4)], bool)
             one, two = (np.array([s[members].sum(), s[~members].sum()]) for s in (left, right))
-            best = max(best, Gini(2).gain(one + two, one, two) / 2)
-        assert_allclose(Twoing(4).gain(left + right, left, right), best, atol=1e-12)
+            best = max(best, worth_of(GINI, one + two, one, two) / 2)
+        assert_allclose(worth_of(TWOING, left + right, left, right), best, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [GiniShares, Information])
+@pytest.mark.parametrize("kind", [GINI_SHARES, ENTROPY])
 def test_other_forms_of_impurity(kind):
     left, right = np.array([3.0, 1, 0]), np.array([0.0, 2, 5])
-    crit = kind(3)
     whole = left + right
-    fall = crit.gain(whole, left, right) - crit.gain(whole, whole, np.zeros(3))
-    if kind is GiniShares:
-        assert_allclose(fall, Gini(3).gain(whole, left, right))
+    fall = worth_of(kind, whole, left, right) - worth_of(kind, whole, whole, np.zeros(3))
+    if kind == GINI_SHARES:
+        assert_allclose(fall, worth_of(GINI, whole, left, right))
     else:
 
         def entropy(s):

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.numerics.criteria import Gini, WeightedError, gain, opposite_labels
+from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.stump import lanes as stump_lanes
+from psephos.kernels.stump.gain import Worth, gain
 from psephos.kernels.stump.layout import flag_of, no_orders, order_type, place, sort_columns
 from psephos.kernels.stump.scan import round_weights
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
@@ -17,7 +18,7 @@ def test_gain(random_seed, n_classes):
         left, right = rng.integers(0, 4, (2, n_classes)).astype(float)
         parent = left + right
         worth = [left[k] + right[m] for k in range(n_classes) for m in range(n_classes) if k != m]
-        error = gain(WeightedError(n_classes), parent, left, right)
+        error = gain(Worth(True, n_classes), parent, left, right)
         assert error == max(worth) - parent.max()
         k, m = opposite_labels(left, right)
         assert k != m
@@ -27,9 +28,9 @@ def test_gain(random_seed, n_classes):
             return t.sum() * (1 - ((t / t.sum()) ** 2).sum()) if t.sum() > 0 else 0.0
 
         want = impurity(parent) - impurity(left) - impurity(right)
-        assert_allclose(gain(Gini(n_classes), parent, left, right), want, atol=1e-12)
-        mirrored = gain(Gini(n_classes), parent, right, left)
-        assert mirrored == gain(Gini(n_classes), parent, left, right)
+        assert_allclose(gain(Worth(None, n_classes), parent, left, right), want, atol=1e-12)
+        mirrored = gain(Worth(None, n_classes), parent, right, left)
+        assert mirrored == gain(Worth(None, n_classes), parent, left, right)
 
 
 def test_rounded_weights_add_exactly_in_any_order(random_seed):
@@ -48,9 +49,10 @@ def test_rounded_weights_add_exactly_in_any_order(random_seed):
 def test_a_side_below_the_least_weight_is_worth_nothing():
     for n_classes in (2, 3):
         left, right = np.ones(n_classes), np.arange(1.0, n_classes + 1)
-        for kind in (Gini, WeightedError):
-            assert gain(kind(n_classes, n_classes + 0.5), left + right, left, right) == -np.inf
-            assert gain(kind(n_classes, float(n_classes)), left + right, left, right) > -np.inf
+        for kind in (None, True):
+            none, some = (Worth(kind, n_classes, n_classes + more) for more in (0.5, 0.0))
+            assert gain(none, left + right, left, right) == -np.inf
+            assert gain(some, left + right, left, right) > -np.inf
 
 
 def _awkward_columns(rng, n):

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import rise, side
+from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 
 __all__ = [
     "BinSums",
@@ -224,7 +224,8 @@ def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
             if numbers is not None:
                 w_l += cells[b, 0]
                 s_l += cells[b, 1]
-                worth = side(crit, s_l, w_l) + side(crit, sums[1] - s_l, weight - w_l)
+                worth = side_of_sum(crit, s_l, w_l)
+                worth += side_of_sum(crit, sums[1] - s_l, weight - w_l)
             # Missing values alone on the left are the cut that has them alone on the right.
             enough = least <= 1 or (n_l >= least and m - n_l >= least)
             if worth > best and b != n_bins and enough and heavy(crit, w_l, weight):

@@ -229,7 +229,7 @@ def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen)
     tree : Grown
     value : (rows, C) float64
         What leaves answer: ``link[leaf, 1]`` is the row.
-    count : (m,) int32
+    count : (m,)
         How often each row was drawn.
     start, end : int
         The rows to go through.

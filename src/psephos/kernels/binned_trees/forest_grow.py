@@ -43,7 +43,7 @@ from psephos.kernels.binned_trees.forest_sets import (
     cut_categories,
     random_set,
 )
-from psephos.kernels.numerics.criteria import most, rise, side
+from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 
 __all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "workspace"]
@@ -309,7 +309,7 @@ def grow(
                     terms += rise(crit, 0.0, sums[c])
                 parent = side(crit, terms, weight)
             else:
-                parent = side(crit, sums[1], weight)
+                parent = side_of_sum(crit, sums[1], weight)
                 extent = sums[1]
             highest = most(crit, extent)
             if best is not None:  # noqa: SIM102 (joined, the tests would leave nothing out)

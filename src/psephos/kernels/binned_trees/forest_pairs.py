@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy, list_codes
-from psephos.kernels.numerics.criteria import side
+from psephos.kernels.numerics.criteria import side_of_sum
 
 __all__ = ["FEW_PAIRS", "LIGHT", "Pairs", "cut_few_pairs", "cut_many_pairs", "pack_few"]
 
@@ -81,7 +81,7 @@ def cut_few_pairs(crit, n_bins, column, row, start, m, weight, ones, few):
             w_l, s_l = np.float64(total >> 16), np.float64(total & 0xFFFF)
             if not w_l < weight or code[k] == n_bins:
                 continue
-            worth = side(crit, s_l, w_l) + side(crit, ones - s_l, weight - w_l)
+            worth = side_of_sum(crit, s_l, w_l) + side_of_sum(crit, ones - s_l, weight - w_l)
             if worth > best and heavy(crit, w_l, weight):
                 best, low, missing_left = worth, code[k], missing_first == 1
     return best, low, missing_left, 1
@@ -105,7 +105,7 @@ def cut_many_pairs(crit, n_bins, column, row, y, start, end, weight, ones, bins)
             b = held[step]
             total += cells[b]
             w_l, s_l = np.float64(total >> 32), np.float64(total & _ONES)
-            worth = side(crit, s_l, w_l) + side(crit, ones - s_l, weight - w_l)
+            worth = side_of_sum(crit, s_l, w_l) + side_of_sum(crit, ones - s_l, weight - w_l)
             if worth > best and heavy(crit, w_l, weight):
                 best, low, missing_left = worth, b, missing_first == 1
     for i in range(present):

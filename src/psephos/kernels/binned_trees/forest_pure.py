@@ -26,7 +26,7 @@ def _side(node, f, parent, link, cut):
     return low, high
 
 
-@jit
+@jit(inner=True)
 def _unused(node, n_columns, depth, parent, link, state):
     """Return (state, a coordinate that was not cut above the node in its round), drawn evenly."""
     state, wanted = draw(state, n_columns - depth % n_columns)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import ask, heavy
 from psephos.kernels.binned_trees.forest_sets import worth_left
-from psephos.kernels.numerics.criteria import side
+from psephos.kernels.numerics.criteria import side_of_sum
 from psephos.kernels.small_models.tree import GAMMA, mix
 
 __all__ = [
@@ -224,7 +224,8 @@ def random_cut(
         if n_l >= least and m - n_l >= least and heavy(crit, w_l, weight):
             worth = -np.inf
             if pairs is not None:
-                worth = side(crit, s_l, w_l) + side(crit, sums[1] - s_l, weight - w_l)
+                worth = side_of_sum(crit, s_l, w_l)
+                worth += side_of_sum(crit, sums[1] - s_l, weight - w_l)
             if numbers is not None:
                 worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
             if classes is not None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy
-from psephos.kernels.numerics.criteria import rise, side
+from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 
 __all__ = ["add_categories", "clear_categories", "cut_categories", "random_set", "worth_left"]
@@ -56,7 +56,7 @@ def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
             terms_r += rise(crit, 0.0, sums[c] - classes.left[c])
         worth = side(crit, terms_l, w_l) + side(crit, terms_r, weight - w_l)
     if numbers is not None:
-        worth = side(crit, s_l, w_l) + side(crit, sums[1] - s_l, weight - w_l)
+        worth = side_of_sum(crit, s_l, w_l) + side_of_sum(crit, sums[1] - s_l, weight - w_l)
     return worth
 
 

@@ -12,6 +12,8 @@ that may beat the best split known are gone through in full.
 import numpy as np
 
 from psephos.kernels._jit import jit
+from psephos.kernels.binned_trees.forest_random import uniform
+from psephos.kernels.small_models.tree import GAMMA
 from psephos.kernels.sorted_trees.newton_exact import hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of, gain_of, loss_of, weight_of
 
@@ -212,15 +214,10 @@ def _divide(codes, lut, rows, spare):
 @jit(inner=True)
 def _draw(seed, node, columns, count, out):
     """Draw `count` of the columns for a node, increasing, by selection sampling."""
-    state = np.uint64(seed) + np.uint64(node) * np.uint64(0x9E3779B97F4A7C15)
+    state = np.uint64(seed) + np.uint64(node) * GAMMA
     needed, left, at = count, len(columns), 0
     for c in range(len(columns)):
-        state += np.uint64(0x9E3779B97F4A7C15)
-        z = state
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-        u = np.float64(z >> np.uint64(11)) / 9007199254740992.0
+        state, u = uniform(state)
         if u * left < needed:
             out[at] = columns[c]
             at += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["collapse", "even_bins", "gap", "merge", "nearest", "pruned", "sketch"]
+__all__ = ["collapse", "even_bins", "gap", "merge", "nearest", "pruned"]
 
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 
@@ -132,48 +132,6 @@ def pruned(s, b):
             for row in range(4):
                 out[row, m] = s[row, chosen[i]]
             m += 1
-    return out[:, :m].copy()
-
-
-@jit(inner=True)
-def _reach(values, start, step):
-    """Return the last place, from ``start`` by steps of 1 or -1, of the value that stands there."""
-    value, n, jump, at = values[start], len(values), 1, start
-    while True:  # ever longer jumps, then ever shorter ones
-        there = at + step * jump
-        if 0 <= there < n and values[there] == value:
-            at = there
-            jump *= 2
-        elif jump > 1:
-            jump = 1
-        else:
-            return at
-
-
-@jit(allocates=True)
-def sketch(values, b):
-    """Return ``pruned(collapse(values), b)`` of sorted values of weight 1, looking at few of them.
-
-    All ranks are known: the point nearest to a rank is the value that stands there.
-    """
-    n = len(values)
-    distinct = 1
-    for i in range(1, n):
-        distinct += values[i] != values[i - 1]
-    if distinct <= b + 1:
-        return collapse(values, np.empty(0))
-    out = np.empty((4, b + 1))
-    m = 0
-    for i in range(b + 1):
-        at = min(np.int64((i / b) * n), n - 1) if i < b else n - 1
-        if m > 0 and values[at] == out[VALUE, m - 1]:
-            continue
-        first, last = _reach(values, at, -1), _reach(values, at, 1)
-        out[VALUE, m] = values[at]
-        out[LOW, m] = first
-        out[HIGH, m] = last + 1
-        out[WEIGHT, m] = last + 1 - first
-        m += 1
     return out[:, :m].copy()
 
 

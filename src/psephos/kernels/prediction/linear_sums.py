@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.kernels._jit import frozen, jit
 
 __all__ = ["linear_scores"]
 
@@ -39,7 +39,6 @@ def linear_scores(
     voter, position = np.nonzero(read)
     ptr = np.concatenate([[0], np.cumsum(read.sum(axis=1))]).astype(np.intp)
     out = np.zeros((*intercept.shape, len(X)))
-    columns = np.ascontiguousarray(X.T)
-    _linear_rows(columns, ptr, position, np.ascontiguousarray(coef[voter, :, position]), out)
+    _linear_rows(frozen(X.T), ptr, position, frozen(coef[voter, :, position]), out)
     out += intercept[:, :, None]
     return out

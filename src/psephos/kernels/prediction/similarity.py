@@ -150,7 +150,7 @@ def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts)
     return total / pairs if pairs > 0.0 else 0.0
 
 
-@jit
+@jit(inner=True)
 def _range(u):
     """Least number that is not zero, greatest number, and whether one is zero; none negative."""
     # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.

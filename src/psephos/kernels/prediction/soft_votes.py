@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.kernels._jit import frozen, jit
 
 __all__ = ["soft_votes"]
 
@@ -41,5 +41,5 @@ def soft_votes(linear: NDArray[np.float64], leaf: NDArray[np.float64]) -> NDArra
     """
     votes = np.empty((linear.shape[2], len(leaf), leaf.shape[2]))
     reach = np.empty(2 * leaf.shape[1])
-    _soft_rows(linear, leaf, reach, votes)
+    _soft_rows(linear, frozen(leaf), reach, votes)
     return votes

@@ -75,7 +75,7 @@ def next_branch(nodes, row, node):
     return nodes.missing[node]
 
 
-@jit
+@jit(inner=True)
 def _descend(nodes, row, node):
     """Return the node where a row ends or is spread, and whether it is spread."""
     while nodes.n_children[node] > 0:
@@ -95,7 +95,7 @@ def end_nodes(nodes, X, root, out):
             out[i, t] = -1 if spread else node
 
 
-@jit
+@jit(inner=True)
 def _mix(nodes, row, top, value, open_node, open_part, out):
     """Add to out (K,) the values of the leaves that a row reaches from a node that spreads it.
 

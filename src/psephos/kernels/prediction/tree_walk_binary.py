@@ -79,7 +79,7 @@ def _copy(X, start, size, single, block):
             block[r, 2 * j + 1] = x if x == x else -np.inf
 
 
-@jit
+@jit(inner=True)
 def _step(nodes, in_set, row, at):
     """Return the child of a node that a row of a block goes to."""
     node = nodes[at]

@@ -220,10 +220,10 @@ def _begin(data, rules, alpha, rows, known):
 def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
 
-    alpha is the risk that a split must save; `crit` says what a division of class weights is
-    worth (see ``kernels.numerics.criteria``), None for numbers; `target` holds those, None for
-    classes. `n_codes` is 0 for a column of numbers, None if all are: None lets numba leave out
-    what would not be run. A column has at most `n_levels` categories.
+    alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
+    weights is worth, None for numbers; `target` holds those, None for classes. `n_codes` is 0 for a
+    column of numbers, None if all are: None lets numba leave out what would not be run. A column
+    has at most `n_levels` categories.
     """
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)

@@ -114,7 +114,7 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     for k in range(total.shape[0]):
         left[k] = 0.0
         right[k] = total[k]
-    base = worth_of(crit, data, work)
+    base = worth_of(crit, data.alpha, work.sums)
     best, cut = base, -1
     where = np.int64(-1)
     below = np.int64(0)
@@ -126,10 +126,10 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
         below += work.level.whole[1, a]
         if below < min_leaf or rows - below < min_leaf:
             continue
-        worth = worth_of(crit, data, work)
+        worth = worth_of(crit, data.alpha, work.sums)
         if worth > best:
             best, cut = worth, i
-            where = lower_left(work)
+            where = lower_left(work.sums)
     for i in range(n_levels):
         work.level.whole[4, order[i]] = where if i <= cut else -where
     return best - base
@@ -143,7 +143,7 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
         right[k] = total[k]
     for a in range(n_levels):
         work.level.whole[3, a] = 1
-    base = worth_of(crit, data, work)
+    base = worth_of(crit, data.alpha, work.sums)
     best = base
     below = np.int64(0)
     for i in range(1, 1 << (n_levels - 1)):
@@ -158,10 +158,10 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
             right[k] -= sign * work.level.sums[a, k]
         if below < min_leaf or rows - below < min_leaf:
             continue
-        worth = worth_of(crit, data, work)
+        worth = worth_of(crit, data.alpha, work.sums)
         if worth > best:
             best = worth
-            where = lower_left(work)
+            where = lower_left(work.sums)
             for b in range(n_levels):
                 work.level.whole[4, b] = where if work.level.whole[3, b] < 0 else -where
     return best - base

@@ -7,8 +7,8 @@ number of rows as in rpart (Therneau and Atkinson, An Introduction to Recursive 
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import gain, rise, side
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
+from psephos.kernels.sorted_trees.cart_worth import GINI, GINI_SHARES, worth_inside
 
 __all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "worth_of"]
 
@@ -32,21 +32,21 @@ def class_sums(data, keys, j, s, m, total):
 
 
 @jit(inner=True)
-def worth_of(crit, data, work):
+def worth_of(crit, alpha, sums):
     """Return the worth of dividing ``sums[0]`` into ``sums[1]`` and ``sums[2]``."""
-    for k in range(data.n_classes):
-        work.sums[3, k] = data.alpha[k] * work.sums[0, k]
-        work.sums[4, k] = data.alpha[k] * work.sums[1, k]
-        work.sums[5, k] = data.alpha[k] * work.sums[2, k]
-    return gain(crit, work.sums[3], work.sums[4], work.sums[5])
+    for k in range(len(alpha)):
+        sums[3, k] = alpha[k] * sums[0, k]
+        sums[4, k] = alpha[k] * sums[1, k]
+        sums[5, k] = alpha[k] * sums[2, k]
+    return worth_inside(crit, sums[3], sums[4], sums[5])
 
 
 @jit(inner=True)
-def lower_left(work):
+def lower_left(sums):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
-    left, right = work.sums[4], work.sums[5]
+    left, right = sums[4], sums[5]
     mean_l = mean_r = total_l = total_r = 0.0
-    for k in range(left.shape[0]):
+    for k in range(len(left)):
         mean_l += k * left[k]
         mean_r += k * right[k]
         total_l += left[k]
@@ -59,18 +59,18 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
     ``work.sums[0]`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
-    `min_leaf` rows on both sides; of equals the lowest is taken.
+    `min_leaf` rows on both sides; of equals the lowest is taken. `crit` is of `cart_worth`.
     """
     left, right = work.sums[1], work.sums[2]
     whole = terms_l = terms_r = 0.0
     for k in range(data.n_classes):
         left[k] = 0.0
         right[k] = work.sums[0, k]
-        terms_r += rise(crit, 0.0, data.alpha[k] * right[k])
         whole += data.alpha[k] * right[k]
-    base = worth_of(crit, data, work)
+        terms_r += (data.alpha[k] * right[k]) * (data.alpha[k] * right[k])
+    base = worth_of(crit, data.alpha, work.sums)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
-    bar = -np.inf
+    screened, bar = crit in (GINI, GINI_SHARES), -np.inf  # others are weighed at every cut
     weight_l, below = 0.0, np.int64(0)
     simple = data.unit and data.plain
     for i in range(s, s + m - 1):
@@ -81,16 +81,16 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         if simple:
             left[k] = had + 1.0
             right[k] = has - 1.0
-            terms_l += rise(crit, had, had + 1.0)
-            terms_r += rise(crit, has, has - 1.0)
+            terms_l += (had + 1.0) * (had + 1.0) - had * had
+            terms_r += (has - 1.0) * (has - 1.0) - has * has
             weight_l += 1.0
             below += 1
         else:
             w, a = data.charge[row], data.alpha[k]
             left[k] = had + w
             right[k] = has - w
-            terms_l += rise(crit, a * had, a * (had + w))
-            terms_r += rise(crit, a * has, a * (has - w))
+            terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)
+            terms_r += (a * right[k]) * (a * right[k]) - (a * has) * (a * has)
             weight_l += a * w
             below += data.copies[row]
         after = keys[j, i + 1] >> SHIFT
@@ -101,14 +101,14 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         weight_r = whole - weight_l
         if weight_l <= 0.0 or weight_r <= 0.0:
             continue
-        worth = side(crit, terms_l, weight_l) + side(crit, terms_r, weight_r)
-        if worth < bar - _NEAR * whole:
+        worth = terms_l / weight_l + terms_r / weight_r
+        if screened and worth < bar - _NEAR * whole:
             continue
         if worth > bar:
             bar = worth
-        exact = worth_of(crit, data, work)
+        exact = worth_of(crit, data.alpha, work.sums)
         if exact > best:
-            best, low, high, where = exact, key >> SHIFT, after, lower_left(work)
+            best, low, high, where = exact, key >> SHIFT, after, lower_left(work.sums)
     return best - base, low, high, where
 
 

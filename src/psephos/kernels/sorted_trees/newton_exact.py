@@ -156,7 +156,7 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     return loss, where, left_missing, chosen
 
 
-@jit
+@jit(inner=True)
 def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     """Improve `best` (loss, split, missing left, column) by one column of one node.
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from psephos.kernels._jit import jit
+from psephos.kernels.small_models.tree import GAMMA, mix
 
 __all__ = [
     "Penalty",
@@ -141,14 +142,6 @@ def least_of(root, best):
     return (np.float64(root) + np.float64(floor)) * (1.0 - 1e-5)
 
 
-@jit(inline="always")
-def _rank(seed, column):
-    z = np.uint64(seed) + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
 @jit
 def comes_first(seed, one, other):
     """Return whether column `one` is taken before `other` where they gain the same.
@@ -158,7 +151,8 @@ def comes_first(seed, one, other):
     """
     if seed == 0 or other < 0:
         return one < other
-    return _rank(seed, one) < _rank(seed, other)
+    first, second = np.uint64(one + 1), np.uint64(other + 1)
+    return mix(np.uint64(seed) + first * GAMMA) < mix(np.uint64(seed) + second * GAMMA)
 
 
 @jit

@@ -3,7 +3,7 @@
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import gain
+from psephos.kernels.stump.gain import gain_inside
 
 __all__ = ["scan_categories"]
 
@@ -20,7 +20,7 @@ def _take_if_better(crit, parent, table, chosen, left, right, best, out):
             for c in range(n_classes):
                 left[c] += table[g, c]
                 right[c] -= table[g, c]
-    value = gain(crit, parent, left, right)
+    value = gain_inside(crit, parent, left, right)
     if value > best:
         for g in range(table.shape[0]):
             out[g] = chosen[g]
@@ -97,13 +97,12 @@ def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out,
 
 
 @jit(allocates=True)
-def scan_categories(crit, by_error, codes, n_codes, which, labels, weights, parent, gains, out):
+def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains, out):
     """Best grouping of each categorical column.
 
     Parameters
     ----------
-    crit : named tuple of ``psephos.kernels.numerics.criteria``
-    by_error : whether ``crit`` is the weighted error (exact subset) or a concave impurity
+    crit : Worth
     codes : (columns, n) int32; missing is ``n_codes[j]``, a group of its own
     n_codes : (columns,) int64
     which : (c,) int64, rows of ``codes`` to search
@@ -142,9 +141,10 @@ def scan_categories(crit, by_error, codes, n_codes, which, labels, weights, pare
         gains[w] = -np.inf
         if count < 2:
             continue
-        if by_error:
+        if crit.by_error is not None:  # the exact optimum
             gains[w] = _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
-        if not by_error or (gains[w] == -np.inf and crit.least > 0.0):  # the optimum is too light
+        too_light = gains[w] == -np.inf and crit.least > 0.0
+        if crit.by_error is None or too_light:
             gains[w] = _best_by_share(
                 crit, parent, table, groups, count, chosen, left, right, out, shares
             )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.criteria import gain
+from psephos.kernels.stump.gain import gain_inside
 from psephos.kernels.stump.lanes import LANES
 
 __all__ = ["round_weights", "scan_ordered", "scan_sparse"]
@@ -34,6 +34,22 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return whole
 
 
+@jit(inner=True, forceinline=True)
+def _best_side(crit, parent, left, right, absent, both):
+    """Return (gain, missing left) of a cut: missing rows are on the right, or `both` are tried."""
+    best = gain_inside(crit, parent, left, right)
+    if not both:
+        return best, False
+    for c in range(len(absent)):
+        left[c] += absent[c]
+        right[c] -= absent[c]
+    value = gain_inside(crit, parent, left, right)
+    for c in range(len(absent)):
+        left[c] -= absent[c]
+        right[c] += absent[c]
+    return (value, True) if value > best else (best, False)
+
+
 @jit
 def scan_ordered(
     crit, order, flag, columns, n_present, labels, weights, parent, sums, gains, cuts,
@@ -43,7 +59,7 @@ def scan_ordered(
 
     Parameters
     ----------
-    crit : named tuple of ``psephos.kernels.numerics.criteria``
+    crit : Worth
     order, flag : (blocks, n, 8) orders, and the bit of an entry after which a threshold may lie
     columns : (c,) int64, ``LANES * block + lane``
     n_present : (c,) int64, rows that are not missing; they come first
@@ -77,22 +93,10 @@ def scan_ordered(
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
             if entry >= flag:
-                # The missing rows on the right, then on the left.
-                tries = 2 if missing and k < present - 1 else 1
-                for turn in range(tries):
-                    if turn == 1:
-                        for c in range(n_classes):
-                            left[c] += absent[c]
-                            right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
-                    if value > best:
-                        best = value
-                        cut = k
-                        side = turn == 1
-                if tries == 2:
-                    for c in range(n_classes):
-                        left[c] -= absent[c]
-                        right[c] += absent[c]
+                both = missing and k < present - 1
+                value, to_left = _best_side(crit, parent, left, right, absent, both)
+                if value > best:
+                    best, cut, side = value, k, to_left
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
@@ -147,21 +151,10 @@ def scan_sparse(
             if k == length - 1:
                 admissible = missing
             if admissible:
-                tries = 2 if missing and k < length - 1 else 1
-                for turn in range(tries):
-                    if turn == 1:
-                        for c in range(n_classes):
-                            left[c] += absent[c]
-                            right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
-                    if value > best:
-                        best = value
-                        cut = k
-                        side = turn == 1
-                if tries == 2:
-                    for c in range(n_classes):
-                        left[c] -= absent[c]
-                        right[c] += absent[c]
+                both = missing and k < length - 1
+                value, to_left = _best_side(crit, parent, left, right, absent, both)
+                if value > best:
+                    best, cut, side = value, k, to_left
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side

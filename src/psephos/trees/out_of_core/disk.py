@@ -32,8 +32,8 @@ def row_gradients(objective: Objective, margin: _Singles, y: NDArray[Any]) -> _S
 
 
 def pairs_of(gh: _Singles, weight: _Floats | None) -> NDArray[Any]:
-    """Return gradients (m, 2) times the weights of the rows."""
-    return gh if weight is None else gh * weight[:, None]
+    """Return gradients (m, 2) times the weights of the rows, in float64."""
+    return gh.astype(np.float64) if weight is None else gh * weight[:, None]
 
 
 def moved(
@@ -62,7 +62,7 @@ def add_histograms(
 ) -> None:
     """Add a block's rows to the histograms (slots, p, 256) of the nodes that are wanted."""
     packed = np.empty(len(node), dtype=np.int64)
-    pack(gh, np.zeros(len(node), np.uint8), 1, *scales, packed)
+    pack(gh, np.zeros(len(node), np.uint16), 1, *scales, packed)
     rows, place = np.empty((2, len(node)), dtype=np.int32)
     wanted = kernel.wanted_rows(node, level.slot_of, rows, place)
     starts = range(0, len(codes), _COLUMNS)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
+from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
@@ -168,7 +169,7 @@ class StumpVoters(ReadsColumns):
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
         """Return the (n, K) weighted sums of votes, without the votes."""
         out = np.zeros((len(X), self.left.shape[1]))
-        sum_sides(self.holds(X), np.ascontiguousarray(weights), self.left, self.right, out)
+        sum_sides(self.holds(X), frozen(weights), frozen(self.left), frozen(self.right), out)
         return out
 
     def usage(self) -> Any:

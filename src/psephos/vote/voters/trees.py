@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
+from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
@@ -162,7 +163,7 @@ class TreeVoters(ReadsColumns):
         if self.abstains:
             return None
         out = np.zeros((len(X), self.value.shape[1]))
-        sum_leaves(self.rows(X), np.ascontiguousarray(weights), self.value, out)
+        sum_leaves(self.rows(X), frozen(weights), frozen(self.value), out)
         return out
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:

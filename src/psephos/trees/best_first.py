@@ -1,16 +1,37 @@
-"""A CART grown best first: the leaf whose split is worth most is divided next.
+"""Trees grown best first: the leaf whose split is worth most is divided next.
 
 What a split is worth does not depend on when it is made, so the tree of so many leaves is the part
 of the whole tree that is reached by taking the best open split again and again.
 """
 
 import heapq
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, Grown, weigh
 
-__all__ = ["best_first"]
+__all__ = ["best_first", "best_splits"]
+
+
+def best_splits(gain: NDArray[np.float64], first: NDArray[Any], max_leaves: int) -> NDArray[Any]:
+    """Return which nodes are split if the largest gain on hand always goes first; -inf: a leaf.
+
+    Of equal gains the node of the lower number goes first; `first` is each node's first child.
+    """
+    split = np.zeros(len(gain), np.bool_)
+    queue = [(-float(gain[0]), 0)]
+    for _ in range(max_leaves - 1):
+        if not queue:
+            break
+        worth, node = heapq.heappop(queue)
+        if worth == np.inf:
+            break
+        split[node] = True
+        for child in (int(first[node]), int(first[node]) + 1):
+            heapq.heappush(queue, (-float(gain[child]), child))
+    return split
 
 
 def best_first(grown: Grown, max_leaf_nodes: int, alpha: float, *, regression: bool) -> Grown:
@@ -33,16 +54,7 @@ def best_first(grown: Grown, max_leaf_nodes: int, alpha: float, *, regression: b
     worth[inner] = grown.rule_real[whole[inner, FIRST], 0]
     if regression:
         worth *= real[:, RISK]
-    made = np.zeros(len(whole), np.bool_)
-    leaves = 1
-    open_splits = [(-float(worth[0]), 0)] if inner[0] else []
-    while open_splits and leaves < max_leaf_nodes:
-        _, node = heapq.heappop(open_splits)
-        made[node] = True
-        leaves += 1
-        for child in (int(whole[node, CHILD]), int(whole[node, CHILD]) + 1):
-            if inner[child]:
-                heapq.heappush(open_splits, (-float(worth[child]), child))
+    made = best_splits(np.where(inner, worth, -np.inf), whole[:, CHILD], max_leaf_nodes)
     whole[~made, CHILD : HEAVIER + 1] = 0
     weigh(whole, real, alpha)
     kept = np.zeros(len(whole), np.bool_)
