@@ -190,18 +190,14 @@ def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
 
 
 @jit(fastmath=FAST)
-def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, pair, out):
+def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
     """Fit candidates on splits for all C, and write their scores of the test rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), Fortran order
-    weight : ndarray of shape (n,)
     layout : Layout
     splits : tuple of two ints
         The first split and the one after the last.
-    test, test_ptr : ndarray
-        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
     subsets : ndarray of shape (B, d)
     gamma : float
         Kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var).
@@ -217,6 +213,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
     d = subsets.shape[1]
     n_classes = layout.classes.shape[1] - 1
     pairs = room.intercept.shape[1]
+    XT, weight, test, test_ptr = layout.XT, layout.weight, layout.test, layout.test_ptr
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     beta_of, intercept, scaling, Z = room.beta, room.intercept, room.scaling, room.Z
     K, point, margins = room.K, room.point, room.margins
@@ -245,7 +242,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                 scaling[0, j] = centre
                 scaling[1, j] = factor
                 for t in range(m):
-                    Z[j, t] = (X[rows[first + t], column] - centre) * factor
+                    Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
                 for t in range(m, wide):
                     Z[j, t] = 0.0
             for t in range(m):
@@ -314,7 +311,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                             beta_of[c, p, start_b + t] = beta[n_a + t]
             for at in range(test_ptr[s], test_ptr[s + 1]):
                 for j in range(d):
-                    point[j] = (X[test[at], subsets[candidate, j]] - scaling[0, j]) * scaling[1, j]
+                    point[j] = (XT[subsets[candidate, j], test[at]] - scaling[0, j]) * scaling[1, j]
                 _kernel_row(Z, point, wide, up)
                 for c in range(C.shape[0]):
                     for p in range(pairs):

@@ -314,19 +314,13 @@ def linear_machines(n: int, d: int, n_classes: int, squared: bool) -> LinearMach
 
 
 @jit(allocates=True, fastmath={"contract"})
-def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared, room, out):
+def linear_scores(layout, splits, subsets, C, squared, room, out):
     """Fit candidates on splits, and write their scores of the test rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), Fortran order
-    weight : ndarray of shape (n,)
-    layout : Layout
-    splits : tuple of two ints
-        The first split and the one after the last.
-    test, test_ptr : ndarray
-        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
-    subsets : ndarray of shape (B, d)
+    layout, splits, subsets
+        As for `gaussian_svm.rbf_scores`.
     C : float
     squared : True or None
         The squared hinge, one class against the rest; None: the hinge, by pairs of classes (None,
@@ -337,6 +331,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
     d = subsets.shape[1]
     q = d + 1
     n_classes = layout.classes.shape[1] - 1
+    XT, weight, test, test_ptr = layout.XT, layout.weight, layout.test, layout.test_ptr
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     coef, scaling, Z, A, cap = room.coef, room.scaling, room.Z, room.A, room.cap
     machines = coef.shape[0]
@@ -355,7 +350,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
                 scaling[0, j] = centre
                 scaling[1, j] = factor
                 for t in range(m):
-                    Z[j, t] = (X[rows[first + t], column] - centre) * factor
+                    Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
             # Machine p: the class or classes that say -1, then those that say +1.
             a, b = 0, 0
             for p in range(machines):
@@ -400,7 +395,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
                 for p in range(machines):
                     margins[p] = coef[p, d]
                 for j in range(d):
-                    z = (X[test[at], subsets[candidate, j]] - scaling[0, j]) * scaling[1, j]
+                    z = (XT[subsets[candidate, j], test[at]] - scaling[0, j]) * scaling[1, j]
                     for p in range(machines):
                         margins[p] += coef[p, j] * z
                 if squared is not None:

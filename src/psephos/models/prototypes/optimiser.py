@@ -85,11 +85,6 @@ def descend(
         Stops when no entry of the projected gradient (with respect to z) exceeds it.
     max_iterations : int, default=15000
 
-    Raises
-    ------
-    PsephosError
-        If the objective is not finite at the start.
-
     References
     ----------
     Bertsekas (1982), "Projected Newton methods for optimization problems with simple

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.small_models.least_squares import solve_ridge
 from psephos.kernels.small_models.moments import FoldSums, add_linear
+from psephos.models.swag.learners.common import Scaling, linear_voters
 from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.learners.gaussian_bound import linear_voters
 from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
 from psephos.params import Flag, Interval, check_params
 from psephos.vote.voters.linear import LinearVoters
@@ -41,13 +41,7 @@ class LeastSquaresLearner:
     units: ClassVar[str] = "free"
 
     def bind(self, problem: Problem) -> "_Bound":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the target is classes.
-        """
+        """Return the learner on a problem."""
         if problem.n_classes:
             raise PsephosError(
                 "LeastSquaresLearner predicts numbers, and this target is classes: use "
@@ -57,7 +51,7 @@ class LeastSquaresLearner:
 
 
 @dataclass(frozen=True)
-class RidgeLearner:
+class RidgeLearner(Scaling):
     """Ridge regression, and its use as a classifier.
 
     Minimises ``sum_i w_i (y_i - b_0 - x_i' b)^2 + alpha |b|^2``. Classes: y is 1 for the second
@@ -86,19 +80,8 @@ class RidgeLearner:
     alpha: float = 1.0
     scale: bool = True
 
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.scale else "own"
-
     def bind(self, problem: Problem) -> "_Bound":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If alpha is negative, scale is not a truth value, or there is one class only.
-        """
+        """Return the learner on a problem."""
         check_params(self, {"alpha": Interval(0), "scale": Flag()})
         if problem.n_classes == 1:
             raise PsephosError("RidgeLearner tells classes apart, and this target has only one.")
@@ -148,13 +131,7 @@ class _Bound(BoundLearner):
     def fit(
         self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
     ) -> LinearVoters:
-        """Return one linear voter per subset.
-
-        Raises
-        ------
-        PsephosError
-            If classes are to be given probabilities, or numbers classes.
-        """
+        """Return one linear voter per subset."""
         numbers = self._problem.n_classes == 0
         if numbers != (says == "value"):
             raise PsephosError(
@@ -167,8 +144,7 @@ class _Bound(BoundLearner):
                 "a ridge classifier has no probabilities: ask for says='answer', or use "
                 "LinearDiscriminantLearner."
             )
-        n, p = self._problem.X.shape
-        shared = self._sums(Folds.whole(n))
+        shared = self._sums(Folds.whole(len(self._table)))
         models = []
         for subset in subsets:
             columns = np.ascontiguousarray(subset, dtype=np.intp)
@@ -177,7 +153,7 @@ class _Bound(BoundLearner):
             slope, intercept = shared.original(columns, coef[0, :, :, 0], constant[0, :, 0])
             models.append((columns, slope, intercept))
         code = np.zeros((0, 1)) if numbers else code
-        return linear_voters(p, self._problem.n_outputs, models, code, says)
+        return linear_voters(self._problem, models, code, says)
 
 
 def _targets(problem: Problem) -> _Floats:
