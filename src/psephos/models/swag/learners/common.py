@@ -1,15 +1,15 @@
 """What the batched learners share: units, refusals, and linear models as voters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.swag.problem import Problem, Says
+from psephos.models.swag.problem import Problem, Says, Subsets
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = ["NONE", "Scaling", "linear_voters", "refuse_numbers", "refuse_value"]
+__all__ = ["NONE", "Scaling", "by_size", "linear_voters", "refuse_numbers", "refuse_value"]
 
 _Floats = NDArray[np.float64]
 NONE = np.empty(0, dtype=np.intp)
@@ -43,6 +43,16 @@ def refuse_value(says: Says) -> None:
             "a classifier has no number to say: it says its 'answer' or a 'probability', not a "
             "'value'."
         )
+
+
+def by_size(
+    subsets: Sequence[NDArray[np.intp]],
+) -> Iterator[tuple[int, list[int], Subsets]]:
+    """Yield (d, which subsets have d columns, these as a table) for each d."""
+    sizes = np.array([len(subset) for subset in subsets])
+    for d in np.unique(sizes).tolist():
+        which = np.flatnonzero(sizes == d).tolist()
+        yield d, which, np.array([subsets[t] for t in which], dtype=np.intp).reshape(-1, d)
 
 
 def linear_voters(

@@ -22,12 +22,13 @@ from psephos.kernels.small_models.gaussian import (
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.common import (
     NONE,
+    by_size,
     linear_voters,
     refuse_numbers,
     refuse_value,
 )
 from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
 from psephos.params import Interval, OneOf, check_params
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -42,26 +43,32 @@ _UNSEEN = -1e100  # the log-share of a class without a row: no score is below
 class _Bound(BoundLearner):
     """A Gaussian learner on a problem: sums over the folds, and over all rows for the final fit."""
 
-    def __init__(
-        self,
-        learner: Any,
-        problem: Problem,
-        parameter: float,
-        pooled: bool = False,
-        diagonal: bool = False,
-    ) -> None:
+    pooled: ClassVar[bool] = False
+    diagonal: ClassVar[bool] = False
+
+    def __init__(self, learner: Any, problem: Problem, parameter: float) -> None:
         refuse_numbers(type(learner).__name__, problem)
         self._problem, self._parameter = problem, parameter
-        self._kind = (pooled, diagonal)
         self._shared, self._log_prior = self._sums(problem.folds)
 
     def _sums(self, folds: Folds) -> tuple[SharedSums, _Floats]:
         at = self._problem
-        shared = SharedSums(at.X, at.y, at.n_classes, at.weight, folds, *self._kind)
+        kind = (self.pooled, self.diagonal)
+        shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, *kind)
         share = shared.count / np.maximum(shared.count.sum(axis=0), np.finfo(float).tiny)
         return shared, np.log(np.where(share > 0, share, 1.0))
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
+    ) -> tuple[_Floats, ...]:
+        """Return the models' arrays, their constants (B, C or 1, S) last."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
+
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+        """Write the models' scores (B, C or 1, L)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
+
+    def scores(self, subsets: Subsets) -> _Floats:
         """Return out-of-fold scores (B, L, K)."""
         (n_candidates, d), n_tests = subsets.shape, self._problem.folds.n_tests
         out = np.empty((n_candidates, n_tests, self._problem.n_outputs))
@@ -75,31 +82,14 @@ class _Bound(BoundLearner):
             deliver(sums.mass, sums.split, scores, out[block])
         return out
 
-    def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
-    ) -> tuple[_Floats, ...]:
-        """Return the models' arrays, their constants (B, C or 1, S) last."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
-
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: tuple[_Floats, ...],
-        out: _Floats,
-    ) -> None:
-        """Write the models' scores (B, C or 1, L)."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
-
     def _whole(self, subsets: _Subsets) -> tuple[SharedSums, list[tuple[Any, ...]]]:
         """Return the sums of all rows and, for each subset, its columns and its model there."""
         shared, log_prior = self._sums(Folds.whole(len(self._problem.X)))
-        models: list[tuple[Any, ...]] = []
-        for subset in subsets:
-            columns = np.ascontiguousarray(subset, dtype=np.intp)
-            sums = shared.of(0, len(columns))
-            model = self._solved(shared, sums, log_prior, columns[None])
-            models.append((columns, *(part[0, ..., 0] for part in model)))
+        models: list[Any] = [None] * len(subsets)
+        for d, which, table in by_size(subsets):
+            model = self._solved(shared, shared.of(0, d), log_prior, table)
+            for b, t in enumerate(which):
+                models[t] = (table[b], *(part[b, ..., 0] for part in model))
         return shared, models
 
 
@@ -137,10 +127,10 @@ class LinearDiscriminantLearner:
         """Return what the units of columns are to the learner."""
         return "free" if self.shrinkage is None else "own"
 
-    def bind(self, problem: Problem) -> "_BoundLinear":
+    def bind(self, problem: Problem) -> "_Linear":
         """Return the learner on a problem."""
         check_params(self, {"shrinkage": OneOf((Interval(0, 1),), none=True)})
-        return _BoundLinear(self, problem, float(self.shrinkage or 0.0), pooled=True)
+        return _Linear(self, problem, float(self.shrinkage or 0.0))
 
 
 @dataclass(frozen=True)
@@ -169,35 +159,26 @@ class NaiveBayesLearner:
     units: ClassVar[str] = "own"
     var_smoothing: float = 1e-9
 
-    def bind(self, problem: Problem) -> "_BoundBayes":
+    def bind(self, problem: Problem) -> "_Bayes":
         """Return the learner on a problem."""
         check_params(self, {"var_smoothing": Interval(0)})
-        return _BoundBayes(self, problem, float(self.var_smoothing), diagonal=True)
+        return _Bayes(self, problem, float(self.var_smoothing))
 
 
-class _BoundLinear(_Bound):
+class _Linear(_Bound):
     """Linear discriminants on one problem."""
 
-    def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
-    ) -> tuple[_Floats, ...]:
-        n_rows, n_splits = self._problem.n_outputs, sums.mass.shape[1]
-        mean, pairs = shared.load(sums, subsets, n_rows)
-        coef = np.empty((len(subsets), n_rows, subsets.shape[1], n_splits))
-        constant = np.empty((len(subsets), n_rows, n_splits))
-        by = self._parameter
-        solve_linear(sums.mass, sums.scale, log_prior, subsets, by, mean, pairs, coef, constant)
-        return coef, constant
+    pooled = True
 
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: Any,
-        out: _Floats,
-    ) -> None:
-        slopes, offset = model
-        add_linear(sums, subsets, slopes, offset, out)
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
+    ) -> tuple[_Floats, ...]:
+        mean, pairs = shared.load(sums, subsets, self._problem.n_outputs)
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return solve_linear(*given, mean, pairs)
+
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+        add_linear(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> LinearVoters:
         """Return one linear voter per subset; a column without use is not read."""
@@ -213,25 +194,19 @@ class _BoundLinear(_Bound):
         return linear_voters(self._problem, plain, code, says)
 
 
-class _BoundBayes(_Bound):
+class _Bayes(_Bound):
     """Naive Bayes on one problem."""
 
+    diagonal = True
+
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
     ) -> tuple[_Floats, ...]:
         mean, half = shared.load(sums, subsets)
-        constant = np.empty((len(subsets), *sums.mass.shape))
-        by = self._parameter
-        solve_bayes(sums.mass, sums.scale, log_prior, subsets, by, mean, half, constant)
-        return mean, half, constant
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return mean, half, solve_bayes(*given, mean, half)
 
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: tuple[_Floats, ...],
-        out: _Floats,
-    ) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
         bayes_densities(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> NaiveBayesVoters:
@@ -293,35 +268,23 @@ class QuadraticDiscriminantLearner:
         """Return what the units of columns are to the learner."""
         return "own" if self.reg_param else "free"
 
-    def bind(self, problem: Problem) -> "_BoundQuadratic":
+    def bind(self, problem: Problem) -> "_Quadratic":
         """Return the learner on a problem."""
         check_params(self, {"reg_param": Interval(0, 1)})
-        return _BoundQuadratic(self, problem, float(self.reg_param))
+        return _Quadratic(self, problem, float(self.reg_param))
 
 
-class _BoundQuadratic(_Bound):
+class _Quadratic(_Bound):
     """Quadratic discriminants on one problem."""
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
     ) -> tuple[_Floats, ...]:
         mean, pairs = shared.load(sums, subsets)
-        n_groups, n_splits = sums.mass.shape
-        inverse = np.empty((len(subsets), n_groups, subsets.shape[1], n_splits))
-        constant = np.empty((len(subsets), n_groups, n_splits))
-        solve_quadratic(
-            sums.mass, sums.scale, log_prior, subsets, self._parameter, mean, pairs, inverse,
-            constant,
-        )  # fmt: skip
-        return mean, pairs, inverse, constant
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return mean, pairs, *solve_quadratic(*given, mean, pairs)
 
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: tuple[_Floats, ...],
-        out: _Floats,
-    ) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
         quadratic_densities(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> QuadraticVoters:
