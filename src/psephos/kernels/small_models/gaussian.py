@@ -175,9 +175,10 @@ def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
         own, floor = pairs[:, :, j * (j + 3) // 2], _FLAT * total[:, j][:, None]
         added = np.minimum(penalty * scale[subsets[:, j]] ** 2, _ENDLESS)[:, None, None]
         own[...] = np.where(floor > 0.0, np.maximum(own + added, floor), 0.0)
-    inverse, flat = np.empty((*pairs.shape[:2], d, pairs.shape[3])), (-1, d, pairs.shape[3])
+    inverse = np.empty((*pairs.shape[:2], d, pairs.shape[3]))
+    flat = (len(pairs) * len(count), d, pairs.shape[3])
     least = np.broadcast_to(_FLAT * total[:, None], inverse.shape).reshape(flat)
-    table, nothing = pairs.reshape(-1, *pairs.shape[2:]), np.empty((len(least), 0, *flat[1:]))
+    table, nothing = pairs.reshape(flat[0], *pairs.shape[2:]), np.empty((flat[0], 0, *flat[1:]))
     eliminate(table, least, True, np.ones(flat[2]), inverse.reshape(flat), nothing)
     used = (total[:, None] > 0.0) & seen[:, None]
     inverse[~used] = 0.0

@@ -56,6 +56,9 @@ def _kernel_row(Z, point, wide, out):
 def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
 
+    Returns the intercept: mean gradient of the free rows, else the middle of the interval that
+    the bounds leave.
+
     Parameters
     ----------
     K : ndarray of shape (m, >= wide)
@@ -68,12 +71,6 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
         Stop when the gradients of the best pair differ by less: LIBSVM's rule.
     free : Free
         Scratch of Newton steps. They take about as long as the pairs' sweeps.
-
-    Returns
-    -------
-    float
-        The intercept: mean gradient of the free rows, else the middle of the interval that the
-        bounds leave.
     """
     places = np.int64(2**16 - 1)
     for t in range(wide):
@@ -155,19 +152,12 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
 class Machines(NamedTuple):
     """The machines of the last split fitted, and scratch; one for every running call.
 
-    Parameters
-    ----------
-    beta : ndarray of shape (G, P, w)
-        For G values of C and P pairs of classes: signed dual coefficients of the split's rows,
-        in the order of the layout; w is the number of rows with padding.
-    intercept : ndarray of shape (G, P)
-    scaling : ndarray of shape (2, d)
-        Centre and factor: the kernel is ``exp(-|(x - z) factor|^2)``.
+    For G values of C, P pairs of classes, and w rows with padding.
     """
 
-    beta: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    scaling: NDArray[np.float64]
+    beta: NDArray[np.float64]  # (G, P, w) signed dual coefficients of the split's rows
+    intercept: NDArray[np.float64]  # (G, P)
+    scaling: NDArray[np.float64]  # (2, d) centre, factor: the kernel is exp(-|(x - z) factor|^2)
     Z: NDArray[np.float64]  # (d, w) scaled columns
     K: NDArray[np.float64]  # (w, w)
     pair: NDArray[np.float64]  # (w, w) of two classes of more; K itself if there are only two

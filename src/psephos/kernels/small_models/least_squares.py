@@ -34,7 +34,7 @@ def solve_ridge(count, scale, centre, subsets, n_targets, alpha, standardise, me
     least = np.empty((len(subsets), d, len(n)))
     for j in range(d):
         own, unit = table[:, j * (j + 3) // 2], scale[subsets[:, j]][:, None]
-        added = alpha * own / n if standardise else alpha * unit * unit
+        added = alpha * own / np.where(n > 0.0, n, 1.0) if standardise else alpha * unit * unit
         own[...] = np.where(own <= NOUGHT * n, 0.0, own + added)
         least[:, j] = _COLLINEAR * own
     coef = np.empty((len(subsets), n_targets, d, len(n)))

@@ -85,7 +85,7 @@ def _times(A, w, q, wide, out):
 
 @jit(fastmath=FAST)
 def squared_hinge(A, cap, d, wide, w, V, M):
-    """Minimise the squared hinge by Newton's method from `w`, in place.
+    """Minimise the squared hinge by Newton's method from `w`, in place; return the steps taken.
 
     Parameters
     ----------
@@ -97,11 +97,6 @@ def squared_hinge(A, cap, d, wide, w, V, M):
         Coefficients and intercept.
     V, M : ndarray
         Scratch of at least (4, wide) and (2, d + 1) + (d + 1, d + 1) numbers.
-
-    Returns
-    -------
-    int
-        Steps taken.
     """
     margin, v, scaled, ahead = V[0], V[1], V[2], V[3]
     q = d + 1
@@ -157,18 +152,13 @@ def squared_hinge(A, cap, d, wide, w, V, M):
 
 @jit(fastmath=FAST)
 def hinge(A, cap, d, wide, w, V, M):
-    """Minimise the hinge by an interior point method, into `w`.
+    """Minimise the hinge by an interior point method, into `w`; return the steps taken.
 
     Rows have slacks s_i and x_i: ``y_i (w'x_i + b) - 1 = s_i - x_i``, both positive, with
     multipliers a_i and ``r_i = C_i - a_i``; the products a_i s_i and r_i x_i are driven to zero.
     Where an interval of intercepts is optimal, its middle is taken, as LIBSVM does.
 
     Parameters are those of `squared_hinge`, but padding has a positive cap and V 12 rows.
-
-    Returns
-    -------
-    int
-        Steps taken.
     """
     a, r, s, x, theta, scaled = V[0], V[1], V[2], V[3], V[4], V[5]
     margin, g, da, cs, cx, slope = V[6], V[7], V[8], V[9], V[10], V[11]
@@ -285,17 +275,11 @@ def hinge(A, cap, d, wide, w, V, M):
 class LinearMachines(NamedTuple):
     """The machines of the last split fitted, and scratch; one for every running call.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (P, d + 1)
-        Coefficients of the scaled columns, and the intercept: one machine for two classes; else
-        one for each class (squared hinge) or pair of classes (hinge).
-    scaling : ndarray of shape (2, d)
-        Centre and factor of the columns: scaled is ``(x - centre) factor``.
+    P is 1 for two classes, else one for each class (squared hinge) or pair of classes (hinge).
     """
 
-    coef: NDArray[np.float64]
-    scaling: NDArray[np.float64]
+    coef: NDArray[np.float64]  # (P, d + 1) of the scaled columns, and the intercept
+    scaling: NDArray[np.float64]  # (2, d) centre and factor: scaled is (x - centre) factor
     Z: NDArray[np.float64]  # (d, w) scaled columns
     A: NDArray[np.float64]  # (d + 1, w) the same times y, with y
     cap: NDArray[np.float64]  # (w,)

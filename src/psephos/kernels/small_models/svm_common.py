@@ -18,32 +18,19 @@ FAST = {"contract", "reassoc", "nnan", "nsz"}
 class Layout(NamedTuple):
     """A table, its S splits, and all rows as split S, which tests none.
 
-    Parameters
-    ----------
-    XT : ndarray of shape (p, n)
-    weight : ndarray of shape (n,)
-    test, test_ptr : ndarray
-        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
-    rows : ndarray of int64
-        Training rows, split after split, sorted by class within a split.
-    ptr : ndarray of shape (S + 2,), int64
-        Where each split begins in `rows`.
-    classes : ndarray of shape (S + 1, n_classes + 1), int64
-        Where each class begins within its split.
-    moments : ndarray of shape (p, S + 1, 4)
-        Of each column on each split's rows: centre and 1 / scale (weighted mean and standard
-        deviation), then the plain mean and variance of the column as the kernel width's rule
-        sees it: scaled, or as it came.
+    The moments of each column on each split's rows are centre and 1 / scale (weighted mean and
+    standard deviation), then the plain mean and variance of the column as the kernel width's rule
+    sees it: scaled, or as it came.
     """
 
-    XT: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    test: NDArray[np.int32]
+    XT: NDArray[np.float64]  # (p, n)
+    weight: NDArray[np.float64]  # (n,)
+    test: NDArray[np.int32]  # rows, those of split s from test_ptr[s] to test_ptr[s + 1]
     test_ptr: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    moments: NDArray[np.float64]
+    rows: NDArray[np.int64]  # of training, split after split, sorted by class within a split
+    ptr: NDArray[np.int64]  # (S + 2,) where each split begins in `rows`
+    classes: NDArray[np.int64]  # (S + 1, n_classes + 1) where each class begins within its split
+    moments: NDArray[np.float64]  # (p, S + 1, 4)
 
 
 def layout(

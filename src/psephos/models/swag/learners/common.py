@@ -52,7 +52,7 @@ def by_size(
     sizes = np.array([len(subset) for subset in subsets])
     for d in np.unique(sizes).tolist():
         which = np.flatnonzero(sizes == d).tolist()
-        yield d, which, np.array([subsets[t] for t in which], dtype=np.intp).reshape(-1, d)
+        yield d, which, np.array([subsets[t] for t in which], dtype=np.intp).reshape(len(which), d)
 
 
 def linear_voters(
