@@ -228,5 +228,5 @@ def test_far_classes_cost_no_digits():
 def test_large_tables_are_not_made(monkeypatch):
     monkeypatch.setattr("psephos.models.swag.learners.fold_sums.TABLE_BYTES", 100)
     at = problem()
-    shared = SharedSums(at.X, at.y, 2, at.weight, at.folds, pooled=True)
+    shared = SharedSums(at.XT, at.y, 2, at.weight, at.folds, pooled=True)
     assert shared.of(10_000, 3).means.size == 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.kernels.small_models.newton import PAD
 
@@ -33,7 +34,7 @@ def scores(X, y, w, splits, subsets, lambdas, K=1):
     ptr = np.cumsum([0, *(len(t) for _, t in splits)])
     out, chosen = np.full((len(subsets), len(test), K), np.nan), np.empty(len(subsets), np.intp)
     lasso_scores(
-        np.asfortranarray(X), ys, y.astype(np.intp), masks, masks.sum(axis=1), test, ptr,
+        frozen(X.T), ys, y.astype(np.intp), masks, masks.sum(axis=1), test, ptr,
         np.asarray(subsets, dtype=np.intp), np.asarray(lambdas, float), 1e-7, 200, out, chosen,
     )  # fmt: skip
     return out, chosen
@@ -45,7 +46,7 @@ def model(X, y, w, lambdas):
     weight[:n], ys[0, :n] = w, y
     out = np.empty((1, d + 1))
     lambdas = np.asarray(lambdas, float)
-    lasso_model(np.asfortranarray(X), ys, weight, np.arange(d), lambdas, 1e-9, 500, out)
+    lasso_model(frozen(X.T), ys, weight, np.arange(d), lambdas, 1e-9, 500, out)
     return out[0]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD, solve
 
@@ -72,7 +73,7 @@ def batched(X, y, w, splits, subsets, K, C=10.0, scaled=True):
     ptr = np.cumsum([0, *(len(t) for _, t in splits)])
     out = np.full((len(subsets), len(test), 1 if K == 2 else K), np.nan)
     logistic_scores(
-        np.asfortranarray(X), padded, masks, masks.sum(axis=1), test, ptr,
+        frozen(X.T), padded, masks, masks.sum(axis=1), test, ptr,
         np.asarray(subsets, dtype=np.intp), 1 / C, scaled, 1e-6, 200, out,
     )  # fmt: skip
     return out
@@ -186,7 +187,7 @@ def test_coefficients_on_the_columns_as_they_are(K):
     weight[:n], codes[:n] = w, y
     out = np.empty((1 if K == 2 else K, 4))
     columns = np.array([0, 1, 3])
-    logistic_model(np.asfortranarray(X), codes, weight, columns, 0.1, True, 1e-8, 200, out)
+    logistic_model(frozen(X.T), codes, weight, columns, 0.1, True, 1e-8, 200, out)
     expected = twin_scores(X, y, w, [(every, every)], columns, K, 10.0, True)
     assert_allclose(X[:, columns] @ out[:, :3].T + out[:, 3], expected, rtol=1e-8, atol=1e-8)
 

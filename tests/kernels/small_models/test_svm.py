@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.gaussian_svm import machines, rbf_scores, smo
 from psephos.kernels.small_models.linear_svm import (
     NEVER,
@@ -104,28 +105,24 @@ def joined(splits):
 
 def run_rbf(table, splits, subsets, C=(1.0,), gamma=0.0, scale=True, tol=1e-9):
     X, y, weight, n_classes = table
-    train, train_ptr, test, test_ptr = joined(splits)
-    plan = layout(X, y, n_classes, weight, train, train_ptr, scale)
+    plan = layout(frozen(X.T), y, n_classes, weight, *joined(splits), scale)
     subsets = np.asarray(subsets, dtype=np.intp)
-    out = np.empty((len(C), len(subsets), len(test), n_classes if n_classes > 2 else 1))
+    out = np.empty((len(C), len(subsets), len(plan.test), n_classes if n_classes > 2 else 1))
     room = machines(len(X), subsets.shape[1], n_classes, len(C))
     rbf_scores(
-        X, weight, plan, (0, len(splits)), test, test_ptr, subsets, gamma, np.array(C), tol,
-        room, room.pair if plan.classes.shape[1] > 3 else None, out,
+        plan, (0, len(splits)), subsets, gamma, np.array(C), tol, room,
+        room.pair if plan.classes.shape[1] > 3 else None, out,
     )  # fmt: skip
     return out
 
 
 def run_linear(table, splits, subsets, C=1.0, squared=False, scale=True):
     X, y, weight, n_classes = table
-    train, train_ptr, test, test_ptr = joined(splits)
-    plan = layout(X, y, n_classes, weight, train, train_ptr, scale)
+    plan = layout(frozen(X.T), y, n_classes, weight, *joined(splits), scale)
     subsets = np.asarray(subsets, dtype=np.intp)
-    out = np.empty((len(subsets), len(test), n_classes if n_classes > 2 else 1))
+    out = np.empty((len(subsets), len(plan.test), n_classes if n_classes > 2 else 1))
     room = linear_machines(len(X), subsets.shape[1], n_classes, squared)
-    linear_scores(
-        X, weight, plan, (0, len(splits)), test, test_ptr, subsets, C, squared or None, room, out
-    )
+    linear_scores(plan, (0, len(splits)), subsets, C, squared or None, room, out)
     return out
 
 
@@ -133,8 +130,7 @@ def run_linear(table, splits, subsets, C=1.0, squared=False, scale=True):
 def test_moments(random_seed, scale):
     (X, y, weight, _), splits = example(random_seed, weights=True)
     X[:, 2] = 3.7
-    train, ptr, *_ = joined(splits)
-    plan = layout(X, y, 2, weight, train, ptr, scale)
+    plan = layout(frozen(X.T), y, 2, weight, *joined(splits), scale)
     for s, (rows, _) in enumerate([*splits, (np.arange(len(X)), None)]):
         mine = plan.rows[plan.ptr[s] : plan.ptr[s + 1]]
         assert_array_equal(np.sort(mine), rows)

@@ -13,9 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from psephos._errors import PsephosError
-from psephos.models.prototypes import mixture as module
 from psephos.models.prototypes import mixture_sums as sums
-from psephos.models.prototypes.mixture import NormalMixture, mixture_blocks, mixture_of
+from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.vote import (
     Constant,
     ConstantVoters,
@@ -352,7 +351,7 @@ def test_a_case_alone_has_the_same_bits(t, monkeypatch):
 
 
 # ---------------------------------------------------------------------- from a vote
-def test_a_mixture_of_a_vote_has_its_shares_and_its_voters_spreads(monkeypatch):
+def test_a_mixture_of_a_vote_has_its_shares_and_its_voters_spreads():
     vote, X = prototypes(), np.random.default_rng(2).normal(size=(50, 3))
     mix = mixture_of(vote, X)
     assert_array_equal(mix.share, vote.shares(X))
@@ -361,12 +360,6 @@ def test_a_mixture_of_a_vote_has_its_shares_and_its_voters_spreads(monkeypatch):
     assert_allclose(mix.moments()[0], vote.target.decode(vote.score(X)), rtol=1e-12)
     assert_array_equal(mixture_of(vote, X[7:8]).share[0], mix.share[7])
     assert_array_equal(mixture_of(vote, sp.csr_array(X)).share, mix.share)
-    monkeypatch.setattr(module, "_HELD", 11 * vote.n_voters)
-    blocks = list(mixture_blocks(vote, X))
-    assert [rows.stop for rows, _ in blocks] == [11, 22, 33, 44, 50]
-    y = X[:, 0]
-    whole = np.concatenate([some.crps(y[rows]) for rows, some in blocks])
-    assert_array_equal(whole, mix.crps(y))
 
 
 def test_no_case_is_no_answer():
@@ -383,9 +376,8 @@ def test_other_votes_have_no_mixture():
         Readout("normalised", "identity"), RegressionTarget(),
     )  # fmt: skip
     for other in (prototypes(n_classes=2), mean):
-        for ask in (mixture_of, lambda vote, X: list(mixture_blocks(vote, X))):
-            with pytest.raises(PsephosError, match="voters that answer with densities"):
-                ask(other, X)
+        with pytest.raises(PsephosError, match="voters that answer with densities"):
+            mixture_of(other, X)
     vote = prototypes()
     voters: Any = vote.voters
     point = replace(vote, voters=replace(voters, spread=np.zeros(41)))

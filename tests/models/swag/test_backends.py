@@ -13,13 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import PsephosError
-from psephos.models.swag import progress
-from psephos.models.swag.backends import Workers
-from psephos.models.swag.cost import estimate_cost
+from psephos.models.folding import make_splits
+from psephos.models.swag import backends
+from psephos.models.swag.backends import Workers, estimate_cost
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.folding import make_folds
 from psephos.models.swag.generic import GenericLearner
 from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner
+from psephos.models.swag.problem import Folds
 from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 
@@ -31,7 +31,7 @@ def evaluation(estimator, n=40, p=8):
     X = rng.normal(size=(n, p))
     y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n) > 0).astype(int)
     X[:6, 2] = np.nan
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     return Evaluation.of(GenericLearner(estimator), X, y, 2, folds=folds, seed=4)
 
 
@@ -99,22 +99,22 @@ def test_progress_is_told():
 
 def test_time_left(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(backends.time, "monotonic", lambda: now[0])
     told = []
-    clock = progress.Clock(told.append, 2, 4, 100)
+    clock = backends.Clock(told.append, 2, 4, 100)
     clock.tick(50, known=True)  # read from a folder: says nothing of the time it takes
     now[0] = 110.0
     clock.tick(10)
     assert told[-1].done == 60
     assert told[-1].seconds == 10.0
     assert told[-1].seconds_left == 40 + 2 * 100.0
-    assert [progress._words(s) for s in (5, 119, 130, 8000)] == ["5 s", "119 s", "2 min", "2 h"]
+    assert [backends._words(s) for s in (5, 119, 130, 8000)] == ["5 s", "119 s", "2 min", "2 h"]
 
 
 def test_the_bar_is_drawn(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("rich.progress.get_console", lambda: Console(file=out, width=100))
-    with progress.progress_bar() as report:
+    with backends.progress_bar() as report:
         search(Workers(evaluation(GaussianNB())), 8, SETTINGS, report=report)
     assert "3 columns" in out.getvalue()
     assert "40/40" in out.getvalue() or "8/8" in out.getvalue()
@@ -141,7 +141,7 @@ def test_the_cost_of_a_step_is_that_of_the_candidates_tried_times_their_number(m
 
         return work
 
-    monkeypatch.setattr("psephos.models.swag.cost.Workers", workers)
-    monkeypatch.setattr("psephos.models.swag.cost.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("psephos.models.swag.backends.Workers", workers)
+    monkeypatch.setattr("psephos.models.swag.backends.time.perf_counter", lambda: now[0])
     costs = estimate_cost(judge, SearchSettings(p_max=2, m=40, alpha=0.5), seconds=2.0)
     assert [c.seconds for c in costs] == [0.25 * c.n_candidates for c in costs]

@@ -6,11 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import GaussianNB
 
 from psephos.models.design import Design
+from psephos.models.folding import make_splits
 from psephos.models.swag.coding import CodedLearner
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.folding import make_folds
 from psephos.models.swag.generic import GenericLearner
 from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner
+from psephos.models.swag.problem import Folds
 from psephos.vote import Target
 
 CODES = np.array([0, 3, 0, 2])
@@ -29,7 +30,7 @@ def by_hand(X):
 
 
 def evaluation(learner, X, y, n_codes):
-    folds = make_folds(y, 2, n_folds=4)
+    folds = Folds.of(make_splits(y, 2, n_folds=4))
     return Evaluation.of(learner, X, y, 2, folds=folds, n_codes=n_codes)
 
 

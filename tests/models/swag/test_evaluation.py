@@ -10,9 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
+from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.folding import make_folds
 from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.problem import Folds
 from psephos.vote import join
 
 
@@ -48,7 +49,7 @@ SUBSETS = np.array([[0, 1], [0, 2], [1, 3], [2, 4], [0, 3], [1, 4]])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_gaps_are_trained_around_and_scored_by_the_prior(n_classes):
     X, y = table(n_classes)
-    folds = make_folds(y, n_classes, n_folds=4)
+    folds = Folds.of(make_splits(y, n_classes, n_folds=4))
     weight = np.random.default_rng(2).uniform(0.5, 2, 60)
     model = GaussianNB() if n_classes else LinearRegression()
     evaluation = Evaluation.of(GenericLearner(model), X, y, n_classes, folds=folds, weight=weight)
@@ -82,7 +83,7 @@ def test_gaps_are_trained_around_and_scored_by_the_prior(n_classes):
 def test_candidates_with_the_same_rows_share_what_is_bound():
     X, y = table()
     asked = []
-    folds = make_folds(y, 2, n_folds=4)
+    folds = Folds.of(make_splits(y, 2, n_folds=4))
     evaluation = Evaluation.of(Counting(GaussianNB(), asked), X, y, 2, folds=folds)
     together = evaluation.scores(SUBSETS)
     assert len(asked) == 1 + 3  # no gap; gaps of 1 and 3; of 4; of both
@@ -94,7 +95,7 @@ def test_candidates_with_the_same_rows_share_what_is_bound():
 
 def test_learners_that_draw_have_the_same_errors_in_any_batch():
     X, y = table()
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     forest = GenericLearner(RandomForestClassifier(3))
     evaluation = Evaluation.of(forest, X, y, 2, folds=folds)
     together = evaluation.scores(SUBSETS)
@@ -106,7 +107,7 @@ def test_a_split_that_cannot_be_trained_is_scored_by_the_prior():
     X, y = table()
     X[y == 1, 2] = np.nan  # of what can be read, all is one class
     X[:, 3] = np.nan
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     evaluation = Evaluation.of(GenericLearner(GaussianNB()), X, y, 2, folds=folds)
     scores = evaluation.scores(np.array([[2], [3]]))
     assert_allclose(scores, 0.0, atol=1e-12)
@@ -118,7 +119,7 @@ def test_a_split_that_cannot_be_trained_is_scored_by_the_prior():
 @pytest.mark.parametrize("estimator", [GaussianNB(), RandomForestClassifier(3)])
 def test_the_final_fit_reads_complete_rows_and_keeps_the_order(estimator):
     X, y = table()
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     evaluation = Evaluation.of(GenericLearner(estimator), X, y, 2, folds=folds)
     subsets = [np.array([1]), np.array([0, 2]), np.array([1, 3]), np.array([2]), np.array([0, 1])]
     voters = join(evaluation.fit(subsets, "probability", CODE))
@@ -136,7 +137,7 @@ def test_the_final_fit_reads_complete_rows_and_keeps_the_order(estimator):
 
 def test_what_is_bound_does_not_travel():
     X, y = table()
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     evaluation = Evaluation.of(GenericLearner(GaussianNB()), X, y, 2, folds=folds)
     first = evaluation.scores(SUBSETS)
     assert "_bound" in evaluation.__dict__
@@ -152,7 +153,7 @@ def test_a_score_that_is_not_finite_is_the_prior_s():
     X, y = table()
     X = np.column_stack([X, np.ones(60)])
     X = np.where(np.isnan(X), 0.0, X)
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     evaluation = Evaluation.of(GenericLearner(GaussianNB()), X, y, 2, folds=folds)
     bare = evaluation.bound().scores(np.array([[5], [0]]))
     assert np.isnan(bare[0]).all()

@@ -6,7 +6,8 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import LeaveOneGroupOut, ShuffleSplit
 
 from psephos import PsephosError
-from psephos.models.swag.folding import make_folds
+from psephos.models.folding import make_splits
+from psephos.models.swag.problem import Folds
 
 Y = np.repeat([0, 1], [24, 16])
 
@@ -19,7 +20,7 @@ def parts(folds):
 @pytest.mark.parametrize("n_classes", [0, 2])
 def test_every_repeat_tests_every_row_once(n_classes):
     y = Y if n_classes else np.linspace(0, 1, 40)
-    folds = make_folds(y, n_classes, n_folds=4, n_repeats=3, seed=5)
+    folds = Folds.of(make_splits(y, n_classes, n_folds=4, n_repeats=3, seed=5))
     assert folds.n_splits == 12
     for repeat in range(3):
         tests = [test for _, test in parts(folds)[4 * repeat : 4 * repeat + 4]]
@@ -32,17 +33,19 @@ def test_every_repeat_tests_every_row_once(n_classes):
 
 
 def test_same_seed_same_folds_and_repeats_nest():
-    first = make_folds(Y, 2, n_folds=4, n_repeats=2, seed=5)
-    again = make_folds(Y, 2, n_folds=4, n_repeats=3, seed=5)
+    first = Folds.of(make_splits(Y, 2, n_folds=4, n_repeats=2, seed=5))
+    again = Folds.of(make_splits(Y, 2, n_folds=4, n_repeats=3, seed=5))
     assert_array_equal(first.test, again.test[: len(first.test)])
-    assert not np.array_equal(first.test, make_folds(Y, 2, n_folds=4, n_repeats=2, seed=6).test)
+    assert not np.array_equal(
+        first.test, Folds.of(make_splits(Y, 2, n_folds=4, n_repeats=2, seed=6)).test
+    )
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])
 def test_groups_stay_whole(n_classes):
     groups = np.arange(40) // 2
     y = Y if n_classes else np.linspace(0, 1, 40)
-    folds = make_folds(y, n_classes, groups=groups, n_folds=4, n_repeats=2)
+    folds = Folds.of(make_splits(y, n_classes, groups=groups, n_folds=4, n_repeats=2))
     for train, test in parts(folds):
         assert not set(groups[train]) & set(groups[test])
     assert not np.array_equal(parts(folds)[0][1], parts(folds)[4][1])
@@ -50,29 +53,33 @@ def test_groups_stay_whole(n_classes):
 
 def test_a_splitter_pairs_and_a_number():
     groups = np.arange(40) % 5
-    folds = make_folds(Y, 2, groups=groups, cv=LeaveOneGroupOut())
+    folds = Folds.of(make_splits(Y, 2, groups=groups, cv=LeaveOneGroupOut()))
     assert [set(groups[test]) for _, test in parts(folds)] == [{0}, {1}, {2}, {3}, {4}]
     held = ShuffleSplit(3, test_size=0.25, random_state=0)
-    assert make_folds(Y, 2, cv=held).n_tests == 30
+    assert Folds.of(make_splits(Y, 2, cv=held)).n_tests == 30
     pairs = [(np.arange(40)[::-1] < 30, np.arange(30))]  # a mask, and positions
-    (train, test), *rest = parts(make_folds(Y, 2, cv=[(np.r_[0:20, 30:40], np.r_[29:19:-1])]))
+    (train, test), *rest = parts(
+        Folds.of(make_splits(Y, 2, cv=[(np.r_[0:20, 30:40], np.r_[29:19:-1])]))
+    )
     assert rest == []
     assert test.tolist() == list(range(20, 30))
     assert len(train) == 30
     with pytest.raises(PsephosError, match="trains on rows that it tests"):
-        make_folds(Y, 2, cv=pairs)
-    assert_array_equal(make_folds(Y, 2, cv=4).test, make_folds(Y, 2, n_folds=4).test)
+        Folds.of(make_splits(Y, 2, cv=pairs))
+    assert_array_equal(
+        Folds.of(make_splits(Y, 2, cv=4)).test, Folds.of(make_splits(Y, 2, n_folds=4)).test
+    )
 
 
 def test_small_classes():
     y = np.repeat([0, 1], [30, 3])
     with pytest.warns(UserWarning, match="class 'ill' has 3 rows, fewer than cv=5"):
-        make_folds(y, 2, cv=5, classes=["well", "ill"])
+        Folds.of(make_splits(y, 2, cv=5, classes=["well", "ill"]))
     with pytest.warns(UserWarning, match="class 'ill' has 3 rows, fewer than n_folds=5"):
-        folds = make_folds(y, 2, n_folds=5, classes=["well", "ill"])
+        folds = Folds.of(make_splits(y, 2, n_folds=5, classes=["well", "ill"]))
     assert all(len(np.unique(y[train])) == 2 for train, _ in parts(folds))
     with pytest.raises(PsephosError, match=r"class '1' has 1 row.*join it"):
-        make_folds(np.repeat([0, 1], [30, 1]), 2, n_folds=5)
+        Folds.of(make_splits(np.repeat([0, 1], [30, 1]), 2, n_folds=5))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +105,7 @@ def test_small_classes():
 )
 def test_refusals(options, words):
     with pytest.raises(PsephosError, match=words):
-        make_folds(Y, 2, **options)
+        Folds.of(make_splits(Y, 2, **options))
 
 
 def test_grouped_folds_are_drawn_again_until_they_serve():
@@ -106,5 +113,5 @@ def test_grouped_folds_are_drawn_again_until_they_serve():
     y = np.r_[np.zeros(30, dtype=int), np.ones(6, dtype=int)]
     groups = np.r_[np.arange(30), np.repeat([50, 51, 52], 2)]
     for seed in range(10):
-        folds = make_folds(y, 2, groups=groups, n_folds=3, seed=seed)
+        folds = Folds.of(make_splits(y, 2, groups=groups, n_folds=3, seed=seed))
         assert all(len(np.unique(y[train])) == 2 for train, _ in parts(folds))

@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 from psephos import PsephosError
-from psephos.models.swag.folding import make_folds
+from psephos.models.folding import make_splits
 from psephos.models.swag.generic import GenericLearner
-from psephos.models.swag.problem import Problem
+from psephos.models.swag.problem import Folds, Problem
 from psephos.vote import Target
 
 SUBSETS = np.array([[0, 2], [1, 3], [0, 4]])
@@ -29,7 +29,7 @@ def problem(n_classes, weight=None, seed=0):
     y = signal
     if n_classes:
         y = np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)
-    folds = make_folds(y, n_classes, n_folds=3)
+    folds = Folds.of(make_splits(y, n_classes, n_folds=3))
     return Problem(X, y, n_classes, np.ones(60) if weight is None else weight, folds, seed)
 
 

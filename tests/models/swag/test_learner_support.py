@@ -148,7 +148,7 @@ def test_blocks_threads_and_batches_give_the_same_bytes(random_seed, monkeypatch
             alone = list(pool.map(lambda b, bound=bound: bound.scores(SUBSETS[[b]]), range(4)))
         assert np.concatenate(alone).tobytes() == together.tobytes()
         with monkeypatch.context() as patch:
-            patch.setattr("psephos.models.swag.learners.support_bound._NUMBERS", 1)
+            patch.setattr("psephos.models.swag.learners.support._NUMBERS", 1)
             assert bound.scores(SUBSETS).tobytes() == together.tobytes()
 
 
@@ -250,6 +250,6 @@ def test_targets_that_are_not_classes(monkeypatch):
         with pytest.raises(PsephosError, match="not a 'value'"):
             learner.bind(task).fit(list(SUBSETS), "value", np.eye(2))
         with monkeypatch.context() as patch:
-            patch.setattr("psephos.models.swag.learners.support_bound.MOST_ROWS", 60)
+            patch.setattr("psephos.models.swag.learners.support.MOST_ROWS", 60)
             with pytest.raises(PsephosError, match="at most 60 rows"):
                 learner.bind(task)

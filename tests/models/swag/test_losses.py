@@ -17,9 +17,9 @@ from sklearn.metrics import (
 )
 
 from psephos import PsephosError
-from psephos.models.swag.errors import summarise
-from psephos.models.swag.folding import make_folds
-from psephos.models.swag.losses import make_measure
+from psephos.models.folding import make_splits
+from psephos.models.swag.measures import make_measure, summarise
+from psephos.models.swag.problem import Folds
 
 N, B = 60, 5
 
@@ -28,7 +28,7 @@ def problem(n_classes, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=N) if n_classes == 0 else np.arange(N) % n_classes
     weight = rng.uniform(0.5, 2.0, N)
-    folds = make_folds(y, n_classes, n_folds=4, n_repeats=2)
+    folds = Folds.of(make_splits(y, n_classes, n_folds=4, n_repeats=2))
     scores = rng.normal(size=(B, folds.n_tests, n_classes if n_classes > 2 else 1)).round(1)
     return y, weight, folds, scores
 
@@ -149,7 +149,7 @@ def test_extreme_scores_have_finite_losses():
 
 def test_one_split_has_no_spread():
     y, weight, _, _ = problem(2)
-    folds = make_folds(y, 2, cv=[(np.arange(40), np.arange(40, 60))])
+    folds = Folds.of(make_splits(y, 2, cv=[(np.arange(40), np.arange(40, 60))]))
     found = make_measure(None, y, 2, weight, folds).errors(np.zeros((1, 20, 1)))
     assert np.isnan(found.spread[0])
     assert_allclose(found.tie, np.log(2))
@@ -175,7 +175,7 @@ def test_refusals(scoring, n_classes, words):
 
 def test_a_measure_undefined_on_a_split_is_refused():
     y = np.repeat([0, 1], [30, 30])
-    folds = make_folds(y, 2, cv=[(np.r_[0:20, 30:60], np.arange(20, 30))])
+    folds = Folds.of(make_splits(y, 2, cv=[(np.r_[0:20, 30:60], np.arange(20, 30))]))
     with pytest.raises(PsephosError, match="needs both classes in every test part"):
         make_measure("auc", y, 2, np.ones(60), folds)
     measure = make_measure(lambda model, X, y: float("nan"), y, 2, np.ones(60), folds)

@@ -11,13 +11,14 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from psephos import PsephosError
+from psephos import PsephosError, SparseWrapperClassifier
+from psephos.models.folding import make_splits
 from psephos.models.swag.backends import Workers
-from psephos.models.swag.errors import Errors
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.folding import make_folds
+from psephos.models.swag.fitting import embedded_count, events_per_variable
 from psephos.models.swag.generic import GenericLearner
-from psephos.models.swag.rules import embedded_count, events_per_variable
+from psephos.models.swag.measures import Errors
+from psephos.models.swag.problem import Folds
 from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import make_step, post_process, quantile
@@ -91,13 +92,24 @@ def table(n_classes, seed, n=48, p=9):
 
 def setting(estimator, n_classes, seed=0, scoring=None, **options):
     X, y = table(n_classes, seed, **options)
-    folds = make_folds(y, n_classes, n_folds=4, n_repeats=2, seed=seed)
+    folds = Folds.of(make_splits(y, n_classes, n_folds=4, n_repeats=2, seed=seed))
     evaluation = Evaluation.of(
         GenericLearner(estimator), X, y, n_classes, folds=folds, scoring=scoring
     )
     trains = np.split(folds.train, folds.train_ptr[1:-1])
     splits = list(zip(trains, np.split(folds.test, folds.test_ptr[1:-1]), strict=True))
     return X, y, splits, evaluation
+
+
+def recorded(evaluate):
+    """An evaluation that keeps the candidates it is asked for."""
+    visited = []
+
+    def judge(subsets, memory=None, clock=None):
+        visited.append(subsets)
+        return evaluate(subsets, memory, clock)
+
+    return visited, judge
 
 
 @pytest.mark.parametrize(
@@ -111,29 +123,31 @@ def setting(estimator, n_classes, seed=0, scoring=None, **options):
 def test_the_search_is_the_paper_s(estimator, n_classes, m, alpha):
     X, y, splits, evaluation = setting(estimator, n_classes, seed=3)
     strong, errors = literal_swag(estimator, X, y, splits, 4, m, alpha, seed=11)
-    settings = SearchSettings(p_max=4, m=m, alpha=alpha, ties="all", keep="all")
-    found = search(Workers(evaluation), X.shape[1], settings, seed=11)
+    settings = SearchSettings(p_max=4, m=m, alpha=alpha, ties="all")
+    visited, evaluate = recorded(Workers(evaluation))
+    found = search(evaluate, X.shape[1], settings, seed=11)
     assert len(found.steps) == len(strong) == 4
     assert found.pool.tolist() == sorted({j for s in strong[0] for j in s})
-    for step, kept, tried in zip(found.steps, strong, errors, strict=True):
-        assert [tuple(s) for s in step.candidates.tolist()] == list(tried)  # visits
+    for step, kept, tried, seen in zip(found.steps, strong, errors, visited, strict=True):
+        assert [tuple(s) for s in seen.tolist()] == list(tried)  # visits
         assert_allclose(step.errors, list(tried.values()), atol=1e-9)
         assert {tuple(s) for s in step.subsets.tolist()} == set(kept)  # keeps
         order = np.lexsort([step.tie, step.error])
         assert_array_equal(order, np.arange(len(order)))
     assert any(comb(len(found.pool), d) > m for d in (2, 3, 4))  # something was drawn
     for delta in (0.01, 0.1, 0.5):
-        chosen = post_process(found.steps, delta)
-        final = {tuple(s.tolist()) for s in chosen.subsets(found.steps)}
+        chosen = zip(found.steps, post_process(found.steps, delta), strict=True)
+        final = {tuple(s.tolist()) for step, n in chosen for s in step.subsets[:n]}
         assert final == set(literal_post_processing(strong, errors, delta))  # returns
 
 
 def test_everything_kept_and_tried_is_exhaustive_search():
     X, y, splits, evaluation = setting(LinearDiscriminantAnalysis(), 2, p=6)
-    settings = SearchSettings(p_max=6, m=np.inf, alpha=1.0, keep="all")
-    found = search(Workers(evaluation), 6, settings)
+    settings = SearchSettings(p_max=6, m=np.inf, alpha=1.0)
+    visited, evaluate = recorded(Workers(evaluation))
+    found = search(evaluate, 6, settings)
     every = [s for d in range(1, 7) for s in combinations(range(6), d)]
-    assert [tuple(s) for step in found.steps for s in step.candidates.tolist()] == every
+    assert [tuple(s) for seen in visited for s in seen.tolist()] == every
     errors = {
         s: cross_validated(LinearDiscriminantAnalysis(), X, y, list(s), splits) for s in every
     }
@@ -178,7 +192,7 @@ def test_real_xor_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 12))
     y = (X[:, 4] * X[:, 9] > 0).astype(int)
-    folds = make_folds(y, 2, n_folds=4)
+    folds = Folds.of(make_splits(y, 2, n_folds=4))
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
     learner = GenericLearner(QuadraticDiscriminantAnalysis())
@@ -254,9 +268,20 @@ def test_small_searches_end(p, options, sizes):
     settings = SearchSettings(**{"p_max": 4, "alpha": 0.8, "m": 10, **options})
     found = search(judged(lambda s: 0.5), p, settings)
     assert [step.n_candidates for step in found.steps] == sizes
-    assert post_process(found.steps).dimension == 1
+    assert post_process(found.steps) == [step.n_strong for step in found.steps]
     if len(sizes) < min(p, settings.last):
         assert found.stopped == f"the pool has {len(found.pool)} columns"
+
+
+def test_of_equal_medians_the_fewest_columns_give_the_threshold():
+    every, narrow = np.array([0.1, 0.5, 0.9]), np.array([0.3, 0.5, 0.7])
+    steps = [
+        make_step(np.arange(3 * d).reshape(3, d), Errors(e, e, e), SearchSettings(alpha=1.0))
+        for d, e in ((1, every), (2, narrow))
+    ]
+    assert post_process(steps, 0.5) == [2, 2]
+    assert post_process(steps, 0.01) == [1, 0]  # not .3: the threshold is that of one column
+    assert post_process(steps, 0.01, dimension=9) == [0, 1]
 
 
 def test_m_by_rule_of_thumb_and_no_column():
@@ -270,7 +295,7 @@ def test_m_by_rule_of_thumb_and_no_column():
 def test_constant_columns_and_more_columns_than_wanted():
     X, y = table(2, 0)
     X[:, [0, 5]] = 1.0
-    folds = make_folds(y, 2, n_folds=3)
+    folds = Folds.of(make_splits(y, 2, n_folds=3))
     learner = GenericLearner(GaussianNB())
     found = search(
         Workers(Evaluation.of(learner, X, y, 2, folds=folds)),
@@ -293,24 +318,24 @@ def test_scoring_may_differ_from_the_learner_s_loss():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"p_max": 0}, "p_max is 0; it must be a whole number of at least 1 or 'curve'"),
-        ({"p_max": "scree"}, "p_max is 'scree'"),
-        ({"m": 0}, "m is 0; it must be a whole number of at least 1, inf or None"),
-        ({"m": 2.5}, "m is 2.5"),
-        ({"alpha": 0}, "alpha is 0"),
-        ({"alpha": (0.1, 1.2)}, "alpha is"),
-        ({"alpha": ()}, "alpha is"),
-        ({"alpha": "a"}, "alpha is"),
-        ({"ties": "none"}, "ties is 'none'; it must be one of 'log_loss', 'all', 'first'"),
-        ({"sampling": "all"}, "sampling"),
-        ({"first_step": "triples"}, "first_step"),
-        ({"keep": "best"}, "keep"),
-        ({"n_pairs": True}, "n_pairs"),
+        ({"p_max": 0}, "'p_max' is 0; it must be a whole number of at least 1 or one of 'epv'"),
+        ({"p_max": "scree"}, "'p_max' is 'scree'"),
+        ({"m": 0}, "'m' is 0; it must be a whole number of at least 1 or inf or None"),
+        ({"m": 2.5}, "'m' is 2.5"),
+        ({"m": True}, "'m' is True"),
+        ({"alpha": 0}, "'alpha' is 0; it must be a number above 0 and at most 1"),
+        ({"alpha": (0.1, 1.2)}, "'alpha' is"),
+        ({"alpha": ()}, "'alpha' is"),
+        ({"alpha": "a"}, "'alpha' is"),
+        ({"ties": "none"}, "'ties' is 'none'; it must be one of 'log_loss', 'all', 'first'"),
+        ({"sampling": "all"}, "'sampling'"),
+        ({"first_step": "triples"}, "'first_step'"),
     ],
 )
 def test_settings_are_checked(options, words):
+    X, y = table(2, 0)
     with pytest.raises(PsephosError, match=words):
-        SearchSettings(**options)
+        SparseWrapperClassifier("lda", **options).fit(X, y)
 
 
 def test_rules_of_thumb():
@@ -319,9 +344,9 @@ def test_rules_of_thumb():
     assert events_per_variable([3, 41]) == 1
     for n_classes in (0, 2, 3):
         X, y = table(n_classes, 0, n=90)
-        folds = make_folds(y, n_classes, n_folds=3)
+        folds = Folds.of(make_splits(y, n_classes, n_folds=3))
         assert 2 <= embedded_count(X, y, n_classes, folds, np.ones(90)) <= 9
     noise = np.random.default_rng(0).normal(size=(60, 5))
     y = np.arange(60) % 2
     X = np.column_stack([y + 0.01 * noise[:, 0], noise])
-    assert embedded_count(X, y, 2, make_folds(y, 2, n_folds=3)) == 1
+    assert embedded_count(X, y, 2, Folds.of(make_splits(y, 2, n_folds=3))) == 1

@@ -86,6 +86,8 @@ def forest_scores(
 ):  # fmt: skip
     """Write out-of-fold scores of forests, one per candidate and split.
 
+    Returns the nodes of the last tree.
+
     A share is the mean over trees of the class share at the leaf, clipped from below at
     1 / (2 n + 2), n the training rows of the split, so that its logarithm is finite; two classes:
     the logarithm of the shares' ratio, 0 where they are equal.
@@ -106,11 +108,6 @@ def forest_scores(
     work, tree, left : of `room`, and as in `grow`; `tree` holds the last tree grown
     shares : (n, C) float64, scratch
     out : (B, L, K) float64
-
-    Returns
-    -------
-    int
-        The nodes of the last tree.
     """
     first_tree, end_tree = numbers
     nodes = 0

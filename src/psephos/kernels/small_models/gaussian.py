@@ -1,10 +1,13 @@
 """Tiny Gaussian classifiers, many at once: linear and quadratic discriminants, naive Bayes.
 
-A kernel `solve_*` turns the sums of B candidates on all splits (`moments.load`) into models,
-`*_densities` give the scores of the classes on the test rows, and `deliver` what a learner
-answers: the log-odds of the second of two classes, or log-posteriors up to a constant of the row.
-A class without a training row scores `NEVER` below the lowest of the row, so that its probability
-is 0. Columns are in the units of `FoldSums`, about their centres and scaled.
+A `solve_*` turns the sums of B candidates on all splits (`moments.load`) into models, `*_densities`
+give the scores of the classes on the test rows, and `deliver` what a learner answers: the log-odds
+of the second of two classes, or log-posteriors up to a constant of the row. A class without a
+training row scores `NEVER` below the lowest of the row, so that its probability is 0. Columns are
+in the units of `FoldSums`, about their centres and scaled.
+
+Shapes: count and log_prior (C, S), the weight and the logarithm of the share of each class, 0
+without a row; scale (p,); subsets (B, d); mean (B, d, C, S); pairs (B, G, m, S), overwritten.
 """
 
 import numpy as np
@@ -31,124 +34,75 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _ENDLESS = 1e60  # a variance added by the user beyond which a column says nothing
 
 
-@jit
-def _totals(count, mean, pairs, diagonal, centre, out):
-    """Write to out (B, d, S) the variances over all classes, 0 where rounding explains them.
+def _totals(count, mean, pairs, diagonal):
+    """Return means (B, d, S) and variances over all classes, 0 where rounding explains them."""
+    d = mean.shape[1]
+    squares = np.arange(d) if diagonal else np.arange(d) * (np.arange(d) + 3) // 2
+    total = np.maximum(sum(count), _LEAST)
+    centre = sum(count[k] * mean[:, :, k] for k in range(len(count))) / total
+    around = sum(pairs[:, g, squares] for g in range(pairs.shape[1]))
+    for k in range(len(count)):
+        apart = mean[:, :, k] - centre
+        around = around + count[k] * apart * apart
+    return centre, np.where(around > NOUGHT * total, around / total, 0.0)
 
-    `pairs` (B, G, m, S) hold the squares within classes; `centre` (B, d, S) receives the overall
-    means.
-    """
-    n_classes, n_splits = count.shape
-    for b in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            place = j if diagonal else j * (j + 1) // 2 + j
-            for s in range(n_splits):
-                total, middle, around = 0.0, 0.0, 0.0
-                for k in range(n_classes):
-                    total += count[k, s]
-                    middle += count[k, s] * mean[b, j, k, s]
-                total = max(total, _LEAST)
-                middle /= total
-                for g in range(pairs.shape[1]):
-                    around += pairs[b, g, place, s]
-                for k in range(n_classes):
-                    apart = mean[b, j, k, s] - middle
-                    around += count[k, s] * apart * apart
-                centre[b, j, s] = middle
-                out[b, j, s] = around / total if around > NOUGHT * total else 0.0
+
+def _ratio(scale, subsets, j, i):
+    """Return (B, 1): the unit of column j of each candidate over that of column i."""
+    own, other = scale[subsets[:, j]], scale[subsets[:, i]]
+    return (np.minimum(own, _FAR * other) / other)[:, None]
 
 
 # ---------------------------------------------------------------------- linear discriminants
-@jit
-def _shrink(scale, subsets, shrinkage, pairs, room):
+def _shrink(scale, subsets, shrinkage, table):
     """Replace pooled covariances S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
-    d, n_splits = subsets.shape[1], pairs.shape[3]
-    for b in range(subsets.shape[0]):
-        columns, table = subsets[b], pairs[b, 0]
-        for j in range(d):
-            for s in range(n_splits):
-                room[j, s] = 0.0
-            for i in range(d):
-                ratio = min(scale[columns[j]], _FAR * scale[columns[i]]) / scale[columns[i]]
-                for s in range(n_splits):
-                    room[j, s] += ratio * ratio * table[i * (i + 1) // 2 + i, s] / d
-        for j in range(d):
-            for i in range(j + 1):
-                for s in range(n_splits):
-                    table[j * (j + 1) // 2 + i, s] *= 1.0 - shrinkage
-                    if i == j:
-                        table[j * (j + 1) // 2 + i, s] += shrinkage * room[j, s]
+    d = subsets.shape[1]
+    own = [j * (j + 3) // 2 for j in range(d)]
+    added = [
+        sum(_ratio(scale, subsets, j, i) ** 2 * table[:, own[i]] / d for i in range(d))
+        for j in range(d)
+    ]
+    table *= 1.0 - shrinkage
+    for j in range(d):
+        table[:, own[j]] += shrinkage * added[j]
 
 
-def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs, coef, constant):
-    """Write the coef (B, R, d, S) and constant (B, R, S) of linear discriminants; R is 1 or C.
+def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs):
+    """Return the coef (B, R, d, S) and constant (B, R, S) of linear discriminants; R is 1 or C.
 
-    Parameters
-    ----------
-    count, log_prior : (C, S) float64
-        Weight and logarithm of the share of each class, 0 without a row.
-    scale : (p,) float64
-    subsets : (B, d) intp
-    shrinkage : float
-    mean : (B, d, C, S) float64
-    pairs : (B, 1, (d + R) * (d + R + 1) / 2, S) float64
-        Pooled over the classes; overwritten.
+    `pairs` are pooled over the classes and have room for R rows more.
     """
-    shape = mean.shape[0], mean.shape[1], mean.shape[3]
-    least, centre, n = np.empty(shape), np.empty(shape), np.add.accumulate(count)[-1]
-    _totals(count, mean, pairs, False, centre, least)
+    (n_classes, d), n = (len(count), subsets.shape[1]), sum(count)
+    centre, least = _totals(count, mean, pairs, False)
+    table = pairs[:, 0]
     if shrinkage > 0.0:
-        _shrink(scale, subsets, shrinkage, pairs, np.empty(shape[1:]))
+        _shrink(scale, subsets, shrinkage, table)
     # From its first class to the second of two, or from the mean of all to each class.
-    two = coef.shape[1] == 1
-    if two:
-        low, high = (np.ascontiguousarray(mean[:, :, k : k + 1]) for k in range(2))
-        level, low = log_prior[1:] - log_prior[:1], low[:, :, 0]
-    else:
-        level, low, high = log_prior, centre, mean
-    _solve_linear(n, level, low, high, least, np.empty(shape[1:]), pairs, coef, constant)
+    two = n_classes == 2
+    low = mean[:, :, 0] if two else centre
+    level = log_prior[1:] - log_prior[:1] if two else log_prior
+    high = mean[:, :, 1:] if two else mean
+    n_rows = high.shape[2]
+    for j in range(d):
+        own, floor = table[:, j * (j + 3) // 2], _SEPARATED * n * least[:, j]
+        own[...] = np.where(floor > 0.0, np.maximum(own, floor), 0.0)
+        least[:, j] = _COLLINEAR * own
+        for r in range(n_rows):
+            table[:, (d + r) * (d + r + 1) // 2 + j] = high[:, j, r] - low[:, j]
+    coef = np.empty((len(subsets), n_rows, d, len(n)))
+    eliminate(table, least, False, n, np.empty_like(least), coef)
+    constant = np.empty((len(subsets), *level.shape))
+    middle = [0.5 * (low[:, j] + high[:, j].swapaxes(0, 1)) for j in range(d)]
+    for r in range(n_rows):
+        constant[:, r] = level[r]
+        for j in range(d):
+            constant[:, r] -= coef[:, r, j] * middle[j][r]
     if two:
         first, second = count > 0.0
         alone = ~(first & second)
         coef[..., alone] = 0.0
         constant[..., alone] = (NEVER * second - NEVER * first)[alone]
-
-
-@jit
-def _solve_linear(n, level, low, high, least, inverse, pairs, coef, constant):
-    """Solve for the way from `low` (B, d, S) to each of `high` (B, d, R, S)."""
-    n_candidates, n_rows, d, n_splits = coef.shape
-    for b in range(n_candidates):
-        table, bound = pairs[b, 0], least[b]
-        for j in range(d):
-            own = table[j * (j + 1) // 2 + j]
-            for s in range(n_splits):
-                floor = _SEPARATED * n[s] * bound[j, s]
-                own[s] = max(own[s], floor) if floor > 0.0 else 0.0
-                bound[j, s] = _COLLINEAR * own[s]
-            for r in range(n_rows):
-                target = table[(d + r) * (d + r + 1) // 2 + j]
-                for s in range(n_splits):
-                    target[s] = high[b, j, r, s] - low[b, j, s]
-        eliminate(table, d, d + n_rows, bound, False, inverse)
-        for r in range(n_rows):
-            start, constants = (d + r) * (d + r + 1) // 2, constant[b, r]
-            for k in range(d - 1, -1, -1):  # sums stand for means: times the weight of all rows
-                target, right = coef[b, r, k], table[start + k]
-                for s in range(n_splits):
-                    target[s] = right[s] * n[s]
-                for j in range(k + 1, d):
-                    below = table[j * (j + 1) // 2 + k]
-                    for s in range(n_splits):
-                        target[s] -= below[s] * coef[b, r, j, s]
-                for s in range(n_splits):
-                    target[s] *= inverse[k, s]
-            for s in range(n_splits):
-                constants[s] = level[r, s]
-            for j in range(d):
-                for s in range(n_splits):
-                    middle = low[b, j, s] + high[b, j, r, s]
-                    constants[s] -= coef[b, r, j, s] * 0.5 * middle
+    return coef, constant
 
 
 def deliver(count, split, scores, out):
@@ -168,43 +122,23 @@ def deliver(count, split, scores, out):
 
 
 # ---------------------------------------------------------------------- naive Bayes
-def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs, constant):
-    """Turn the squares in `pairs` (B, C, d, S) to halved precisions; write constant (B, C, S).
+def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
+    """Turn the squares in `pairs` (B, C, d, S) to halved precisions; return constant (B, C, S).
 
     A precision of 0 marks a column without variance, or a class that was never seen.
     """
-    total = np.empty((mean.shape[0], mean.shape[1], mean.shape[3]))
-    centre = np.empty_like(total)
-    _totals(count, mean, pairs, True, centre, total)
-    _solve_bayes(count, scale, log_prior, subsets, smoothing, total, centre, pairs, constant)
-
-
-@jit
-def _solve_bayes(count, scale, log_prior, subsets, smoothing, totals, room, pairs, constant):
-    n_classes, n_splits = count.shape
-    d = subsets.shape[1]
-    for b in range(subsets.shape[0]):
-        columns, total, centre = subsets[b], totals[b], room[b]
-        for j in range(d):
-            for s in range(n_splits):
-                added = 0.0
-                for i in range(d):
-                    ratio = min(scale[columns[j]], _FAR * scale[columns[i]]) / scale[columns[i]]
-                    added = max(added, smoothing * ratio * ratio * total[i, s])
-                centre[j, s] = min(added, _ENDLESS)
-        for k in range(n_classes):
-            for s in range(n_splits):
-                n, product, level = count[k, s], 1.0, log_prior[k, s]
-                for j in range(d):
-                    variance = pairs[b, k, j, s] / n + centre[j, s] if n > 0.0 else 0.0
-                    variance = max(variance, _FLAT * total[j, s])
-                    used = n > 0.0 and total[j, s] > 0.0
-                    pairs[b, k, j, s] = 0.5 / variance if used else 0.0
-                    product *= variance if used else 1.0
-                    if j % 4 == 3:  # a logarithm for four: none of them is below 1e-35
-                        level -= 0.5 * np.log(product)
-                        product = 1.0
-                constant[b, k, s] = level - 0.5 * np.log(product)
+    d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, True)
+    constant = np.tile(log_prior, (len(subsets), 1, 1))
+    seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
+    for j in range(d):
+        each = (smoothing * _ratio(scale, subsets, j, i) ** 2 * total[:, i] for i in range(d))
+        added = np.minimum(np.maximum.reduce([*each]), _ENDLESS)[:, None]
+        least = _FLAT * total[:, j][:, None]
+        variance = np.maximum(np.where(seen, pairs[:, :, j] / weight + added, 0.0), least)
+        variance = np.where(seen & (least > 0.0), variance, np.inf)
+        pairs[:, :, j] = 0.5 / variance
+        constant -= 0.5 * np.log(np.where(variance < np.inf, variance, 1.0))
+    return constant
 
 
 @jit(allocates=True)
@@ -227,56 +161,29 @@ def bayes_densities(sums, subsets, mean, half, constant, out):
 
 
 # ---------------------------------------------------------------------- quadratic discriminants
-def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs, inverse, constant):
-    """Factorise the covariances in `pairs` (B, C, m, S); write inverse (B, C, d, S), constant.
+def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
+    """Factorise the covariances in `pairs` (B, C, m, S); return inverse (B, C, d, S), constant.
 
     Column k of a factor, times the inverse of pivot k, is that of a unit lower triangle L; the
     covariance is L D L'. An inverse of 0 marks a column without variance, or an unseen class.
     """
-    total = np.empty((mean.shape[0], mean.shape[1], mean.shape[3]))
-    centre = np.empty_like(total)
-    _totals(count, mean, pairs, False, centre, total)
-    _solve_quadratic(
-        count, scale, log_prior, subsets, penalty, total, centre, pairs, inverse, constant
-    )
-
-
-@jit
-def _solve_quadratic(
-    count, scale, log_prior, subsets, penalty, totals, room, pairs, inverse, constant
-):
-    n_classes, n_splits = count.shape
-    d = subsets.shape[1]
-    for b in range(subsets.shape[0]):
-        least, centre = totals[b], room[b]
-        for k in range(n_classes):
-            table, turn, level = pairs[b, k], inverse[b, k], constant[b, k]
-            for j in range(d):
-                added = min(penalty * scale[subsets[b, j]] ** 2, _ENDLESS)
-                for i in range(j + 1):
-                    cell = table[j * (j + 1) // 2 + i]
-                    for s in range(n_splits):
-                        n = count[k, s]
-                        cell[s] = (1.0 - penalty) * cell[s] / n if n > 0.0 else 0.0
-                        if i == j:
-                            floor = _FLAT * least[j, s]
-                            cell[s] = max(cell[s] + added, floor) if floor > 0.0 else 0.0
-            if k == 0:
-                for j in range(d):
-                    for s in range(n_splits):
-                        centre[j, s] = _FLAT * least[j, s]
-            eliminate(table, d, d, centre, True, turn)
-            for s in range(n_splits):
-                product, total = 1.0, log_prior[k, s]
-                for j in range(d):
-                    used = least[j, s] > 0.0 and count[k, s] > 0.0
-                    product *= turn[j, s] if used else 1.0
-                    if not used:
-                        turn[j, s] = 0.0
-                    if j % 4 == 3:  # a logarithm for four: none of them is above 1e35
-                        total += 0.5 * np.log(product)
-                        product = 1.0
-                level[s] = total + 0.5 * np.log(product)
+    d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, False)
+    seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
+    pairs *= np.where(seen, (1.0 - penalty), 0.0)[:, None]
+    pairs /= weight[:, None]
+    for j in range(d):
+        own, floor = pairs[:, :, j * (j + 3) // 2], _FLAT * total[:, j][:, None]
+        added = np.minimum(penalty * scale[subsets[:, j]] ** 2, _ENDLESS)[:, None, None]
+        own[...] = np.where(floor > 0.0, np.maximum(own + added, floor), 0.0)
+    inverse = np.empty((*pairs.shape[:2], d, pairs.shape[3]))
+    flat = (len(pairs) * len(count), d, pairs.shape[3])
+    least = np.broadcast_to(_FLAT * total[:, None], inverse.shape).reshape(flat)
+    table, nothing = pairs.reshape(flat[0], *pairs.shape[2:]), np.empty((flat[0], 0, *flat[1:]))
+    eliminate(table, least, True, np.ones(flat[2]), inverse.reshape(flat), nothing)
+    used = (total[:, None] > 0.0) & seen[:, None]
+    inverse[~used] = 0.0
+    constant = log_prior + 0.5 * np.log(np.where(used, inverse, 1.0)).sum(axis=2)
+    return inverse, constant
 
 
 @jit(allocates=True)

@@ -56,6 +56,9 @@ def _kernel_row(Z, point, wide, out):
 def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
 
+    Returns the intercept: mean gradient of the free rows, else the middle of the interval that
+    the bounds leave.
+
     Parameters
     ----------
     K : ndarray of shape (m, >= wide)
@@ -68,12 +71,6 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
         Stop when the gradients of the best pair differ by less: LIBSVM's rule.
     free : Free
         Scratch of Newton steps. They take about as long as the pairs' sweeps.
-
-    Returns
-    -------
-    float
-        The intercept: mean gradient of the free rows, else the middle of the interval that the
-        bounds leave.
     """
     places = np.int64(2**16 - 1)
     for t in range(wide):
@@ -155,19 +152,12 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
 class Machines(NamedTuple):
     """The machines of the last split fitted, and scratch; one for every running call.
 
-    Parameters
-    ----------
-    beta : ndarray of shape (G, P, w)
-        For G values of C and P pairs of classes: signed dual coefficients of the split's rows,
-        in the order of the layout; w is the number of rows with padding.
-    intercept : ndarray of shape (G, P)
-    scaling : ndarray of shape (2, d)
-        Centre and factor: the kernel is ``exp(-|(x - z) factor|^2)``.
+    For G values of C, P pairs of classes, and w rows with padding.
     """
 
-    beta: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    scaling: NDArray[np.float64]
+    beta: NDArray[np.float64]  # (G, P, w) signed dual coefficients of the split's rows
+    intercept: NDArray[np.float64]  # (G, P)
+    scaling: NDArray[np.float64]  # (2, d) centre, factor: the kernel is exp(-|(x - z) factor|^2)
     Z: NDArray[np.float64]  # (d, w) scaled columns
     K: NDArray[np.float64]  # (w, w)
     pair: NDArray[np.float64]  # (w, w) of two classes of more; K itself if there are only two
@@ -190,18 +180,14 @@ def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
 
 
 @jit(fastmath=FAST)
-def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, pair, out):
+def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
     """Fit candidates on splits for all C, and write their scores of the test rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), Fortran order
-    weight : ndarray of shape (n,)
     layout : Layout
     splits : tuple of two ints
         The first split and the one after the last.
-    test, test_ptr : ndarray
-        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
     subsets : ndarray of shape (B, d)
     gamma : float
         Kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var).
@@ -217,6 +203,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
     d = subsets.shape[1]
     n_classes = layout.classes.shape[1] - 1
     pairs = room.intercept.shape[1]
+    XT, weight, test, test_ptr = layout.XT, layout.weight, layout.test, layout.test_ptr
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     beta_of, intercept, scaling, Z = room.beta, room.intercept, room.scaling, room.Z
     K, point, margins = room.K, room.point, room.margins
@@ -245,7 +232,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                 scaling[0, j] = centre
                 scaling[1, j] = factor
                 for t in range(m):
-                    Z[j, t] = (X[rows[first + t], column] - centre) * factor
+                    Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
                 for t in range(m, wide):
                     Z[j, t] = 0.0
             for t in range(m):
@@ -314,7 +301,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                             beta_of[c, p, start_b + t] = beta[n_a + t]
             for at in range(test_ptr[s], test_ptr[s + 1]):
                 for j in range(d):
-                    point[j] = (X[test[at], subsets[candidate, j]] - scaling[0, j]) * scaling[1, j]
+                    point[j] = (XT[subsets[candidate, j], test[at]] - scaling[0, j]) * scaling[1, j]
                 _kernel_row(Z, point, wide, up)
                 for c in range(C.shape[0]):
                     for p in range(pairs):

@@ -200,13 +200,13 @@ def _scratch(m, n):
 
 @jit(allocates=True)
 def lasso_scores(
-    X, ys, y, masks, totals, test, test_ptr, subsets, lambdas, tol, max_iter, out, chosen
+    XT, ys, y, masks, totals, test, test_ptr, subsets, lambdas, tol, max_iter, out, chosen
 ):
     """Out-of-fold scores of candidates at the penalty whose errors on the test rows are least.
 
     Parameters
     ----------
-    X : (n, p) Fortran-ordered
+    XT : (p, n)
     ys : (K, n') float64
         1 for the rows of the class (K = 1: the second), one path each; n' = n padded.
     y : (n,)
@@ -227,7 +227,7 @@ def lasso_scores(
     beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     path = np.empty((K, lambdas.shape[0], test.shape[0]))
     for b in range(subsets.shape[0]):
-        gather(X.T, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
+        gather(XT, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
         for s in range(n_splits):
             w, rows = masks[s], test[test_ptr[s] : test_ptr[s + 1]]
             columns = _factors(standard, raw, place, own, w, totals[s], factor)
@@ -246,7 +246,7 @@ def lasso_scores(
 
 
 @jit(allocates=True)
-def lasso_model(X, ys, w, columns, lambdas, tol, max_iter, out):
+def lasso_model(XT, ys, w, columns, lambdas, tol, max_iter, out):
     """Fit one candidate on rows of weight w (n',), at the last penalty: out (K, d + 1)."""
     K, n = ys.shape
     d = columns.shape[0]
@@ -256,7 +256,7 @@ def lasso_model(X, ys, w, columns, lambdas, tol, max_iter, out):
     scratch, factor = _scratch(d + 1, n), np.empty(d + 1)
     beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     none, said = np.empty(0, np.int32), np.empty((lambdas.shape[0], 0))
-    gather(X.T, columns, w, total, raw, standard, place)
+    gather(XT, columns, w, total, raw, standard, place)
     for j in range(d):
         factor[j] = 1.0 if place[1, j] > 0.0 else 0.0
     factor[d] = 0.0

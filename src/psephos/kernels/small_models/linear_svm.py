@@ -85,7 +85,7 @@ def _times(A, w, q, wide, out):
 
 @jit(fastmath=FAST)
 def squared_hinge(A, cap, d, wide, w, V, M):
-    """Minimise the squared hinge by Newton's method from `w`, in place.
+    """Minimise the squared hinge by Newton's method from `w`, in place; return the steps taken.
 
     Parameters
     ----------
@@ -97,11 +97,6 @@ def squared_hinge(A, cap, d, wide, w, V, M):
         Coefficients and intercept.
     V, M : ndarray
         Scratch of at least (4, wide) and (2, d + 1) + (d + 1, d + 1) numbers.
-
-    Returns
-    -------
-    int
-        Steps taken.
     """
     margin, v, scaled, ahead = V[0], V[1], V[2], V[3]
     q = d + 1
@@ -157,18 +152,13 @@ def squared_hinge(A, cap, d, wide, w, V, M):
 
 @jit(fastmath=FAST)
 def hinge(A, cap, d, wide, w, V, M):
-    """Minimise the hinge by an interior point method, into `w`.
+    """Minimise the hinge by an interior point method, into `w`; return the steps taken.
 
     Rows have slacks s_i and x_i: ``y_i (w'x_i + b) - 1 = s_i - x_i``, both positive, with
     multipliers a_i and ``r_i = C_i - a_i``; the products a_i s_i and r_i x_i are driven to zero.
     Where an interval of intercepts is optimal, its middle is taken, as LIBSVM does.
 
     Parameters are those of `squared_hinge`, but padding has a positive cap and V 12 rows.
-
-    Returns
-    -------
-    int
-        Steps taken.
     """
     a, r, s, x, theta, scaled = V[0], V[1], V[2], V[3], V[4], V[5]
     margin, g, da, cs, cx, slope = V[6], V[7], V[8], V[9], V[10], V[11]
@@ -285,17 +275,11 @@ def hinge(A, cap, d, wide, w, V, M):
 class LinearMachines(NamedTuple):
     """The machines of the last split fitted, and scratch; one for every running call.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (P, d + 1)
-        Coefficients of the scaled columns, and the intercept: one machine for two classes; else
-        one for each class (squared hinge) or pair of classes (hinge).
-    scaling : ndarray of shape (2, d)
-        Centre and factor of the columns: scaled is ``(x - centre) factor``.
+    P is 1 for two classes, else one for each class (squared hinge) or pair of classes (hinge).
     """
 
-    coef: NDArray[np.float64]
-    scaling: NDArray[np.float64]
+    coef: NDArray[np.float64]  # (P, d + 1) of the scaled columns, and the intercept
+    scaling: NDArray[np.float64]  # (2, d) centre and factor: scaled is (x - centre) factor
     Z: NDArray[np.float64]  # (d, w) scaled columns
     A: NDArray[np.float64]  # (d + 1, w) the same times y, with y
     cap: NDArray[np.float64]  # (w,)
@@ -314,19 +298,13 @@ def linear_machines(n: int, d: int, n_classes: int, squared: bool) -> LinearMach
 
 
 @jit(allocates=True, fastmath={"contract"})
-def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared, room, out):
+def linear_scores(layout, splits, subsets, C, squared, room, out):
     """Fit candidates on splits, and write their scores of the test rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), Fortran order
-    weight : ndarray of shape (n,)
-    layout : Layout
-    splits : tuple of two ints
-        The first split and the one after the last.
-    test, test_ptr : ndarray
-        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
-    subsets : ndarray of shape (B, d)
+    layout, splits, subsets
+        As for `gaussian_svm.rbf_scores`.
     C : float
     squared : True or None
         The squared hinge, one class against the rest; None: the hinge, by pairs of classes (None,
@@ -337,6 +315,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
     d = subsets.shape[1]
     q = d + 1
     n_classes = layout.classes.shape[1] - 1
+    XT, weight, test, test_ptr = layout.XT, layout.weight, layout.test, layout.test_ptr
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     coef, scaling, Z, A, cap = room.coef, room.scaling, room.Z, room.A, room.cap
     machines = coef.shape[0]
@@ -355,7 +334,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
                 scaling[0, j] = centre
                 scaling[1, j] = factor
                 for t in range(m):
-                    Z[j, t] = (X[rows[first + t], column] - centre) * factor
+                    Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
             # Machine p: the class or classes that say -1, then those that say +1.
             a, b = 0, 0
             for p in range(machines):
@@ -400,7 +379,7 @@ def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared
                 for p in range(machines):
                     margins[p] = coef[p, d]
                 for j in range(d):
-                    z = (X[test[at], subsets[candidate, j]] - scaling[0, j]) * scaling[1, j]
+                    z = (XT[subsets[candidate, j], test[at]] - scaling[0, j]) * scaling[1, j]
                     for p in range(machines):
                         margins[p] += coef[p, j] * z
                 if squared is not None:

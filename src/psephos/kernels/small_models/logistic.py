@@ -100,21 +100,9 @@ def _fit(
                     binary(columns, y, w, ridge, beta[0], Z[0], work, H, steps, tol, max_iter)
                 else:
                     multinomial(
-                        columns,
-                        y,
-                        w,
-                        known,
-                        ridge,
-                        beta,
-                        Z,
-                        P,
-                        work,
-                        H,
-                        block,
-                        steps,
-                        tol,
+                        columns, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol,
                         max_iter,
-                    )
+                    )  # fmt: skip
             if turn == 0:
                 for k in range(Z.shape[0]):
                     for j in range(d + 1):
@@ -129,62 +117,19 @@ def _fit(
                     out[b, r, k] = Z[k, test[r]]
 
 
-@jit
-def _unscale(every, place, out):
-    """Turn coefficients on standard columns into those on the columns as they are."""
-    d = place.shape[1]
-    for k in range(out.shape[0]):
-        out[k, d] = every[k, d]
-        for j in range(d):
-            out[k, j] = every[k, j] * place[1, j]
-            out[k, d] -= out[k, j] * place[0, j]
-
-
-def _run(
-    X: _Floats, y: _Floats, splits: tuple[NDArray, ...], subsets: NDArray[np.intp],
-    penalty: float, scaled: bool, tol: float, max_iter: int, out: _Floats,
-) -> tuple[_Floats, _Floats]:  # fmt: skip
-    """Call the kernel; return coefficients (K, d + 1) on standard columns, and their place."""
-    (d, K), n = (subsets.shape[1], out.shape[2]), len(y)
-    place, every = np.empty((2, d)), np.empty((K, d + 1))
-    sizes = (d + 1, d + 1, d, K, K, 4)
-    flat = np.ones(sum(sizes) * n + 8)
-    skip = (-flat.ctypes.data % 64) // 8  # vectors across two cache lines load slowly
-    rows, room = flat[skip : len(flat) - 8 + skip].reshape(-1, n), []
-    for size in sizes:
-        room.append(rows[:size])
-        rows = rows[size:]
-    standard, own, raw, Z_every, Z, work = room
-    more = (np.ones(K, np.bool_), np.empty((K, n)), np.empty((d + 1, d + 1)))
-    raw[:] = 0.0
-    _fit(
-        np.ascontiguousarray(X.T), y, *splits, subsets, penalty, scaled, tol, max_iter,
-        raw, place, standard, own, np.zeros(d + 1), every, np.empty((K, d + 1)), Z_every, Z, work,
-        np.empty((K * (d + 1),) * 2), np.zeros((2, K * (d + 1))),
-        *(more if K > 1 else (None,) * 3), out,
-    )  # fmt: skip
-    return every, place
-
-
 def logistic_scores(
-    X: _Floats,
-    y: _Floats,
-    masks: _Floats,
-    totals: _Floats,
-    test: NDArray[np.int32],
-    test_ptr: NDArray[np.int64],
-    subsets: NDArray[np.intp],
-    penalty: float,
-    scaled: bool,
-    tol: float,
-    max_iter: int,
-    out: _Floats,
-) -> None:
+    XT: _Floats, y: _Floats, masks: _Floats, totals: _Floats, test: NDArray[np.int32],
+    test_ptr: NDArray[np.int64], subsets: NDArray[np.intp], penalty: float, scaled: bool,
+    tol: float, max_iter: int, out: _Floats,
+) -> tuple[_Floats, _Floats]:  # fmt: skip
     """Out-of-fold scores of candidates on all splits.
+
+    Returns the last one's coefficients (K, d + 1) on all rows' standard columns, and their means
+    and 1 / sd (2, d).
 
     Parameters
     ----------
-    X : (n, p) Fortran-ordered
+    XT : (p, n)
     y : (n',) float64
         Class codes, n' = n padded.
     masks : (S + 1, n')
@@ -201,24 +146,36 @@ def logistic_scores(
         End when a step changed no training row's score by more than tol.
     out : (B, L, K)
     """
-    _run(X, y, (masks, totals, test, test_ptr), subsets, penalty, scaled, tol, max_iter, out)
+    (d, K), n = (subsets.shape[1], out.shape[2]), len(y)
+    place, every = np.empty((2, d)), np.empty((K, d + 1))
+    sizes = (d + 1, d + 1, d, K, K, 4)
+    flat = np.ones(sum(sizes) * n + 8)
+    skip = (-flat.ctypes.data % 64) // 8  # vectors across two cache lines load slowly
+    room = np.split(flat[skip : len(flat) - 8 + skip].reshape(-1, n), np.cumsum(sizes)[:-1])
+    standard, own, raw, Z_every, Z, work = room
+    more = (np.ones(K, np.bool_), np.empty((K, n)), np.empty((d + 1, d + 1)))
+    raw[:] = 0.0
+    _fit(
+        XT, y, masks, totals, test, test_ptr, subsets, penalty, scaled, tol, max_iter,
+        raw, place, standard, own, np.zeros(d + 1), every, np.empty((K, d + 1)), Z_every, Z, work,
+        np.empty((K * (d + 1),) * 2), np.zeros((2, K * (d + 1))),
+        *(more if K > 1 else (None,) * 3), out,
+    )  # fmt: skip
+    return every, place
 
 
 def logistic_model(
-    X: _Floats,
-    y: _Floats,
-    w: _Floats,
-    columns: NDArray[np.intp],
-    penalty: float,
-    scaled: bool,
-    tol: float,
-    max_iter: int,
-    out: _Floats,
-) -> None:
+    XT: _Floats, y: _Floats, w: _Floats, columns: NDArray[np.intp], penalty: float, scaled: bool,
+    tol: float, max_iter: int, out: _Floats,
+) -> None:  # fmt: skip
     """Fit one candidate on rows of weight w (n',): out (K, d + 1), the intercept last."""
     total = np.array([weighted_sum(w, np.ones(len(w)))])
     splits = (w[None], total, np.empty(0, np.int32), np.zeros(1, np.int64))
     none = np.empty((1, 0, len(out)))
     subset = np.ascontiguousarray(columns, dtype=np.intp)[None]
-    every, place = _run(X, y, splits, subset, penalty, scaled, tol, max_iter, none)
-    _unscale(every, place, out)
+    every, place = logistic_scores(XT, y, *splits, subset, penalty, scaled, tol, max_iter, none)
+    d = len(columns)
+    out[:, :d] = every[:, :d] * place[1]
+    out[:, d] = every[:, d]
+    for j in range(d):
+        out[:, d] -= out[:, j] * place[0, j]

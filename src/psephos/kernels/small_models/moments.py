@@ -232,33 +232,51 @@ def _add_linear(XT, scale, centre, test, split, subsets, coef, constant, values,
                     target[row] += slope[split[row]] * value[row]
 
 
-@jit(inner=True)
-def eliminate(table, d, n_rows, least, lift, inverse):
-    """Factorise symmetric matrices of all splits in place, L D L', rows by columns.
+@jit
+def eliminate(table, least, lift, factor, inverse, solution):
+    """Factorise symmetric matrices of all splits in place, L D L', and solve for right-hand sides.
 
     Parameters
     ----------
-    table : (n_rows * (n_rows + 1) / 2, S) float64
-        Lower triangles, row by row; the rows after the d-th are right-hand sides. Column k
-        becomes that of L times its pivot; a right-hand side r becomes the solution of L u = r.
-    least : (d, S) float64
+    table : (N, (d + R) * (d + R + 1) / 2, S) float64
+        Lower triangles, row by row; the rows after the d-th are R right-hand sides. Column k
+        becomes that of L times its pivot.
+    least : (N, d, S) float64
         A pivot that is not above this is left out (its inverse is 0), or raised to it.
     lift : bool
         Raise.
-    inverse : (d, S) float64
+    factor : (S,) float64
+        What right-hand sides are multiplied by.
+    inverse : (N, d, S) float64
         Written: the inverses of the pivots, 0 for a column that is left out.
+    solution : (N, R, d, S) float64
+        Written.
     """
-    n_splits = table.shape[1]
-    for k in range(d):
-        pivot, turn, bound = table[k * (k + 1) // 2 + k], inverse[k], least[k]
-        for s in range(n_splits):
-            value = max(pivot[s], bound[s]) if lift else pivot[s]
-            used = value > 0.0 and (lift or value > bound[s])
-            turn[s] = 1.0 / value if used else 0.0
-        for j in range(k + 1, n_rows):
-            start = j * (j + 1) // 2
-            lead = table[start + k]
-            for i in range(k + 1, min(j + 1, d)):
-                below, target = table[i * (i + 1) // 2 + k], table[start + i]
+    (n_rows, d), n_splits = solution.shape[1:3], table.shape[2]
+    for b in range(table.shape[0]):
+        cells, turns = table[b], inverse[b]
+        for k in range(d):
+            pivot, turn, bound = cells[k * (k + 3) // 2], turns[k], least[b, k]
+            for s in range(n_splits):
+                value = max(pivot[s], bound[s]) if lift else pivot[s]
+                used = value > 0.0 and (lift or value > bound[s])
+                turn[s] = 1.0 / value if used else 0.0
+            for j in range(k + 1, d + n_rows):
+                start = j * (j + 1) // 2
+                lead = cells[start + k]
+                for i in range(k + 1, min(j + 1, d)):
+                    below, target = cells[i * (i + 1) // 2 + k], cells[start + i]
+                    for s in range(n_splits):
+                        target[s] -= lead[s] * turn[s] * below[s]
+        for r in range(n_rows):
+            start, found = (d + r) * (d + r + 1) // 2, solution[b, r]
+            for k in range(d - 1, -1, -1):
+                target, right = found[k], cells[start + k]
                 for s in range(n_splits):
-                    target[s] -= lead[s] * turn[s] * below[s]
+                    target[s] = right[s] * factor[s]
+                for j in range(k + 1, d):
+                    below, known = cells[j * (j + 1) // 2 + k], found[j]
+                    for s in range(n_splits):
+                        target[s] -= below[s] * known[s]
+                for s in range(n_splits):
+                    target[s] *= turns[k, s]

@@ -16,43 +16,34 @@ FAST = {"contract", "reassoc", "nnan", "nsz"}
 
 
 class Layout(NamedTuple):
-    """Training rows of S splits, and of all rows as split S, with the moments of their columns.
+    """A table, its S splits, and all rows as split S, which tests none.
 
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Row positions, split after split, sorted by class within a split.
-    ptr : ndarray of shape (S + 2,), int64
-        Where each split begins in `rows`.
-    classes : ndarray of shape (S + 1, n_classes + 1), int64
-        Where each class begins within its split.
-    moments : ndarray of shape (p, S + 1, 4)
-        Of each column on each split's rows: centre and 1 / scale (weighted mean and standard
-        deviation), then the plain mean and variance of the column as the kernel width's rule
-        sees it: scaled, or as it came.
+    The moments of each column on each split's rows are centre and 1 / scale (weighted mean and
+    standard deviation), then the plain mean and variance of the column as the kernel width's rule
+    sees it: scaled, or as it came.
     """
 
-    rows: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    moments: NDArray[np.float64]
+    XT: NDArray[np.float64]  # (p, n)
+    weight: NDArray[np.float64]  # (n,)
+    test: NDArray[np.int32]  # rows, those of split s from test_ptr[s] to test_ptr[s + 1]
+    test_ptr: NDArray[np.int64]
+    rows: NDArray[np.int64]  # of training, split after split, sorted by class within a split
+    ptr: NDArray[np.int64]  # (S + 2,) where each split begins in `rows`
+    classes: NDArray[np.int64]  # (S + 1, n_classes + 1) where each class begins within its split
+    moments: NDArray[np.float64]  # (p, S + 1, 4)
 
 
 def layout(
-    X: NDArray[np.float64],
-    y: NDArray[np.intp],
-    n_classes: int,
-    weight: NDArray[np.float64],
-    train: NDArray[np.int32],
-    train_ptr: NDArray[np.int64],
-    scale: bool,
-) -> Layout:
+    XT: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, weight: NDArray[np.float64],
+    train: NDArray[np.int32], train_ptr: NDArray[np.int64], test: NDArray[np.int32],
+    test_ptr: NDArray[np.int64], scale: bool,
+) -> Layout:  # fmt: skip
     """Return the training rows of all splits by class, with the moments of every column.
 
     A column is constant, and its scale 1, where scikit-learn's ``StandardScaler`` says so: its
     variance is at most ``m eps var + (m eps mean)^2`` on m rows.
     """
-    n, p = X.shape
+    p, n = XT.shape
     parts = [train[a:b] for a, b in pairwise(train_ptr)]
     parts = [part[np.argsort(y[part], kind="stable")] for part in [*parts, np.arange(n)]]
     rows = np.concatenate(parts).astype(np.int64)
@@ -60,29 +51,30 @@ def layout(
     counts = [np.bincount(y[part], minlength=n_classes) for part in parts]
     classes = np.array([[0, *np.cumsum(count)] for count in counts], dtype=np.int64)
     moments = np.empty((p, len(parts), 4))
-    _moments(X, weight, rows, ptr, scale, moments)
-    return Layout(rows, ptr, classes, moments)
+    _moments(XT, weight, rows, ptr, scale, moments)
+    test_ptr = np.append(test_ptr, test_ptr[-1:])
+    return Layout(XT, weight, test, test_ptr, rows, ptr, classes, moments)
 
 
 @jit(fastmath={"contract"})
-def _moments(X, weight, rows, ptr, scale, moments):
+def _moments(XT, weight, rows, ptr, scale, moments):
     eps = 2.0**-52
-    for j in range(X.shape[1]):
+    for j in range(XT.shape[0]):
         for s in range(ptr.shape[0] - 1):
             m = ptr[s + 1] - ptr[s]
             total = weighted = plain = 0.0
             for t in range(ptr[s], ptr[s + 1]):
                 i = rows[t]
                 total += weight[i]
-                weighted += weight[i] * X[i, j]
-                plain += X[i, j]
+                weighted += weight[i] * XT[j, i]
+                plain += XT[j, i]
             centre = weighted / total if m > 0 else 0.0
             mean = plain / m if m > 0 else 0.0
             above = square = 0.0
             for t in range(ptr[s], ptr[s + 1]):
                 i = rows[t]
-                above += weight[i] * (X[i, j] - centre) ** 2
-                square += (X[i, j] - mean) ** 2
+                above += weight[i] * (XT[j, i] - centre) ** 2
+                square += (XT[j, i] - mean) ** 2
             variance = above / total if m > 0 else 0.0
             constant = variance <= m * eps * variance + (m * eps * centre) ** 2
             inverse = 1.0 if constant or not scale else 1.0 / np.sqrt(variance)

@@ -24,25 +24,13 @@ _LEAST = 1e-9
 
 
 class Free(NamedTuple):
-    """Scratch of `newton_step`, for k free rows at most.
+    """Scratch of `newton_step`, for k free rows at most."""
 
-    Parameters
-    ----------
-    factor : ndarray of shape (k, k)
-        Rows of the Cholesky factor, the inverse of each diagonal element in its place.
-    step, ones : ndarray of shape (k,)
-        Solutions for the gradient and for a vector of ones.
-    rows : ndarray of shape (k,), int64
-        Which rows are free.
-    moved : ndarray of shape (w,)
-        The kernel times the step.
-    """
-
-    factor: NDArray[np.float64]
-    step: NDArray[np.float64]
-    ones: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    moved: NDArray[np.float64]
+    factor: NDArray[np.float64]  # (k, k) rows of the Cholesky factor, diagonal elements inverted
+    step: NDArray[np.float64]  # (k,) the solution for the gradient
+    ones: NDArray[np.float64]  # (k,) and for a vector of ones
+    rows: NDArray[np.int64]  # (k,) which rows are free
+    moved: NDArray[np.float64]  # (w,) the kernel times the step
 
 
 def free_room(wide: int) -> Free:
@@ -141,20 +129,8 @@ def _direction(K, lo, hi, wide, beta, f, free):
 def newton_step(K, lo, hi, wide, beta, f, free):
     """Go towards the optimum of the free rows as far as their bounds allow, in place.
 
-    Parameters
-    ----------
-    K : ndarray of shape (m, >= wide)
-        Kernel with ones on its diagonal.
-    lo, hi, beta, f : ndarray of shape (wide,)
-        Bounds; variables; gradient of the dual.
-    wide : int
-        Rows with padding. Two rows or more are free, and at most `MOST_FREE`.
-    free : Free
-
-    Returns
-    -------
-    bool
-        Whether a row met its bound before the optimum, so that a next step may follow.
+    Two rows or more are free, and at most `MOST_FREE`; the rest is as for `gaussian_svm.smo`.
+    Returns whether a row met its bound before the optimum, so that a next step may follow.
     """
     k = _direction(K, lo, hi, wide, beta, f, free)
     u, rows, moved = free.step, free.rows, free.moved

@@ -1,32 +1,188 @@
 """Batches of prototypes, one after another: draw candidates, descend, keep what has weight."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context
+from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
     Draw,
     draw_candidates,
     draw_judged_by_all,
     hard_rows,
     misread_rows,
+    target_strata,
 )
-from psephos.models.prototypes.frozen import FrozenBatch, masses_with
-from psephos.models.prototypes.kinds import NO_PATH, Batch, Path, Settings
-from psephos.models.prototypes.merging import merge_prototypes
-from psephos.models.prototypes.objective import BatchObjective, own_and_total
+from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
-from psephos.models.prototypes.problems import Masses, Problem
-from psephos.models.prototypes.scaling import ScaledRows
+from psephos.models.prototypes.scaling import Scaled
 from psephos.models.prototypes.screening import descend_with_reentry, let_in
 from psephos.vote import PrototypeBatch
 
-__all__ = ["fit_batches"]
+__all__ = [
+    "NO_PATH",
+    "Batch",
+    "FrozenBatch",
+    "Masses",
+    "Path",
+    "Problem",
+    "Settings",
+    "class_problem",
+    "fit_batches",
+    "masses_with",
+    "merge_prototypes",
+    "number_problem",
+]
 
 _Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
 _U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
+_STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
+
+
+class Masses(NamedTuple):
+    """What the vote so far gives each training row: its own answer, in all, and each class."""
+
+    own: _Floats  # (n,)
+    total: _Floats  # (n,)
+    by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
+
+
+class Problem(NamedTuple):
+    """What a batch is fitted to, for classes and for numbers.
+
+    `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
+    row's class, or the prior's density of its target; `answer` is what a row says as a prototype.
+    """
+
+    scaled: Scaled
+    y: _Floats
+    answer: NDArray[Any]
+    strata: NDArray[np.intp]
+    prior: Masses
+    weight: _Floats
+    rows: NDArray[Any]
+    names: tuple[str, ...]
+    unit: float  # of the target; 0 for classes
+    copies: _Floats  # how many equal rows each stands for
+
+    @property
+    def regression(self) -> bool:
+        """Return whether the answers are numbers."""
+        return self.unit > 0
+
+
+def class_problem(
+    scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
+    names: tuple[str, ...], copies: _Floats, share: _Floats,
+) -> Problem:  # fmt: skip
+    """Return the problem of classes; the prior is their frequency, `share`."""
+    every = np.broadcast_to(share, (len(codes), len(share)))
+    prior = Masses(share[codes], np.ones(len(codes)), every)
+    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
+                   copies)  # fmt: skip
+
+
+def number_problem(
+    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
+    copies: _Floats,
+) -> Problem:  # fmt: skip
+    """Return the problem of numbers: the prior is a normal density with the target's moments."""
+    t = (y - moments[0]) / moments[1]
+    density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
+    prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
+    strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
+    names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
+    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
+
+
+class FrozenBatch(NamedTuple):
+    """A batch as it was fitted, before prototypes at one place are made one.
+
+    So a row that is a prototype can be left out of its own masses: in a merged one its weight is
+    not told from its neighbours'.
+    """
+
+    columns: _Rows  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
+    v: _Floats  # (r,) inverse bandwidths
+    Z: _Floats  # (J, r) scaled rows
+    y: _Floats  # (J,) codes of classes, or standardised targets
+    weight: _Floats  # (J,)
+    u: float  # inverse bandwidth of the target, 0 for classes
+    rows: NDArray[np.generic]  # (J,) identifiers
+    places: _Rows  # (J,) among the rows of the fit
+
+
+def masses_with(
+    problem: Problem, frozen: FrozenBatch, masses: Masses, *, alone: bool, n_jobs: int | None
+) -> tuple[_Floats, _Floats]:
+    """Return own and total mass of each row with the batch, from those without it.
+
+    The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
+    left out of their own masses: one that stands for c rows keeps (c - 1) / c of its own weight.
+    """
+    scaled, columns = problem.scaled, frozen.columns
+    twin = None
+    if alone:
+        twin = np.full(len(problem.y), -1, dtype=np.intp)
+        own = _places(problem, frozen)
+        twin[own[own >= 0]] = np.flatnonzero(own >= 0)
+    objective = BatchObjective(
+        scaled.Z.reading(columns), frozen.Z, problem.y, frozen.y, masses.own, masses.total,
+        problem.weight / problem.weight.sum(), scaled.is_category[columns],
+        scaled.scaling.agree[columns], regression=problem.regression, n_jobs=n_jobs, twin=twin,
+        echo=1.0 - 1.0 / np.maximum(problem.copies, 1.0) if alone else None,
+    )  # fmt: skip
+    of_target = [frozen.u] if problem.regression else []
+    return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
+
+
+def _places(problem: Problem, frozen: FrozenBatch) -> _Rows:
+    """Return where each prototype stands among the rows, -1 if it is not there.
+
+    It is where it was in its own fit, else where its identifier is, if its values are there too.
+    """
+    n = len(problem.y)
+    places = np.where(frozen.places < n, frozen.places, -1)
+    lost = (places < 0) | (problem.rows[places] != frozen.rows)
+    if lost.any():
+        order = np.argsort(problem.rows, kind="stable")
+        at = np.searchsorted(problem.rows, frozen.rows[lost], sorter=order)
+        places[lost] = order[np.minimum(at, n - 1)]
+    Z = problem.scaled.Z.only(places).reading(frozen.columns)[:]
+    same = (Z == frozen.Z) | (np.isnan(Z) & np.isnan(frozen.Z))
+    known = same.all(axis=1) & (problem.y[places] == frozen.y)
+    return np.where(known & (problem.rows[places] == frozen.rows), places, -1)
+
+
+class Settings(NamedTuple):
+    """Parameters of a fit."""
+
+    n_batches: int
+    penalties: dict[str, Any]
+    grouping: str
+    model: Any  # a `ProsetClassifier` or `ProsetRegressor`, for the others
+
+
+class Batch(NamedTuple):
+    """One batch, and how it was found."""
+
+    found: PrototypeBatch
+    minimum: Minimum  # without its place
+    frozen: FrozenBatch
+
+
+class Path(NamedTuple):
+    """The batches of another penalty, where descents start."""
+
+    last: Sequence[Batch]
+    cold: bool  # whether descents also start from the default place
+
+
+NO_PATH = Path((), True)
 
 
 def fit_batches(
@@ -42,20 +198,17 @@ def fit_batches(
 
     Those `before` are there already. The first `n_judges` rows are no candidates.
     """
-    masses = problem.prior
-    batches = list(before)
-    for b, batch in enumerate(batches):
-        if len(batch.found.weight) and b + 1 < settings.n_batches:
-            masses = _with_batch(problem, masses, batch, settings)
-    for b in range(len(batches), settings.n_batches):
-        if b > len(before) and len(batches[-1].found.weight):
-            masses = _with_batch(problem, masses, batches[-1], settings)
-        draw = _draw(problem, masses, settings, context.generator(b), n_judges)
-        last = path.last[b].frozen if b < len(path.last) else None
-        batch = _fit_batch(problem, draw, masses, settings, last, path.cold)
-        batches.append(batch)
-        if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
-            return batches + [batch] * (settings.n_batches - b - 1)
+    masses, batches = problem.prior, list(before)
+    for b in range(settings.n_batches):
+        if b == len(batches):
+            draw = _draw(problem, masses, settings, context.generator(b), n_judges)
+            last = path.last[b].frozen if b < len(path.last) else None
+            batch = _fit_batch(problem, draw, masses, settings, last, path.cold)
+            batches.append(batch)
+            if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
+                return batches + [batch] * (settings.n_batches - b - 1)
+        if b + 1 < settings.n_batches and len(batches[b].found.weight):
+            masses = _with_batch(problem, masses, batches[b], settings)
     return batches
 
 
@@ -67,11 +220,11 @@ def _draw(
     of = slice(n_judges, None)
     given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
     copies = problem.copies[of]
-    more = {"n_candidates": settings.n_candidates, "names": problem.names, "copies": copies}
-    if settings.references == "all":
+    more = {"n_candidates": settings.model.n_candidates, "names": problem.names, "copies": copies}
+    if settings.model.references == "all":
         draw = draw_judged_by_all(*given, **more)
     else:
-        draw = draw_candidates(*given, max_fraction=settings.max_fraction, **more)
+        draw = draw_candidates(*given, max_fraction=settings.model.max_fraction, **more)
     if n_judges == 0:
         return draw
     return draw.judged_too(problem.weight[:n_judges], float(problem.weight[of].sum()))
@@ -82,28 +235,38 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
     if settings.grouping == "correct":
         return misread_rows(masses.by_class, problem.strata)
     goodness = masses.own / masses.total
-    return hard_rows(problem.strata, goodness, problem.weight, beta=settings.beta)
+    return hard_rows(problem.strata, goodness, problem.weight, beta=settings.model.beta)
 
 
 def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settings) -> Masses:
     """Return the masses of all rows with one more batch; who judged it is left out of its own."""
-    found, scaled, alone = batch.found, problem.scaled, settings.references == "all"
+    found, alone, n_jobs = batch.found, settings.model.references == "all", settings.model.n_jobs
     own, total, by_class = masses
     if alone or problem.regression:
-        own, total = masses_with(problem, batch.frozen, masses, alone=alone, n_jobs=settings.n_jobs)
+        own, total = masses_with(problem, batch.frozen, masses, alone=alone, n_jobs=n_jobs)
     if not problem.regression and (not alone or settings.grouping == "correct"):
-        read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
-        by_class = by_class + own_and_total(
-            scaled.Z.reading(read), found.prototypes[:, read], found.inverse_bandwidth[read],
-            found.weight, found.answer, by_class.shape[1], is_category=scaled.is_category[read],
-            agree=scaled.scaling.agree[read], n_jobs=settings.n_jobs,
-        )  # fmt: skip
+        by_class = by_class + class_masses(
+            problem.scaled, found, by_class.shape[1], settings.model.n_jobs
+        )
         rows = np.arange(len(by_class)), problem.strata
         if alone:
             by_class[rows] = own
         else:
             own, total = by_class[rows], by_class.sum(axis=1)
     return Masses(own, total, by_class)
+
+
+def class_masses(
+    scaled: Scaled, found: PrototypeBatch, n_classes: int, n_jobs: int | None = None
+) -> _Floats:
+    """Return a batch's mass for each class (n, K): ``sum over y_j = k of w_j G(x_n, c_j)``."""
+    read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
+    table = np.zeros((len(found.weight), n_classes))
+    table[np.arange(len(table)), found.answer] = found.weight
+    return kernel_sums(
+        scaled.Z.reading(read), found.prototypes[:, read], found.inverse_bandwidth[read], table,
+        scaled.is_category[read], scaled.scaling.agree[read], n_jobs,
+    )  # fmt: skip
 
 
 def _fit_batch(
@@ -124,7 +287,7 @@ def _fit_batch(
     minimum = min(ends, key=lambda one: one.f)
     nothing = np.concatenate([np.zeros(q + m), np.full(int(problem.regression), _U_LEAST)])
     empty = objective(nothing)[0]
-    if (empty - minimum.f) * problem.weight.sum() < settings.min_gain:
+    if (empty - minimum.f) * problem.weight.sum() < settings.model.min_gain:
         minimum = minimum._replace(x=nothing, f=empty)
     v, w, u = objective.split(minimum.x)
     kept = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
@@ -144,8 +307,8 @@ def _descended(objective: BatchObjective, start: _Floats, settings: Settings) ->
     scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(further)])
     lower = np.concatenate([np.zeros(q + m), np.full(further, _U_LEAST)])
     return descend_with_reentry(
-        objective, start, settings.max_reentries, scale=scale, lower=lower,
-        factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
+        objective, start, settings.model.max_reentries, scale=scale, lower=lower,
+        factr=settings.model.tol / np.finfo(float).eps, max_iterations=settings.model.max_iter,
     )  # fmt: skip
 
 
@@ -169,13 +332,6 @@ def _frozen(
     return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
 
 
-def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
-    """Return the scaled rows of references and of candidates."""
-    Z, each = problem.scaled.Z, (draw.references, draw.candidates)
-    references, candidates = (Z if len(rows) == len(Z) else Z.only(rows) for rows in each)
-    return references, candidates
-
-
 def _merged(problem: Problem, frozen: FrozenBatch) -> tuple[NDArray[np.intp], _Floats]:
     """Merge prototypes that no kernel of the batch tells apart."""
     read = frozen.v > 0
@@ -189,12 +345,66 @@ def _merged(problem: Problem, frozen: FrozenBatch) -> tuple[NDArray[np.intp], _F
 
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
     """Return a batch's objective."""
-    y = problem.y
+    y, Z = problem.y, problem.scaled.Z
+    tables = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))
     rows = draw.references if len(draw.references) < len(y) else slice(None)  # no copy
     return BatchObjective(
-        *_tables(problem, draw), y[rows], y[draw.candidates], masses.own[rows],
+        *tables, y[rows], y[draw.candidates], masses.own[rows],
         masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
-        regression=problem.regression, n_jobs=settings.n_jobs, twin=draw.twin,
+        regression=problem.regression, n_jobs=settings.model.n_jobs, twin=draw.twin,
         echo=draw.echo,
         **settings.penalties,
     )  # fmt: skip
+
+
+def merge_prototypes(
+    places: _Floats, label: _Rows, weight: _Floats, *, tolerance: float = 1e-6
+) -> tuple[_Rows, _Floats]:
+    """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
+
+    Two prototypes are linked if they have the same label, miss the same columns, and differ by at
+    most `tolerance` in every other column; the linked are merged, and what is linked to them. The
+    first of each set is kept, with the sum of the weights. `places` (J, q) are the columns a batch
+    reads times its inverse bandwidths, NaN where missing: in these units a difference of
+    `tolerance` cannot be seen in a kernel. A regression appends its targets times theirs.
+
+    Memory is that of `places`. (proset 0.6 merges likewise, by a table of all distances.)
+    """
+    if len(places) == 0:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    missing = np.isnan(places)
+    codes = np.column_stack([label, np.packbits(missing, axis=1)])
+    groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+    filled = np.where(missing, 0.0, places)
+    for column in filled.T:  # linked prototypes are in one chain without a gap along each column
+        if groups.max() + 1 == len(places):
+            break
+        order, chain = np.argsort(column), np.empty(len(column), dtype=np.intp)
+        chain[order] = np.cumsum(np.append(False, np.diff(column[order]) > tolerance))
+        groups = np.unique(groups * len(column) + chain, return_inverse=True)[1].reshape(-1)
+    for group in np.flatnonzero(np.bincount(groups) > 1):
+        rows = np.flatnonzero(groups == group)
+        if (np.ptp(filled[rows], axis=0) > tolerance).any():
+            groups[rows] = groups.max() + 1 + _linked(filled[rows], tolerance)
+    _, kept, members = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(kept)
+    merged = np.zeros(len(kept))
+    np.add.at(merged, members, weight)
+    return kept[order], merged[order]
+
+
+def _linked(places: _Floats, tolerance: float) -> _Rows:
+    """Return the connected components of the links among the rows, by flooding from each row."""
+    component = np.full(len(places), -1, dtype=np.intp)
+    for seed in range(len(places)):
+        if component[seed] >= 0:
+            continue
+        component[seed] = component.max() + 1
+        reached = [seed]
+        while reached:
+            here = reached.pop()
+            dry = np.flatnonzero(component < 0)
+            near = dry[(np.abs(places[dry] - places[here]) <= tolerance).all(axis=1)]
+            component[near] = component[seed]
+            reached.extend(near.tolist())
+    return component

@@ -173,12 +173,6 @@ def draw_candidates(
         The strata in words, for the message.
     copies : ndarray of shape (n,), default=None
         How many equal rows each stands for, at most 1,000 are told apart; None: one.
-
-    Raises
-    ------
-    PsephosError
-        If no stratum has two rows of positive weight: none can be candidate and leave another
-        to judge it.
     """
     groups = _groups(strata, hard, weight, max_fraction)
     times = np.ones(len(strata)) if copies is None else np.clip(copies, 1.0, _MOST_COPIES)

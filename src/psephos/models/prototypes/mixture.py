@@ -5,7 +5,7 @@ has its own shares. Whatever is asked of a case is computed from its shares alon
 that does not depend on the other cases: a row alone has the same bits.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,9 @@ from psephos.models.prototypes.mixture_sums import (
 )
 from psephos.vote import Vote
 
-__all__ = ["NormalMixture", "mixture_blocks", "mixture_of"]
+__all__ = ["NormalMixture", "mixture_of"]
 
 _Floats = NDArray[np.float64]
-_HELD = 1 << 24  # shares of one block of `mixture_blocks`: 128 MiB
 _Sums = Callable[[_Floats, _Floats, _Floats], _Floats]
 
 
@@ -326,7 +325,7 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     Returns
     -------
     mixture : NormalMixture
-        It holds n T shares; see `mixture_blocks` where that is too many.
+        It holds n T shares.
 
     Raises
     ------
@@ -339,17 +338,6 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     for rows in parts(len(share), vote.n_voters):
         share[rows] = vote.shares(X[rows])
     return NormalMixture(share, mean, spread)
-
-
-def mixture_blocks(vote: Vote, X: Any) -> Iterator[tuple[slice, NormalMixture]]:
-    """Yield the rows, block by block, and their `mixture_of`: at most 128 MiB of shares at once.
-
-    Parameters, errors and components are those of `mixture_of`; a row's shares are the same to
-    the bit. `crps` makes its table of pairs again in every block, which takes about a third of its
-    time for T = 10,000 and less for fewer.
-    """
-    for rows in parts(X.shape[0], vote.n_voters, _HELD):
-        yield rows, mixture_of(vote, X[rows])
 
 
 def _components(vote: Vote) -> tuple[_Floats, _Floats]:

@@ -34,7 +34,7 @@ _ROOT_2, _ROOT_2PI = np.sqrt(2.0), np.sqrt(2.0 * np.pi)
 
 def parts(n: int, t: int, held: int | None = None) -> Iterator[slice]:
     """Yield slices of n rows of t entries, each of about `held` entries (default: 1 MiB)."""
-    size = max(1, (_BLOCK if held is None else held) // t)
+    size = max(1, (held or _BLOCK) // t)
     for first in range(0, n, size):
         yield slice(first, min(first + size, n))
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.kernels.prototypes.sums import (
     ZERO_AT,
     Sums,
@@ -16,7 +15,7 @@ from psephos.kernels.prototypes.sums import (
 )
 from psephos.models.prototypes.scaling import ScaledRows
 
-__all__ = ["BatchObjective", "own_and_total"]
+__all__ = ["BatchObjective"]
 
 _Float = NDArray[np.float64]
 _NO_TWINS = np.empty(0, np.int64)
@@ -182,16 +181,3 @@ def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float | 
     squares = float(np.einsum("i,i", x, x))
     value = strength * (0.5 * (1.0 - share) * squares + share * total)
     return value, strength * ((1.0 - share) * x + share)
-
-
-def own_and_total(
-    Z: ScaledRows, prototypes: _Float, v: _Float, w: _Float, y: NDArray[Any], n_classes: int, *,
-    is_category: NDArray[np.bool_], agree: _Float, n_jobs: int | None = None,
-) -> _Float:  # fmt: skip
-    """Return a batch's mass for each class (n, K): ``sum over y_j = k of w_j G(x_n, c_j)``.
-
-    Rows and prototypes are scaled; `y` are codes. Sums over classes are the batch's total mass.
-    """
-    table = np.zeros((len(y), n_classes))
-    table[np.arange(len(y)), y] = w
-    return kernel_sums(Z, prototypes, v, table, is_category, agree, n_jobs)

@@ -48,6 +48,12 @@ class Minimum(NamedTuple):
     reason: str  # why it stopped, in words
     converged: bool
 
+    def after(self, before: "Minimum", further: int = 0) -> "Minimum":
+        """Return this one, counting what was done before it, and `further` evaluations."""
+        n_evaluations = self.n_evaluations + before.n_evaluations + further
+        n_iterations = self.n_iterations + before.n_iterations
+        return self._replace(n_iterations=n_iterations, n_evaluations=n_evaluations)
+
 
 def descend(
     objective: _Objective,
@@ -84,11 +90,6 @@ def descend(
     gradient_tolerance : float, default=1e-5
         Stops when no entry of the projected gradient (with respect to z) exceeds it.
     max_iterations : int, default=15000
-
-    Raises
-    ------
-    PsephosError
-        If the objective is not finite at the start.
 
     References
     ----------

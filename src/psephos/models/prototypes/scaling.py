@@ -92,11 +92,6 @@ def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled
 
     Both are weighted, over the rows that have a value. A category stays a code; with it goes the
     chance that two of the rows agree in it.
-
-    Raises
-    ------
-    PsephosError
-        If a column holds numbers that can be neither subtracted nor divided by their deviation.
     """
     values = _array(table)
     total, mean, deviation = _moments(values, rows, weight)

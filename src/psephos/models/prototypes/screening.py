@@ -80,16 +80,14 @@ def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) 
     """
     if objective.n_candidates < _FEW:
         return descend(objective, start, **options)
-    screened, n_iterations, n_evaluations = Screened(objective), 0, 0
-    found = Minimum(start, np.inf, 0, 0, "", False)
+    screened = Screened(objective)
+    found = total = Minimum(start, np.inf, 0, 0, "", False)
     for _ in range(_ROUNDS):
         found = descend(screened, found.x, **options)
-        n_iterations, n_evaluations = (
-            n_iterations + found.n_iterations, n_evaluations + found.n_evaluations
-        )  # fmt: skip
+        total = found.after(total)
         if screened.settled(found.x):
             break
-    return found._replace(n_iterations=n_iterations, n_evaluations=n_evaluations)
+    return total
 
 
 def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
@@ -104,11 +102,7 @@ def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -
         thinner = _thinner(objective, found)
         if thinner is None:
             break
-        again = descend_screened(objective, thinner, **options)
-        found = again._replace(
-            n_iterations=found.n_iterations + again.n_iterations,
-            n_evaluations=found.n_evaluations + again.n_evaluations + len(_SMALL),
-        )
+        found = descend_screened(objective, thinner, **options).after(found, len(_SMALL))
     return found
 
 
@@ -167,8 +161,5 @@ def descend_with_reentry(
         if values[best] >= found.f:
             break
         again = descend_thinned(objective, starts[best], **options)
-        found = again._replace(
-            n_iterations=found.n_iterations + again.n_iterations,
-            n_evaluations=found.n_evaluations + again.n_evaluations + len(_TRIED) + 1,
-        )
+        found = again.after(found, len(_TRIED) + 1)
     return found

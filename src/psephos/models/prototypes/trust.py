@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context
-from psephos.models.prototypes.common import Batched
-from psephos.models.prototypes.growing import Growth, Rows
-from psephos.models.prototypes.kinds import NO_PATH, Batch, Path
-from psephos.models.prototypes.objective import own_and_total
+from psephos.models.prototypes.batches import NO_PATH, Batch, Path, class_masses
+from psephos.models.prototypes.common import Batched, Growth, Rows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
@@ -106,16 +104,11 @@ def _folds(
 
 def _losses(rows: Rows, fitted: Fitted) -> _Floats:
     """Return the log-loss of rows by each factor, (n, factors)."""
-    scaling, n_classes = fitted.scaled.scaling, len(fitted.prior)
-    scaled = scaled_by(scaling, rows.table, rows.rows)
+    n_classes = len(fitted.prior)
+    scaled = scaled_by(fitted.scaled.scaling, rows.table, rows.rows)
     mass = np.zeros((len(rows.y), n_classes))
     for found in (batch.found for batch in fitted.batches if len(batch.found.weight)):
-        read = np.flatnonzero(found.inverse_bandwidth)
-        mass += own_and_total(
-            scaled.Z.reading(read), found.prototypes[:, read], found.inverse_bandwidth[read],
-            found.weight, found.answer, n_classes, is_category=scaled.is_category[read],
-            agree=scaling.agree[read],
-        )  # fmt: skip
+        mass += class_masses(scaled, found, n_classes)
     own = mass[np.arange(len(mass)), rows.y]
     masses = fitted.prior[rows.y, None] + FACTORS * own[:, None]
     return -np.log(masses / (1.0 + FACTORS * mass.sum(axis=1)[:, None]) + _LEAST)

@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Table
-from psephos.models.swag.dimensions import Dimensions
-from psephos.models.swag.errors import Errors
-from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.gaps import prior_scores
-from psephos.models.swag.library import Library
+from psephos.models.swag.evaluation import Evaluation, prior_scores
+from psephos.models.swag.library import Dimensions, Library
+from psephos.models.swag.measures import Errors
 from psephos.models.swag.steps import Step
 from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of

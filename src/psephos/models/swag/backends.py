@@ -1,22 +1,99 @@
-"""Candidates judged in fixed chunks, by any number of workers of any kind, to the same bytes."""
+"""Candidates judged in fixed chunks by any workers, to the same bytes; progress and cost."""
 
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import comb
 from typing import Any
 from uuid import uuid4
 
 import joblib
+import numpy as np
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from psephos._workers import delayed, one_thread
-from psephos.models.swag.candidates import Subsets
-from psephos.models.swag.errors import Errors
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.progress import Clock
+from psephos.models.swag.measures import Errors
+from psephos.models.swag.problem import Subsets
+from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.store import ChunkMemory
 
-__all__ = ["Workers"]
+__all__ = ["Clock", "Report", "Standing", "StepCost", "Workers", "estimate_cost", "progress_bar"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a search is.
+
+    The time left to its end is estimated as if candidates of the steps to come were as many and
+    took as long as those of this step; it is NaN while nothing is known.
+    """
+
+    dimension: int  # the step at work
+    last: int  # the greatest dimension that may follow
+    done: int  # candidates judged in this step
+    total: int
+    seconds: float  # spent in this step
+    seconds_left: float
+
+
+Report = Callable[[Standing], None]
+
+
+class Clock:
+    """Calls `report` with a `Standing` after each chunk of a step."""
+
+    def __init__(self, report: Report, dimension: int, last: int, total: int) -> None:
+        self._report, self._step, self._total = report, (dimension, last), total
+        self._done = self._known = 0
+        self._start = time.monotonic()
+
+    def tick(self, n: int, *, known: bool = False) -> None:
+        """Count n more candidates; `known` ones were read, and say nothing of the time it takes."""
+        self._done += n
+        self._known += n if known else 0
+        spent = time.monotonic() - self._start
+        fresh = self._done - self._known
+        dimension, last = self._step
+        left = self._total - self._done + (last - dimension) * self._total
+        seconds_left = spent / fresh * left if fresh else float("nan")
+        self._report(Standing(dimension, last, self._done, self._total, spent, seconds_left))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Report]:
+    """Return a report that draws a bar for each step, with the time left to the end."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns) as bar:
+        tasks = {}
+
+        def report(standing: Standing) -> None:
+            d = standing.dimension
+            if d not in tasks:
+                words = f"{d} column{'s' if d > 1 else ''}"
+                tasks[d] = bar.add_task(words, total=standing.total, left="")
+            seconds = standing.seconds_left
+            left = "" if seconds != seconds else f"about {_words(seconds)} to the end"
+            bar.update(tasks[d], completed=standing.done, left=left)
+
+        yield report
+
+
+def _words(seconds: float) -> str:
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
 
 _held: dict[str, Evaluation] = {}  # the evaluation that a worker process is bound to
 _lock = threading.Lock()
@@ -28,33 +105,19 @@ class Workers:
 
     Chunks have a size that does not depend on the workers, each is a pure function of the
     evaluation and its candidates, and linear algebra runs in one thread, so that the errors are
-    the same bytes for any `n_jobs` and any backend of joblib; a chunk lost with a worker is
-    computed again by backends that repeat tasks (Dask), to the same bytes.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    n_jobs : int or None, default=None
-        As in joblib: None is 1, or what ``joblib.parallel_config`` says.
-    key : str
-        By which a worker's process knows the evaluation that it is bound to.
-
-    Notes
-    -----
-    Batched learners release Python's lock and ask for threads, others for processes; a backend
-    set by ``joblib.parallel_config`` (loky, threading, Dask, Ray) goes before that. Arrays of more
-    than 1 MB are shared with loky's processes through joblib's memory maps, and a process binds
-    the learner once.
+    the same bytes for any `n_jobs` (as in joblib) and any backend, those that repeat a lost task
+    too. Batched learners release Python's lock and ask for threads, others for processes, each of
+    which binds the learner once; ``joblib.parallel_config`` (loky, Dask, Ray) goes before that.
     """
 
     evaluation: Evaluation
     n_jobs: int | None = None
-    key: str = field(default_factory=lambda: uuid4().hex)
+    key: str = field(default_factory=lambda: uuid4().hex)  # of the evaluation, to other processes
 
     def __call__(
         self, subsets: Subsets, memory: ChunkMemory | None = None, clock: Clock | None = None
     ) -> Errors:
-        """Return the errors of candidates (M, d); see `search.Evaluate`."""
+        """Return the errors of candidates (M, d)."""
         size = self.evaluation.chunk
         chunks = [subsets[start : start + size] for start in range(0, len(subsets), size)]
         known = [memory.get(i, len(c)) if memory else None for i, c in enumerate(chunks)]
@@ -94,3 +157,47 @@ def _judge(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Err
         evaluation = _held[key]
     with one_thread():
         return evaluation.errors(subsets)
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What a step is expected to cost."""
+
+    dimension: int
+    n_candidates: int  # at most
+    n_fits: int  # candidates times splits
+    seconds: float  # of one worker
+
+
+def estimate_cost(
+    evaluation: Evaluation, settings: SearchSettings, *, seconds: float = 0.5, seed: int = 0
+) -> list[StepCost]:
+    """Return what each step of a search will cost at most, from random candidates.
+
+    The pool S* is taken to have the share alpha of the columns (of pairs: all columns). Strong
+    candidates may take longer than random ones (support vectors, separable classes). Each
+    dimension is tried for so many `seconds`, at least one chunk. The sum of the steps' seconds,
+    divided by the number of workers, is the time of the search.
+    """
+    p = evaluation.problem.X.shape[1]
+    pairs = settings.first_step == "pairs" and p > 1
+    n_pool = p if pairs else int((p - 1) * settings.share(1)) + 1
+    rng = np.random.default_rng(seed)
+    workers = Workers(evaluation, 1)
+    workers(np.zeros((1, 1), dtype=np.intp))  # compiles and binds
+    steps: list[StepCost] = []
+    for d in range(1, min(settings.last, n_pool) + 1):
+        count = p if d == 1 else int(min(comb(n_pool, d), settings.most(n_pool)))
+        if pairs and d == 2:
+            count = min(comb(p, 2), settings.n_pairs)
+        spent, tried, size = 0.0, 0, 1
+        while tried < count and spent < seconds:
+            size = min(size, evaluation.chunk, count - tried)
+            probe = np.sort(np.stack([rng.choice(p, d, replace=False) for _ in range(size)]))
+            start = time.perf_counter()
+            workers(probe)
+            spent += time.perf_counter() - start
+            tried, size = tried + size, 4 * size
+        fits = count * evaluation.problem.folds.n_splits
+        steps.append(StepCost(d, count, fits, spent / tried * count))
+    return steps

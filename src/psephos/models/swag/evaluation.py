@@ -11,19 +11,76 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Table
-from psephos.models.swag.errors import Errors, Measure
-from psephos.models.swag.gaps import complete_problem, groups, prior_scores, with_prior
-from psephos.models.swag.losses import make_measure
-from psephos.models.swag.problem import BoundLearner, Folds, Learner, Problem, Says
+from psephos.models.swag.measures import Errors, Measure, make_measure
+from psephos.models.swag.problem import BoundLearner, Folds, Learner, Problem, Says, Subsets
 from psephos.vote import Voters
 
-__all__ = ["Evaluation", "divided", "powers_of"]
+__all__ = ["Evaluation", "divided", "powers_of", "prior_scores"]
 
 _Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_Parts = list[tuple[_Rows, Voters]]
 _NUMBERS = 2**20  # scores held at once (8 MB), whatever the number of workers
 _MOST = 1024
 _binding = threading.Lock()
 _PLAIN = {"free": 200, "own": 450}  # of two: fourth powers, and squares, are far within float64
+
+
+def _complete_problem(
+    problem: Problem, columns: _Rows, present: NDArray[np.bool_]
+) -> tuple[Problem, _Rows]:
+    """Return the problem on some columns and the rows present, and which test rows it keeps.
+
+    Splits that cannot serve are left out: those without a test row, or whose training rows lack a
+    class (numbers: are fewer than two).
+    """
+    folds, row = problem.folds, np.cumsum(present) - 1
+    splits, tested = [], [np.empty(0, dtype=np.intp)]
+    for s in range(folds.n_splits):
+        train, place = folds.of_split(s)
+        test = folds.test[place]
+        train, kept = train[present[train]], present[test]
+        n_classes = len(np.unique(problem.y[train])) if problem.n_classes else len(train)
+        if kept.any() and n_classes >= max(2, problem.n_classes):
+            splits.append((row[train], row[test[kept]]))
+            tested.append(place.start + np.flatnonzero(kept))
+    part = Problem(
+        np.asfortranarray(problem.X[np.ix_(present, columns)]),
+        problem.y[present],
+        problem.n_classes,
+        problem.weight[present],
+        Folds.of(splits),
+        problem.seed,
+        None if problem.n_codes is None else problem.n_codes[columns],
+    )
+    return part, np.concatenate(tested)
+
+
+def prior_scores(problem: Problem) -> _Floats:
+    """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
+
+    Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
+    weighted mean.
+    """
+    folds = problem.folds
+    out = np.empty((folds.n_tests, problem.n_outputs))
+    for s in range(folds.n_splits):
+        train, test = folds.of_split(s)
+        y, weight = problem.y[train], problem.weight[train]
+        if not problem.n_classes:
+            out[test] = np.average(y, weights=weight)
+            continue
+        shares = np.log(np.bincount(y, weight, problem.n_classes) / weight.sum())
+        out[test] = shares[1] - shares[0] if problem.n_outputs == 1 else shares
+    return out
+
+
+def _with_prior(scores: _Floats, problem: Problem) -> _Floats:
+    """Return scores (B, L, K) with the prior's where one of a row is not finite."""
+    if np.isfinite(scores.sum()):
+        return scores
+    lost: Any = ~np.isfinite(scores).all(axis=2)
+    return np.where(lost[:, :, None], prior_scores(problem), scores)
 
 
 @dataclass(frozen=True)
@@ -73,13 +130,7 @@ class Evaluation:
         n_codes: NDArray[np.intp] | None = None,
         powers: NDArray[np.intp] | None = None,
     ) -> Self:
-        """Return the evaluation of a table X (n, p) with NaN where a value is missing.
-
-        Raises
-        ------
-        PsephosError
-            If the measure is unknown or does not suit the target (see `make_measure`).
-        """
+        """Return the evaluation of a table X (n, p) with NaN where a value is missing."""
         weights = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         measure = make_measure(scoring, y, n_classes, weights, folds, classes)
         missing = np.isnan(X)
@@ -103,11 +154,11 @@ class Evaluation:
         """Return the errors of candidates (B, d)."""
         return self.measure.errors(self.scores(subsets))
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Subsets) -> _Floats:
         """Return the out-of-fold scores of candidates, shape (B, L, K)."""
         problem = self.problem
         if self.missing is None:
-            return with_prior(self.bound().scores(subsets), problem)
+            return _with_prior(self.bound().scores(subsets), problem)
         gappy: Any = self._holes[subsets].any(axis=1)
         out = np.empty((len(subsets), problem.folds.n_tests, problem.n_outputs))
         if not gappy.all():
@@ -117,19 +168,29 @@ class Evaluation:
             for chosen, present in self._groups(subsets, np.flatnonzero(gappy)):
                 out[chosen] = prior
                 columns = np.unique(subsets[chosen])
-                part, tested = complete_problem(problem, columns, present)
+                part, tested = _complete_problem(problem, columns, present)
                 if part.folds.n_splits:
                     local = np.searchsorted(columns, subsets[chosen])
-                    bound = self.learner.bind(self._seeded(part, subsets[chosen[0]]))
+                    bound = self._bind(part, subsets[chosen[0]])
                     out[np.ix_(chosen, tested)] = bound.scores(local)
-        return with_prior(out, problem)
+        return _with_prior(out, problem)
 
-    def _groups(
-        self, subsets: NDArray[np.intp], which: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
-        """Yield candidates that are complete on the same rows, and these rows."""
+    def _groups(self, subsets: Subsets, which: _Rows) -> Iterator[tuple[_Rows, NDArray[np.bool_]]]:
+        """Yield candidates of `which` that are complete on the same rows, and these rows.
+
+        Where the learner draws, every candidate is a group of its own.
+        """
         assert self.missing is not None
-        yield from groups(self.missing, subsets, which, apart=self._draws)
+        absent = np.zeros((len(which), len(self.missing)), dtype=bool)
+        for column in subsets[which].T:
+            absent |= self.missing[:, column].T
+        packed = np.packbits(absent, axis=1)
+        _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        group = group.ravel()
+        if self._draws:
+            first = group = np.arange(len(which))
+        for g, i in enumerate(first):
+            yield which[group == g], ~absent[i]
 
     @cached_property
     def _holes(self) -> NDArray[np.bool_]:
@@ -141,54 +202,46 @@ class Evaluation:
     def _draws(self) -> bool:
         return bool(getattr(self.learner, "draws", False))
 
-    def _seeded(self, part: Problem, columns: NDArray[np.intp]) -> Problem:
-        """Return the problem with a seed of the candidate's true columns, if it matters."""
-        if not self._draws:
-            return part
-        words = [self.problem.seed, *columns.tolist()]
-        return replace(part, seed=int(np.random.SeedSequence(words).generate_state(1)[0]))
+    def _bind(self, part: Problem, columns: NDArray[np.intp]) -> BoundLearner:
+        """Bind the learner, with a seed of the candidate's true columns, if it matters."""
+        if self._draws:
+            words = [self.problem.seed, *columns.tolist()]
+            seed = int(np.random.SeedSequence(words).generate_state(1)[0])
+            part = replace(part, seed=seed)
+        return self.learner.bind(part)
 
-    def fit(
-        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats
-    ) -> list[tuple[NDArray[np.intp], Voters]]:
+    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> _Parts:
         """Return one voter per subset, trained on all rows where its columns are present.
 
         See `BoundLearner.fit`. Where these rows cannot train it (they lack a class), the voter
-        says the prior of the rows that there are.
-
-        Returns
-        -------
-        parts : list of (positions, voters)
-            For `psephos.vote.join`: one part for all subsets without gaps, and one for each set
-            of complete rows.
+        says the prior of the rows that there are. Parts are (positions, voters), as
+        `psephos.vote.join` takes them: one for all subsets without gaps, and one for each set of
+        complete rows.
         """
         parts = self._fitted(subsets, says, code)
         if self.powers is None:
             return parts
-        units: list[tuple[NDArray[np.intp], Any]] = parts
+        units: list[tuple[_Rows, Any]] = parts
         return [(which, voters.times(self.powers)) for which, voters in units]
 
-    def _fitted(
-        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats
-    ) -> list[tuple[NDArray[np.intp], Voters]]:
+    def _fitted(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> _Parts:
         """Return the voters of the table that learners see."""
         if self.missing is None:
             return [(np.arange(len(subsets)), self.bound().fit(subsets, says, code))]
         gappy = np.array([bool(self._holes[s].any()) for s in subsets])
-        parts: list[tuple[NDArray[np.intp], Voters]] = []
+        parts: _Parts = []
         if not gappy.all():
             kept = np.flatnonzero(~gappy)
             parts.append((kept, self.bound().fit([subsets[i] for i in kept.tolist()], says, code)))
-        every = np.arange(self.problem.X.shape[1])
+        every, nothing = np.arange(self.problem.X.shape[1]), np.empty(0, dtype=np.intp)
         sizes = np.array([len(s) for s in subsets])
         for size in np.unique(sizes[gappy]):
             which = np.flatnonzero(gappy & (sizes == size))
             table = np.stack([subsets[i] for i in which.tolist()])
             for chosen, present in self._groups(table, np.arange(len(which))):
-                part, _ = complete_problem(self.problem, every, present)
-                bound = self.learner.bind(self._seeded(part, table[chosen[0]]))
+                part, _ = _complete_problem(self.problem, every, present)
+                bound = self._bind(part, table[chosen[0]])
                 trainable = self.problem.n_classes in (0, len(np.unique(part.y)))
-                nothing = np.empty(0, dtype=np.intp)
                 asked = [table[i] if trainable and len(part.y) > 1 else nothing for i in chosen]
                 parts.append((which[chosen], bound.fit(asked, says, code)))
         return parts
@@ -209,11 +262,6 @@ def powers_of(table: Table, X: _Floats, learner: Any) -> NDArray[np.intp] | None
 
     Learners say by ``units`` whether they compare values only ('any', the default), can be given
     a column in any unit ('free'), or mean the unit the column has ('own').
-
-    Raises
-    ------
-    PsephosError
-        If a column has to be divided, and the learner means its unit.
     """
     units = getattr(learner, "units", "any")
     if units == "any":

@@ -44,14 +44,7 @@ class GenericLearner:
     chunk: ClassVar[int] = 16
 
     def bind(self, problem: Problem) -> "BoundGeneric":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the estimator is of the other kind (a classifier for numbers, a regressor for
-            classes), or cannot weigh rows and they differ in weight.
-        """
+        """Return the learner on a problem."""
         name = type(self.estimator).__name__
         kind = get_tags(self.estimator).estimator_type
         wanted = "classifier" if problem.n_classes else "regressor"

@@ -1,4 +1,4 @@
-"""The library: every strong model's columns and errors, and what can be asked of them."""
+"""The library: every strong model and its errors, and what can be asked of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +10,49 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._stored import Nullable
-from psephos.models.swag.dimensions import Dimensions
-from psephos.models.swag.synonyms import find_synonyms
-from psephos.vote.ballots import Framed
+from psephos.vote.ballots import Framed, frame_of
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["Library", "library_of"]
+__all__ = ["Dimensions", "Library", "library_of"]
 
 _Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class Dimensions:
+    """What the search saw at each number of columns, strong or not; D dimensions."""
+
+    tag: ClassVar[str] = "library dimensions"
+    dimension: NDArray[np.intp]  # (D,)
+    n_candidates: NDArray[np.intp]  # (D,) judged
+    n_strong: NDArray[np.intp]  # (D,) kept
+    threshold: _Floats  # (D,) the alpha-quantile of the errors
+    median: _Floats  # (D,)
+    best: _Floats  # (D,)
+    counts: NDArray[np.intp]  # (D, bins) histogram of the errors
+    edges: _Floats  # (bins + 1,)
+
+    def __post_init__(self) -> None:
+        d = len(self.dimension)
+        rows = (self.n_candidates, self.n_strong, self.threshold, self.median, self.best)
+        check(all(a.shape == (d,) for a in rows), "dimensions differ in number")
+        whole = (self.dimension, self.n_candidates, self.n_strong, self.counts)
+        check(all(a.dtype == np.intp for a in whole), "counts are not integers")
+        numbers = (self.threshold, self.median, self.best, self.edges)
+        check(all(a.dtype == np.float64 for a in numbers), "errors are not float64")
+        check(self.edges.ndim == 1, "edges are not in a row")
+        check(self.counts.shape == (d, max(len(self.edges) - 1, 0)), "a histogram has other bins")
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table as lists, without the histogram."""
+        names = ("dimension", "n_candidates", "n_strong", "best", "threshold", "median")
+        return {name: getattr(self, name).tolist() for name in names}
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return one row per number of columns as a data frame."""
+        return frame_of(self.columns(), backend)
 
 
 @register
@@ -185,22 +219,44 @@ class Library(Framed):
     def synonyms(self, column: Any) -> dict[str, list[Any]]:
         """Return which columns replace one in models that are otherwise alike.
 
+        Two models are alike but for one column if one is C + {column} and the other C + {other},
+        with the same companions C (at least one). Source: SWAG (Molinari et al. 2020), section 4.
+
         Parameters
         ----------
         column : str or int
 
         Returns
         -------
-        dict of lists
-            As `psephos.models.swag.synonyms.find_synonyms` says.
+        dict of lists, most companions first
+            ``column`` (the synonym), ``contexts`` (how many C), ``share`` (of the models of two or
+            more columns with the one), ``difference`` (mean error of the synonym's model minus
+            that with the one), ``companions`` (the columns in C, most frequent first).
 
         Raises
         ------
         PsephosError
             If no model reads the column.
         """
-        members = [self.member[a:b].tolist() for a, b in pairwise(self.ptr.tolist())]
-        return find_synonyms(members, self.error, self.words, self._position(column))
+        wanted, words, error = self._position(column), self.words, self.error.tolist()
+        sets = [frozenset(self.member[a:b].tolist()) for a, b in pairwise(self.ptr.tolist())]
+        known = {own - {wanted}: e for own, e in zip(sets, error, strict=True)
+                 if wanted in own and len(own) > 1}  # fmt: skip
+        found: dict[int, list[tuple[frozenset[int], float]]] = {}
+        for own, e in zip(sets, error, strict=True):
+            for other in () if wanted in own else own:
+                rest = own - {other}
+                if rest in known:
+                    found.setdefault(other, []).append((rest, e - known[rest]))
+        order = sorted(found, key=lambda j: (-len(found[j]), j))
+        contexts = [[rest for rest, _ in found[j]] for j in order]
+        return {
+            "column": [words[j] for j in order],
+            "contexts": [len(sets) for sets in contexts],
+            "share": [len(sets) / len(known) for sets in contexts],
+            "difference": [float(np.mean([gap for _, gap in found[j]])) for j in order],
+            "companions": [_frequent(sets, words) for sets in contexts],
+        }
 
     # ------------------------------------------------------------------ parts of it
     def take(self, models: NDArray[np.intp]) -> Self:
@@ -234,6 +290,13 @@ class Library(Framed):
         part = self.usable_with(columns.tolist())
         where = positions(part.columns, columns)
         return replace(part, n_features=len(columns), columns=where)
+
+
+def _frequent(contexts: Sequence[frozenset[int]], words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of some contexts, the most frequent first."""
+    counts = np.bincount([j for one in contexts for j in one], minlength=len(words))
+    order = np.argsort(-counts, kind="stable")
+    return tuple(words[j] for j in order[: int((counts > 0).sum())].tolist())
 
 
 def library_of(model: Any) -> Library:

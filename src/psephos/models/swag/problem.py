@@ -7,28 +7,22 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels._jit import frozen
 from psephos.vote import Voters
 
-__all__ = ["BoundLearner", "Folds", "Learner", "Problem", "Says"]
+__all__ = ["BoundLearner", "Folds", "Learner", "Problem", "Says", "Subsets"]
 
 _Floats = NDArray[np.float64]
+Subsets = NDArray[np.intp]  # (B, d), sorted columns of B candidates
 Says = Literal["answer", "probability", "value"]
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Training and test rows of S splits, the same for every candidate.
-
-    Parameters
-    ----------
-    train, test : ndarray of int32
-        Row positions of all splits, one split after the other.
-    train_ptr, test_ptr : ndarray of shape (S + 1,), int64
-        Where each split's rows begin in them.
-    """
+    """Training and test rows of S splits, one split after the other, for every candidate."""
 
     train: NDArray[np.int32]
-    train_ptr: NDArray[np.int64]
+    train_ptr: NDArray[np.int64]  # (S + 1,) where each split's rows begin
     test: NDArray[np.int32]
     test_ptr: NDArray[np.int64]
 
@@ -38,13 +32,18 @@ class Folds:
 
         Rows are sorted within a split, so that sums run in one order.
         """
-        pairs = [(np.sort(np.asarray(a)), np.sort(np.asarray(b))) for a, b in splits]
-        return cls(*_joined([a for a, _ in pairs]), *_joined([b for _, b in pairs]))
+        parts = list(splits)
+        return cls(*_joined([a for a, _ in parts]), *_joined([b for _, b in parts]))
 
     @classmethod
     def whole(cls, n_rows: int) -> Self:
         """Return one split that trains on every row and tests none: the final fit."""
         return cls.of([(np.arange(n_rows), np.empty(0, dtype=np.int32))])
+
+    def of_split(self, s: int) -> tuple[NDArray[np.int32], slice]:
+        """Return the training rows of a split, and the places of its test rows in `test`."""
+        train = self.train[self.train_ptr[s] : self.train_ptr[s + 1]]
+        return train, slice(self.test_ptr[s], self.test_ptr[s + 1])
 
     @property
     def n_splits(self) -> int:
@@ -58,8 +57,9 @@ class Folds:
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    ptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-    return np.concatenate(parts).astype(np.int32), ptr
+    none = np.empty(0, dtype=np.int32)
+    ptr = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+    return np.concatenate([none, *map(np.sort, parts)]).astype(np.int32), ptr
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,11 @@ class Problem:
     n_codes: NDArray[np.intp] | None = None
 
     @property
+    def XT(self) -> _Floats:
+        """Return the columns (p, n), as kernels take them: each is compiled once."""
+        return frozen(self.X.T, np.float64)
+
+    @property
     def n_outputs(self) -> int:
         """Return K: 1 for two classes and for regression, else one a class."""
         return self.n_classes if self.n_classes > 2 else 1
@@ -109,33 +114,18 @@ class BoundLearner(Protocol):
         ``folds.test[l]``, test_ptr[s] <= l < test_ptr[s + 1]. Two classes: one number, above 0
         for the second class (log-odds where the model is probabilistic, else its margin). More
         classes: one number a class, the greatest wins, the first of equals (log-probabilities up
-        to a constant, where probabilistic). Regression: the prediction.
-
-        Parameters
-        ----------
-        subsets : ndarray of shape (B, d), intp
-            Sorted columns of each candidate; a candidate's scores do not depend on the others.
+        to a constant, where probabilistic). Regression: the prediction. A candidate's scores do not
+        depend on the others.
         """
         ...
 
-    def fit(
-        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
-    ) -> Voters:
+    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
         """Return one voter per subset (of any sizes), trained on all rows.
 
-        Parameters
-        ----------
-        subsets : sequence of ndarray of shape (d_t,)
-        says : {'answer', 'probability', 'value'}
-            answer: the code of the winning class. probability: sum over k of p_k code_k. value:
-            the prediction (regression; `code` is ignored).
-        code : ndarray of shape (n_classes, K)
-            The target's table of codes.
-
-        Notes
-        -----
-        A voter names exactly the columns of its subset, abstains (says 0) where one of them is
-        missing, and works without any column: the empty subset gives the training prior.
+        It says the code, a row of `code` (n_classes, K), of the winning class ('answer'), the sum
+        over k of p_k code_k ('probability'), or the prediction of a regression ('value'). A voter
+        names exactly the columns of its subset, abstains (says 0) where one of them is missing,
+        and works without any column: the empty subset gives the training prior.
         """
         ...
 
@@ -152,11 +142,5 @@ class Learner(Protocol):
     """
 
     def bind(self, problem: Problem) -> BoundLearner:
-        """Return the learner on a problem, with what its candidates share computed once.
-
-        Raises
-        ------
-        PsephosError
-            If the mechanism cannot serve the problem (a regression, many classes).
-        """
+        """Return the learner on a problem, with what its candidates share computed once."""
         ...

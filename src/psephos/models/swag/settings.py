@@ -1,26 +1,79 @@
-"""The meta-parameters of a search, checked."""
+"""The meta-parameters of a search, what each may be, and how SWAG takes part in comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, LogUniform
-from psephos._errors import PsephosError
 from psephos.contender import Contender, Params, Shape
-from psephos.models.swag.candidates import Sampling
+from psephos.params import (
+    Anything,
+    Constraint,
+    Flag,
+    Folder,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+)
 
-__all__ = ["CONTENDER", "REGRESSOR", "SearchSettings", "Ties"]
+__all__ = ["CONTENDER", "REGRESSOR", "SHARED", "Sampling", "SearchSettings"]
 
-Ties = Literal["log_loss", "all", "first"]
-_WORDS = {
-    "ties": ("log_loss", "all", "first"),
-    "sampling": ("parent", "uniform"),
-    "first_step": ("columns", "pairs"),
-    "keep": ("strong", "all"),
+Sampling = Literal["parent", "uniform"]
+
+
+class _Endless:
+    """Infinity."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value is infinity."""
+        return isinstance(value, Real) and float(value) == np.inf
+
+    def words(self) -> str:
+        """Return its name."""
+        return "inf"
+
+
+class _Shares:
+    """A share, or one for each step."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value is a share or a sequence of some."""
+        share = Interval(0, 1, open_low=True)
+        if isinstance(value, Real):
+            return share.allows(value)
+        several = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+        return several and len(value) > 0 and all(map(share.allows, value))
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "a number above 0 and at most 1, a sequence of such numbers"
+
+
+SHARED: Mapping[str, Constraint] = {
+    "p_max": OneOf((Interval(1, whole=True), Options(("epv", "curve", "embedded")))),
+    "m": OneOf((Interval(1, whole=True), _Endless()), none=True),
+    "alpha": OneOf((_Shares(),), none=True),
+    "delta": Interval(0, 1, open_low=True),
+    "n_folds": Interval(2, whole=True),
+    "n_repeats": Interval(1, whole=True),
+    "cv": Anything(),
+    "scoring": Anything(),
+    "dimension": OneOf((Interval(1, whole=True),), none=True),
+    "sampling": Options(("parent", "uniform")),
+    "ties": Options(("log_loss", "all", "first")),
+    "first_step": Options(("columns", "pairs")),
+    "absent": Options((None, "vote")),
+    "n_reserve": Interval(0, whole=True),
+    "folder": Folder(),
+    "verbose": Flag(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
 }
 
 
@@ -37,11 +90,10 @@ class SearchSettings:
         its spread over splits divided by the square root of the number of splits that test every
         row once. (The paper leaves this to future work, "similarly to the scree plot".)
     m : int, inf or None, default=None
-        Most candidates of a step. inf tries all subsets of the pool S*; None is the paper's rule
-        of thumb, C(p*, 2).
+        Most candidates of a step; None is the paper's rule of thumb, C(p*, 2).
     alpha : float or sequence of float, default=0.05
-        Share of the candidates that are strong. A sequence gives the share of each step, its last
-        number that of all further steps: (0.1, 0.05) are two quantiles, q1 and q0.
+        Share of the candidates that are strong, for all steps or for each; the last number is that
+        of all further steps: (0.1, 0.05) are two quantiles, q1 and q0.
     ties : {'log_loss', 'all', 'first'}, default='log_loss'
         Which of the candidates with the quantile's error are strong. 'all': every candidate with
         error <= quantile, as in the paper: with few rows, many more than a share alpha. Else
@@ -49,60 +101,23 @@ class SearchSettings:
         equal: by error, then by the mean log-loss of their scores ('log_loss'), then by columns;
         or by error, then by columns ('first').
     sampling : {'parent', 'uniform'}, default='parent'
-        How candidates are drawn where not all are tried; see `candidates.extensions`.
+        How candidates are drawn where not all are tried; see `search.extensions`.
     first_step : {'columns', 'pairs'}, default='columns'
-        'columns': S* holds the columns that are strong alone, which leaves out columns that say
-        something only together (the parity of two columns: XOR). 'pairs': S* holds the columns of
-        the strong pairs, of all pairs if they are at most `n_pairs`, else of a random sample.
-        Single columns are tried as well.
+        'pairs': S* holds the columns of the strong pairs, of all pairs if they are at most
+        `n_pairs`, else of a random sample. Single columns are tried as well.
     n_pairs : int, default=100_000
     p_limit : int, default=20
         Most columns under ``p_max='curve'``.
-    keep : {'strong', 'all'}, default='strong'
-        'all' keeps the columns of every candidate beside its error; errors are always kept.
-
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value that it cannot have.
     """
 
     p_max: int | Literal["curve"] = 5
     m: float | None = None
     alpha: float | Sequence[float] = 0.05
-    ties: Ties = "log_loss"
+    ties: Literal["log_loss", "all", "first"] = "log_loss"
     sampling: Sampling = "parent"
     first_step: Literal["columns", "pairs"] = "columns"
     n_pairs: int = 100_000
     p_limit: int = 20
-    keep: Literal["strong", "all"] = "strong"
-
-    def __post_init__(self) -> None:
-        whole: dict[str, Any] = {"n_pairs": self.n_pairs, "p_limit": self.p_limit}
-        if self.p_max != "curve":
-            whole["p_max"] = self.p_max
-        if self.m is not None and self.m != np.inf:
-            whole["m"] = self.m
-        for name, value in whole.items():
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                other = {"m": ", inf or None", "p_max": " or 'curve'"}.get(name, "")
-                raise PsephosError(
-                    f"{name} is {value!r}; it must be a whole number of at least 1{other}."
-                )
-        for name, words in _WORDS.items():
-            if getattr(self, name) not in words:
-                raise PsephosError(
-                    f"{name} is {getattr(self, name)!r}; it must be one of "
-                    f"{', '.join(map(repr, words))}."
-                )
-        alpha: Any = self.alpha
-        shares = [alpha] if isinstance(alpha, Real) else list(alpha)
-        if not shares or not all(isinstance(a, Real) and 0 < float(a) <= 1 for a in shares):
-            raise PsephosError(
-                f"alpha is {alpha!r}; it must be a number above 0 and at most 1, or a sequence of "
-                "such numbers."
-            )
-        object.__setattr__(self, "alpha", tuple(float(a) for a in shares))
 
     @property
     def last(self) -> int:
@@ -111,8 +126,8 @@ class SearchSettings:
 
     def share(self, dimension: int) -> float:
         """Return alpha of a step."""
-        shares: Any = self.alpha
-        return shares[min(dimension, len(shares)) - 1]
+        shares = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        return float(shares[min(dimension, len(shares)) - 1])
 
     def most(self, n_pool: int) -> float:
         """Return m for a pool of p* columns."""

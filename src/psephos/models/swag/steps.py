@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.swag.candidates import Subsets
-from psephos.models.swag.errors import Errors
+from psephos.models.swag.measures import Errors
+from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
 
-__all__ = ["Chosen", "Step", "make_step", "post_process", "quantile"]
+__all__ = ["Step", "make_step", "post_process", "quantile"]
 
 _Floats = NDArray[np.float64]
 
@@ -29,8 +29,6 @@ class Step:
         Their errors, as in `Errors`.
     errors : ndarray of shape (M,)
         Errors of all candidates tried, in lexicographic order of their columns.
-    candidates : ndarray of shape (M, d) or None
-        Their columns, if they were to be kept.
     quantile : float
         The alpha-quantile of `errors`.
     """
@@ -41,7 +39,6 @@ class Step:
     spread: _Floats
     tie: _Floats
     errors: _Floats
-    candidates: Subsets | None
     quantile: float
 
     @property
@@ -67,14 +64,7 @@ def _at(n: int, share: float) -> float:
 
 
 def quantile(errors: _Floats, share: float) -> float:
-    """Return a quantile by linear interpolation (type 7 of R, 'linear' of numpy).
-
-    Parameters
-    ----------
-    errors : ndarray of shape (M,)
-    share : float
-        In [0, 1].
-    """
+    """Return a quantile by linear interpolation (type 7 of R, 'linear' of numpy)."""
     place = _at(len(errors), share)
     low = int(place)
     high = min(low + 1, len(errors) - 1)
@@ -93,57 +83,23 @@ def make_step(candidates: Subsets, errors: Errors, settings: SearchSettings) -> 
     else:
         n_strong = int(_at(len(candidates), share)) + 1
     strong = order[:n_strong]
-    return Step(
-        candidates.shape[1],
-        candidates[strong],
-        errors.error[strong],
-        errors.spread[strong],
-        errors.tie[strong],
-        errors.error,
-        candidates if settings.keep == "all" else None,
-        cut,
-    )
+    own = (part[strong] for part in (errors.error, errors.spread, errors.tie))
+    return Step(candidates.shape[1], candidates[strong], *own, errors.error, cut)
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The final set of a search.
+def post_process(
+    steps: Sequence[Step], delta: float = 0.01, dimension: int | None = None
+) -> list[int]:
+    """Return how many strong candidates of each step, the first ones, are in the final set.
 
-    Parameters
-    ----------
-    dimension : int
-        The dimension whose median error is lowest (of equals, the smallest).
-    threshold : float
-        The delta-quantile of that dimension's errors.
-    kept : tuple of int
-        How many of the strong candidates of each step are in the final set: the first ones.
+    Those of all steps with error <= the delta-quantile of the step with the lowest median (of
+    equals, the smallest): seed paper, section 2, "Post-Processing". Medians and quantiles are
+    those of all candidates tried in a step, as the paper's error vectors hold. With a `dimension`
+    (the last step's, if it is beyond), those of that step below its own quantile.
     """
-
-    dimension: int
-    threshold: float
-    kept: tuple[int, ...]
-
-    def subsets(self, steps: Sequence[Step]) -> list[Subsets]:
-        """Return the columns of the final models, step after step, best first."""
-        pairs = zip(steps, self.kept, strict=True)
-        return [columns for step, n in pairs for columns in step.subsets[:n]]
-
-
-def post_process(steps: Sequence[Step], delta: float = 0.01) -> Chosen:
-    """Return the final set (seed paper, section 2, "Post-Processing").
-
-    Medians and quantiles are those of all candidates tried in a step, as the paper's error vectors
-    hold; models are taken from the strong candidates of all steps, those with error <= the
-    delta-quantile of the step with the lowest median.
-
-    Parameters
-    ----------
-    steps : sequence of Step
-        At least one.
-    delta : float, default=0.01
-        In (0, 1].
-    """
-    best = min(steps, key=lambda step: (step.median, step.dimension))
-    threshold = quantile(best.errors, delta)
-    kept = tuple(int((step.error <= threshold).sum()) for step in steps)
-    return Chosen(best.dimension, threshold, kept)
+    chosen = min(steps, key=lambda step: (step.median, step.dimension))
+    if dimension is not None:
+        chosen = steps[min(dimension, len(steps)) - 1]
+    threshold = quantile(chosen.errors, delta)
+    mixed = dimension is None
+    return [int((s.error <= threshold).sum()) if mixed or s is chosen else 0 for s in steps]

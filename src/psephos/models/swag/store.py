@@ -1,39 +1,32 @@
 """A folder that keeps the finished steps of a search, so that a killed one goes on."""
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._whole import write_whole
-from psephos.models.swag.errors import Errors
 from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.measures import Errors
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import Step
 
 __all__ = ["ChunkMemory", "Store", "identity_of"]
 
-_ARRAYS = ("subsets", "error", "spread", "tie", "errors", "candidates")
-_LARGE = ("errors", "candidates")  # mapped from the disk, not read
+_DAMAGED = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError)
 
 
 def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> dict[str, str]:
-    """Return what makes a search the same search: a hash (or the words) of each of its parts.
-
-    Raises
-    ------
-    PsephosError
-        If the learner or the scoring cannot be hashed (a lambda).
-    """
+    """Return what makes a search the same search: a hash (or the words) of each of its parts."""
     problem = evaluation.problem
     parts: dict[str, Any] = {
         "table": (problem.X, evaluation.missing, problem.weight),
@@ -59,22 +52,10 @@ def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> 
 
 
 class Store:
-    """The steps of one search in a folder.
+    """The steps of one search in a folder, made if it does not exist: a file for each.
 
-    Every file is written whole or not at all, and a step's manifest, which holds the checksums of
-    its arrays, last: a step is there or it is not, whenever the process is killed.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Made if it does not exist.
-    identity : mapping of str to str
-        What the search is; see `identity_of`.
-
-    Raises
-    ------
-    PsephosError
-        If the folder holds another search, or something else, or cannot be written.
+    Every file is written whole or not at all, whenever the process is killed. `identity` says what
+    the search is; see `identity_of`.
     """
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
@@ -95,7 +76,7 @@ class Store:
                     f"the folder {str(self.folder)!r} holds files that are no search: give an "
                     "empty folder, or a new one."
                 )
-            write_whole(path, json_bytes(identity))
+            write_whole(path, json.dumps(identity, sort_keys=True, indent=1).encode() + b"\n")
             return
         try:
             known = json.loads(path.read_bytes())
@@ -108,53 +89,35 @@ class Store:
                 f"{', '.join(differing)}): give a new folder, or remove this one."
             )
 
-    def load(self, dimension: int) -> Step | None:
-        """Return a finished step, its long arrays mapped from the disk, or None.
+    def _path(self, dimension: int) -> Path:
+        return self.folder / f"step-{dimension:02d}.npz"
 
-        Raises
-        ------
-        PsephosError
-            If a file of the step is damaged.
-        """
-        manifest = self.folder / f"step-{dimension:02d}.json"
-        if not manifest.exists():
+    def load(self, dimension: int) -> Step | None:
+        """Return a finished step, or None."""
+        path = self._path(dimension)
+        if not path.exists():
             return None
         try:
-            content = json.loads(manifest.read_bytes())
-            arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
-            for name, checksum in content["arrays"].items():
-                arrays[name] = read_array(self._path(dimension, name), checksum, name in _LARGE)
-            step = Step(dimension, quantile=float.fromhex(content["quantile"]), **arrays)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            arrays = _read(path)
+            step = Step(dimension, quantile=float(arrays.pop("quantile")), **arrays)
+        except _DAMAGED as error:
             raise PsephosError(
                 f"step {dimension} in the folder {str(self.folder)!r} is damaged ({error}): remove "
-                f"{manifest.name!r} to have it done again."
+                f"{path.name!r} to have it done again."
             ) from error
         self.chunks(dimension).clear()  # a kill may have come before they were removed
         return step
 
     def save(self, step: Step) -> Step:
-        """Write a finished step and return it as `load` does."""
-        checksums: dict[str, str] = {}
-        for name in _ARRAYS:
-            array = getattr(step, name)
-            if array is not None:
-                data = array_bytes(array)
-                checksums[name] = digest(data)
-                write_whole(self._path(step.dimension, name), data)
-        content = {"arrays": checksums, "quantile": step.quantile.hex()}
-        write_whole(self.folder / f"step-{step.dimension:02d}.json", json_bytes(content))
+        """Write a finished step and return it."""
+        arrays = asdict(step)
+        _write(self._path(arrays.pop("dimension")), arrays)
         self.chunks(step.dimension).clear()
-        saved = self.load(step.dimension)
-        assert saved is not None
-        return saved
+        return step
 
     def chunks(self, dimension: int) -> "ChunkMemory":
         """Return the memory of a step's finished chunks."""
         return ChunkMemory(self.folder, f"chunk-{dimension:02d}-")
-
-    def _path(self, dimension: int, name: str) -> Path:
-        return self.folder / f"step-{dimension:02d}.{name}.npy"
 
 
 class ChunkMemory:
@@ -164,58 +127,33 @@ class ChunkMemory:
         self._folder, self._prefix = folder, prefix
 
     def _path(self, index: int) -> Path:
-        return self._folder / f"{self._prefix}{index:06d}.npy"
+        return self._folder / f"{self._prefix}{index:06d}.npz"
 
     def get(self, index: int, size: int) -> Errors | None:
         """Return the errors of a chunk of `size` candidates, or None if it is to be done."""
         try:
-            data = self._path(index).read_bytes()
-        except FileNotFoundError:
-            return None
-        body, checksum = data[:-64], data[-64:].decode(errors="replace")
-        if digest(body) != checksum:
-            return None  # damaged: done again
-        table = np.load(BytesIO(body), allow_pickle=False)
-        return Errors(*table) if table.shape == (3, size) else None
+            errors = Errors(**_read(self._path(index)))
+        except _DAMAGED:
+            return None  # not there, or damaged: done again
+        return errors if len(errors.error) == size else None
 
     def put(self, index: int, errors: Errors) -> None:
         """Keep the errors of a chunk."""
-        body = array_bytes(np.stack([errors.error, errors.spread, errors.tie]))
-        write_whole(self._path(index), body + digest(body).encode())
+        _write(self._path(index), asdict(errors))
 
     def clear(self) -> None:
         """Remove all chunks of the step."""
-        for path in self._folder.glob(f"{self._prefix}*.npy"):
+        for path in self._folder.glob(f"{self._prefix}*.npz"):
             path.unlink(missing_ok=True)
 
 
-def read_array(path: Path, checksum: str, mapped: bool) -> NDArray[Any]:
-    """Return the array of an .npy file, mapped from the disk or read.
-
-    Raises
-    ------
-    ValueError
-        If the file does not match its checksum.
-    """
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != checksum:
-        raise ValueError(f"{path.name!r} does not match its checksum")
-    return np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+def _read(path: Path) -> dict[str, Any]:
+    """Return the arrays of a file, each checked against its checksum."""
+    with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
+        return dict(found)
 
 
-def array_bytes(array: NDArray[Any]) -> bytes:
-    """Return an array as the bytes of an .npy file."""
+def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     out = BytesIO()
-    np.save(out, np.ascontiguousarray(array), allow_pickle=False)
-    return out.getvalue()
-
-
-def digest(data: bytes) -> str:
-    """Return the SHA-256 of bytes."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def json_bytes(content: Any) -> bytes:
-    """Return plain values as JSON, the same bytes for the same values."""
-    return json.dumps(content, sort_keys=True, indent=1).encode() + b"\n"
+    np.savez(out, **arrays)
+    write_whole(path, out.getvalue())

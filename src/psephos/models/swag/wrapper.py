@@ -11,11 +11,11 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.swag.assembling import disagreeing_models, usable_models
-from psephos.models.swag.cost import StepCost
-from psephos.models.swag.fitting import SHARED, cost_of, fit_library
+from psephos.models.swag.backends import StepCost
+from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
-from psephos.models.swag.settings import CONTENDER, REGRESSOR
+from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
 

@@ -14,7 +14,7 @@ __all__ = ["TABLE_BYTES", "SharedSums"]
 
 TABLE_BYTES = 2**28  # 256 MiB: a problem whose tables would be larger is summed from its rows
 
-_NUMBERS = 2**18  # of a block of candidates
+_NUMBERS = 2**19  # of a block of candidates
 
 _Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class SharedSums:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), float64
+    XT : ndarray of shape (p, n), float64
     groups : ndarray of shape (n,), intp
         The class of each row, 0 ... C - 1 (all 0 in a regression).
     n_groups : int
@@ -44,7 +44,7 @@ class SharedSums:
 
     def __init__(
         self,
-        X: _Floats,
+        XT: _Floats,
         groups: NDArray[np.intp],
         n_groups: int,
         weight: _Floats,
@@ -52,7 +52,6 @@ class SharedSums:
         pooled: bool,
         diagonal: bool = False,
     ) -> None:
-        XT = np.ascontiguousarray(X.T)  # no copy of a table in Fortran order
         order = np.argsort(groups, kind="stable").astype(np.intp)
         ends = np.cumsum(np.bincount(groups, minlength=n_groups))
         class_ptr = np.concatenate([[0], ends]).astype(np.intp)

@@ -11,31 +11,86 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.small_models.gaussian import bayes_densities, solve_bayes, solve_linear
-from psephos.kernels.small_models.moments import FoldSums, add_linear
-from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.learners.gaussian_bound import (
-    NONE,
-    UNSEEN,
-    GaussianBound,
-    check_says,
-    linear_voters,
+from psephos.kernels.small_models.gaussian import (
+    bayes_densities,
+    deliver,
+    quadratic_densities,
+    solve_bayes,
+    solve_linear,
+    solve_quadratic,
 )
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
-from psephos.models.swag.problem import Problem, Says
+from psephos.kernels.small_models.moments import FoldSums, add_linear
+from psephos.models.swag.learners.common import (
+    NONE,
+    by_size,
+    linear_voters,
+    refuse_numbers,
+    refuse_value,
+)
+from psephos.models.swag.learners.fold_sums import SharedSums
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
 from psephos.params import Interval, OneOf, check_params
-from psephos.vote.voters.gaussian import NaiveBayesVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = [
-    "LinearDiscriminantLearner",
-    "NaiveBayesLearner",
-    "QuadraticDiscriminantLearner",
-    "linear_voters",
-]
+__all__ = ["LinearDiscriminantLearner", "NaiveBayesLearner", "QuadraticDiscriminantLearner"]
 
 _Floats = NDArray[np.float64]
 _Subsets = Sequence[NDArray[np.intp]]
+_UNSEEN = -1e100  # the log-share of a class without a row: no score is below
+
+
+class _Bound(BoundLearner):
+    """A Gaussian learner on a problem: sums over the folds, and over all rows for the final fit."""
+
+    pooled: ClassVar[bool] = False
+    diagonal: ClassVar[bool] = False
+
+    def __init__(self, learner: Any, problem: Problem, parameter: float) -> None:
+        refuse_numbers(type(learner).__name__, problem)
+        self._problem, self._parameter = problem, parameter
+        self._shared, self._log_prior = self._sums(problem.folds)
+
+    def _sums(self, folds: Folds) -> tuple[SharedSums, _Floats]:
+        at = self._problem
+        kind = (self.pooled, self.diagonal)
+        shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, *kind)
+        share = shared.count / np.maximum(shared.count.sum(axis=0), np.finfo(float).tiny)
+        return shared, np.log(np.where(share > 0, share, 1.0))
+
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
+    ) -> tuple[_Floats, ...]:
+        """Return the models' arrays, their constants (B, C or 1, S) last."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
+
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+        """Write the models' scores (B, C or 1, L)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
+
+    def scores(self, subsets: Subsets) -> _Floats:
+        """Return out-of-fold scores (B, L, K)."""
+        (n_candidates, d), n_tests = subsets.shape, self._problem.folds.n_tests
+        out = np.empty((n_candidates, n_tests, self._problem.n_outputs))
+        sums = self._shared.of(n_candidates, d)
+        chosen = np.ascontiguousarray(subsets, dtype=np.intp)
+        for block in self._shared.blocks(n_candidates, d):
+            some = chosen[block]
+            model = self._solved(self._shared, sums, self._log_prior, some)
+            scores = np.empty((len(some), model[-1].shape[1], n_tests))
+            self._write(sums, some, model, scores)
+            deliver(sums.mass, sums.split, scores, out[block])
+        return out
+
+    def _whole(self, subsets: _Subsets) -> tuple[SharedSums, list[tuple[Any, ...]]]:
+        """Return the sums of all rows and, for each subset, its columns and its model there."""
+        shared, log_prior = self._sums(Folds.whole(len(self._problem.X)))
+        models: list[Any] = [None] * len(subsets)
+        for d, which, table in by_size(subsets):
+            model = self._solved(shared, shared.of(0, d), log_prior, table)
+            for b, t in enumerate(which):
+                models[t] = (table[b], *(part[b, ..., 0] for part in model))
+        return shared, models
 
 
 @dataclass(frozen=True)
@@ -72,16 +127,10 @@ class LinearDiscriminantLearner:
         """Return what the units of columns are to the learner."""
         return "free" if self.shrinkage is None else "own"
 
-    def bind(self, problem: Problem) -> "_BoundLinear":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the shrinkage is not between 0 and 1, or the problem is a regression.
-        """
+    def bind(self, problem: Problem) -> "_Linear":
+        """Return the learner on a problem."""
         check_params(self, {"shrinkage": OneOf((Interval(0, 1),), none=True)})
-        return _BoundLinear(self, problem, float(self.shrinkage or 0.0), pooled=True)
+        return _Linear(self, problem, float(self.shrinkage or 0.0))
 
 
 @dataclass(frozen=True)
@@ -110,80 +159,59 @@ class NaiveBayesLearner:
     units: ClassVar[str] = "own"
     var_smoothing: float = 1e-9
 
-    def bind(self, problem: Problem) -> "_BoundBayes":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If var_smoothing is negative, or the problem is a regression.
-        """
+    def bind(self, problem: Problem) -> "_Bayes":
+        """Return the learner on a problem."""
         check_params(self, {"var_smoothing": Interval(0)})
-        return _BoundBayes(self, problem, float(self.var_smoothing), diagonal=True)
+        return _Bayes(self, problem, float(self.var_smoothing))
 
 
-class _BoundLinear(GaussianBound):
+class _Linear(_Bound):
     """Linear discriminants on one problem."""
 
-    def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
-    ) -> tuple[_Floats, ...]:
-        n_rows, n_splits = self._problem.n_outputs, sums.mass.shape[1]
-        mean, pairs = shared.load(sums, subsets, n_rows)
-        coef = np.empty((len(subsets), n_rows, subsets.shape[1], n_splits))
-        constant = np.empty((len(subsets), n_rows, n_splits))
-        by = self._parameter
-        solve_linear(sums.mass, sums.scale, log_prior, subsets, by, mean, pairs, coef, constant)
-        return coef, constant
+    pooled = True
 
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: Any,
-        out: _Floats,
-    ) -> None:
-        slopes, offset = model
-        add_linear(sums, subsets, slopes, offset, out)
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
+    ) -> tuple[_Floats, ...]:
+        mean, pairs = shared.load(sums, subsets, self._problem.n_outputs)
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return solve_linear(*given, mean, pairs)
+
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+        add_linear(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> LinearVoters:
         """Return one linear voter per subset; a column without use is not read."""
-        check_says(says)
+        refuse_value(says)
         shared, models = self._whole(subsets)
         seen = shared.count[:, 0] > 0
         plain = []
         for columns, coef, constant in models:
             slope, intercept = shared.original(columns, coef, constant)
             if len(intercept) > 1:
-                intercept = np.where(seen, intercept, UNSEEN)
+                intercept = np.where(seen, intercept, _UNSEEN)
             plain.append((columns, slope, intercept))
-        return linear_voters(self._problem.X.shape[1], self._problem.n_outputs, plain, code, says)
+        return linear_voters(self._problem, plain, code, says)
 
 
-class _BoundBayes(GaussianBound):
+class _Bayes(_Bound):
     """Naive Bayes on one problem."""
 
+    diagonal = True
+
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
     ) -> tuple[_Floats, ...]:
         mean, half = shared.load(sums, subsets)
-        constant = np.empty((len(subsets), *sums.mass.shape))
-        by = self._parameter
-        solve_bayes(sums.mass, sums.scale, log_prior, subsets, by, mean, half, constant)
-        return mean, half, constant
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return mean, half, solve_bayes(*given, mean, half)
 
-    def _write(
-        self,
-        sums: FoldSums,
-        subsets: NDArray[np.intp],
-        model: tuple[_Floats, ...],
-        out: _Floats,
-    ) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
         bayes_densities(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> NaiveBayesVoters:
         """Return one voter per subset; a column without variance is not read."""
-        check_says(says)
+        refuse_value(says)
         shared, models = self._whole(subsets)
         union = np.unique(np.concatenate([NONE, *(model[0] for model in models)]))
         shape = (len(models), self._problem.n_classes, len(union))
@@ -196,7 +224,7 @@ class _BoundBayes(GaussianBound):
             reads[t, where] = used.any(axis=0)
         kept, count = reads.any(axis=0), shared.count[:, 0]
         share = count / count.sum()
-        prior = np.log(share, out=np.full(len(share), UNSEEN), where=share > 0)
+        prior = np.log(share, out=np.full(len(share), _UNSEEN), where=share > 0)
         return NaiveBayesVoters(
             self._problem.X.shape[1],
             union[kept],
@@ -208,3 +236,94 @@ class _BoundBayes(GaussianBound):
             says=says,
             abstains=True,
         )
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminantLearner:
+    """Quadratic discriminant analysis: normal classes, each with its own covariance.
+
+    Class k scores ``log pi_k - log det S_k / 2 - (x - m_k)' S_k^-1 (x - m_k) / 2``; two classes:
+    the difference, which is the log-odds.
+
+    Parameters
+    ----------
+    reg_param : float between 0 and 1, default=0.0
+        S_k, divided by the weight of the class, becomes ``(1 - reg_param) S_k + reg_param I``.
+
+    Notes
+    -----
+    The peer is ``QuadraticDiscriminantAnalysis(reg_param)`` of scikit-learn 1.9, which takes no
+    sample weights (here a weight of 2 is a row given twice) and refuses a class with a singular
+    covariance. Here a column's variance within a class, given the columns before it, is at
+    least 1e-9 of its variance in the training rows.
+
+    Source: Hastie, Tibshirani & Friedman (2009), section 4.3, equation (4.12); Friedman (1989),
+    "Regularized Discriminant Analysis", JASA 84.
+    """
+
+    reg_param: float = 0.0
+
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "own" if self.reg_param else "free"
+
+    def bind(self, problem: Problem) -> "_Quadratic":
+        """Return the learner on a problem."""
+        check_params(self, {"reg_param": Interval(0, 1)})
+        return _Quadratic(self, problem, float(self.reg_param))
+
+
+class _Quadratic(_Bound):
+    """Quadratic discriminants on one problem."""
+
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
+    ) -> tuple[_Floats, ...]:
+        mean, pairs = shared.load(sums, subsets)
+        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        return mean, pairs, *solve_quadratic(*given, mean, pairs)
+
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+        quadratic_densities(sums, subsets, *model, out)
+
+    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> QuadraticVoters:
+        """Return one voter per subset; a column without variance is not read."""
+        refuse_value(says)
+        shared, models = self._whole(subsets)
+        n_classes, unseen = self._problem.n_classes, shared.count[:, 0] <= 0
+        empty = np.empty((n_classes, 0))
+        parts, means, matrices, constants = [NONE], [empty], [empty], []
+        for columns, mean, factors, inverse, constant in models:
+            used, scale = (inverse > 0).any(axis=0), shared.scale(columns)
+            pairs = zip(factors, inverse, strict=True)
+            whole = np.stack([_whitening(f, i) * scale for f, i in pairs])[:, used][:, :, used]
+            middle = shared.unscaled(columns, mean.T)[:, used]
+            parts.append(columns[used])
+            means.append(np.where(unseen[:, None], 0.0, middle))
+            matrices.append(whole.reshape(len(whole), -1))
+            constants.append(np.where(unseen, _UNSEEN, constant))
+        union, position = np.unique(np.concatenate(parts), return_inverse=True)
+        return QuadraticVoters(
+            self._problem.X.shape[1],
+            union,
+            np.cumsum([len(part) for part in parts]).astype(np.intp),
+            position.astype(np.intp),
+            np.concatenate(means, axis=1),
+            np.concatenate(matrices, axis=1),
+            np.array(constants).reshape(-1, n_classes),
+            code,
+            says=says,
+            abstains=True,
+        )
+
+
+def _whitening(factor: _Floats, inverse: _Floats) -> _Floats:
+    """Return (d, d): D^-1/2 L^-1 of a covariance L D L', given as columns of L D and 1 / D."""
+    d = len(inverse)
+    lower = np.zeros((d, d))
+    lower[np.tril_indices(d)] = factor
+    lower *= inverse
+    np.fill_diagonal(lower, 1.0)
+    whitening = np.sqrt(inverse)[:, None] * np.tril(np.linalg.inv(lower))
+    return whitening.astype(np.float64)

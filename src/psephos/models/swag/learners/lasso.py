@@ -11,12 +11,13 @@ from psephos._errors import PsephosError
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.models.swag.learners.logistic import (
     FINAL,
+    POSITIVE,
     BoundLogistic,
     LogisticLearner,
     Rows,
-    check_positive,
 )
 from psephos.models.swag.problem import Problem, Says
+from psephos.params import Options, check_params
 from psephos.vote import LinearVoters
 
 __all__ = ["LassoLogisticLearner"]
@@ -63,26 +64,19 @@ class LassoLogisticLearner:
     max_iter: int = 100
 
     def __post_init__(self) -> None:
-        check_positive(self, "tol", "max_iter")
+        check_params(self, {"tol": POSITIVE, "max_iter": POSITIVE})
         values = np.asarray(self.lambdas, dtype=np.float64)
         if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
             raise PsephosError("lambdas must be a row of finite numbers, none below 0.")
-        if self.select not in ("cv", "fixed"):
-            raise PsephosError(f"select must be 'cv' or 'fixed', not {self.select!r}.")
+        check_params(self, {"select": Options(("cv", "fixed"))})
         if self.select == "fixed" and len(values) > 1:
             raise PsephosError(
                 f"select='fixed' needs one value in lambdas, not {len(values)}: name the one."
             )
 
     def bind(self, problem: Problem) -> "_BoundLasso":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the problem is a regression.
-        """
-        rows = Rows.of(problem)
+        """Return the learner on a problem."""
+        rows = Rows.of(problem, "LassoLogisticLearner")
         return _BoundLasso(self, rows, BoundLogistic(LogisticLearner(), rows))
 
 
@@ -108,9 +102,8 @@ class _BoundLasso:
         splits = (rows.masks, rows.totals, folds.test, folds.test_ptr)
         end = (float(self.learner.tol), int(self.learner.max_iter))
         lambdas = self.path
-        lasso_scores(
-            rows.X, rows.one_against_rest(), y, *splits, subsets, lambdas, *end, out, chosen
-        )
+        ys = rows.one_against_rest()
+        lasso_scores(rows.XT, ys, y, *splits, subsets, lambdas, *end, out, chosen)
         return out, chosen
 
     @property
@@ -129,7 +122,7 @@ class _BoundLasso:
                 return
             last = int(self.paths(subset[None])[1][0]) if len(path) > 1 else 0
             upto = np.ascontiguousarray(path[: last + 1])
-            lasso_model(self.rows.X, ys, self.rows.masks[-1], subset, upto, *end, out)
+            lasso_model(self.rows.XT, ys, self.rows.masks[-1], subset, upto, *end, out)
 
         return self.rows.voters(subsets, says, code, model)
 

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.least_squares import solve_ridge
 from psephos.kernels.small_models.moments import FoldSums, add_linear
+from psephos.models.swag.learners.common import Scaling, by_size, linear_voters
 from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.learners.gaussian_bound import linear_voters
-from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
 from psephos.params import Flag, Interval, check_params
 from psephos.vote.voters.linear import LinearVoters
 
@@ -41,13 +42,7 @@ class LeastSquaresLearner:
     units: ClassVar[str] = "free"
 
     def bind(self, problem: Problem) -> "_Bound":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the target is classes.
-        """
+        """Return the learner on a problem."""
         if problem.n_classes:
             raise PsephosError(
                 "LeastSquaresLearner predicts numbers, and this target is classes: use "
@@ -57,7 +52,7 @@ class LeastSquaresLearner:
 
 
 @dataclass(frozen=True)
-class RidgeLearner:
+class RidgeLearner(Scaling):
     """Ridge regression, and its use as a classifier.
 
     Minimises ``sum_i w_i (y_i - b_0 - x_i' b)^2 + alpha |b|^2``. Classes: y is 1 for the second
@@ -86,19 +81,8 @@ class RidgeLearner:
     alpha: float = 1.0
     scale: bool = True
 
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.scale else "own"
-
     def bind(self, problem: Problem) -> "_Bound":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If alpha is negative, scale is not a truth value, or there is one class only.
-        """
+        """Return the learner on a problem."""
         check_params(self, {"alpha": Interval(0), "scale": Flag()})
         if problem.n_classes == 1:
             raise PsephosError("RidgeLearner tells classes apart, and this target has only one.")
@@ -109,27 +93,22 @@ class _Bound(BoundLearner):
     """Ridge regressions on one problem; the targets stand after the p columns of the table."""
 
     def __init__(self, problem: Problem, alpha: float, standardise: bool) -> None:
-        self._problem, self._alpha, self._standardise = problem, alpha, standardise
-        self._table = np.asfortranarray(np.column_stack([problem.X, _targets(problem)]))
+        self._problem, self._how = problem, (problem.n_outputs, alpha, standardise)
+        self._table = frozen(np.vstack([problem.XT, _targets(problem)]))
         self._shared = self._sums(problem.folds)
 
     def _sums(self, folds: Folds) -> SharedSums:
-        groups = np.zeros(len(self._table), dtype=np.intp)
+        groups = np.zeros(self._table.shape[1], dtype=np.intp)
         return SharedSums(self._table, groups, 1, self._problem.weight, folds, pooled=True)
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, subsets: NDArray[np.intp]
+        self, shared: SharedSums, sums: FoldSums, subsets: Subsets
     ) -> tuple[_Floats, _Floats]:
         """Return coef (B, K, d, S) and constant (B, K, S)."""
-        n_targets, p = self._problem.n_outputs, self._problem.X.shape[1]
-        targets = np.tile(np.arange(p, p + n_targets), (len(subsets), 1))
-        columns = np.concatenate([subsets, targets], axis=1).astype(np.intp)
-        mean, pairs = shared.load(sums, columns)
-        coef = np.empty((len(subsets), n_targets, subsets.shape[1], mean.shape[-1]))
-        constant = np.empty((len(subsets), n_targets, mean.shape[-1]))
-        how = (self._alpha, self._standardise)
-        solve_ridge(sums.mass, sums.scale, sums.centre, columns, *how, mean, pairs, coef, constant)
-        return coef, constant
+        targets = np.arange(self._problem.X.shape[1], len(self._table))
+        columns = np.hstack([subsets, np.tile(targets, (len(subsets), 1))]).astype(np.intp)
+        loaded = shared.load(sums, columns)
+        return solve_ridge(sums.mass, sums.scale, sums.centre, columns, *self._how, *loaded)
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
         """Return out-of-fold predictions or margins (B, L, K)."""
@@ -148,13 +127,7 @@ class _Bound(BoundLearner):
     def fit(
         self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
     ) -> LinearVoters:
-        """Return one linear voter per subset.
-
-        Raises
-        ------
-        PsephosError
-            If classes are to be given probabilities, or numbers classes.
-        """
+        """Return one linear voter per subset."""
         numbers = self._problem.n_classes == 0
         if numbers != (says == "value"):
             raise PsephosError(
@@ -167,23 +140,20 @@ class _Bound(BoundLearner):
                 "a ridge classifier has no probabilities: ask for says='answer', or use "
                 "LinearDiscriminantLearner."
             )
-        n, p = self._problem.X.shape
-        shared = self._sums(Folds.whole(n))
-        models = []
-        for subset in subsets:
-            columns = np.ascontiguousarray(subset, dtype=np.intp)
-            sums = shared.of(0, len(columns))
-            coef, constant = self._solved(shared, sums, columns[None])
-            slope, intercept = shared.original(columns, coef[0, :, :, 0], constant[0, :, 0])
-            models.append((columns, slope, intercept))
+        shared = self._sums(Folds.whole(len(self._problem.X)))
+        models: list[Any] = [None] * len(subsets)
+        for d, which, table in by_size(subsets):
+            coef, constant = self._solved(shared, shared.of(0, d), table)
+            for b, t in enumerate(which):
+                plain = shared.original(table[b], coef[b, :, :, 0], constant[b, :, 0])
+                models[t] = (table[b], *plain)
         code = np.zeros((0, 1)) if numbers else code
-        return linear_voters(p, self._problem.n_outputs, models, code, says)
+        return linear_voters(self._problem, models, code, says)
 
 
 def _targets(problem: Problem) -> _Floats:
-    """Return (n, K): the numbers, or 1 for a class and -1 for the rest."""
+    """Return (K, n): the numbers, or 1 for a class and -1 for the rest."""
     if problem.n_classes == 0:
-        return np.asarray(problem.y, dtype=np.float64)[:, None]
-    if problem.n_classes == 2:
-        return np.where(problem.y == 1, 1.0, -1.0)[:, None]
-    return np.where(problem.y[:, None] == np.arange(problem.n_classes), 1.0, -1.0)
+        return np.asarray(problem.y, dtype=np.float64)[None]
+    classes = np.arange(problem.n_classes) if problem.n_classes > 2 else np.ones(1)
+    return np.where(problem.y == classes[:, None], 1.0, -1.0)

@@ -6,23 +6,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
-from psephos._errors import PsephosError
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD
-from psephos.models.swag.learners.separation import is_separable
+from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers
 from psephos.models.swag.problem import Problem, Says
+from psephos.params import Interval, check_params
 from psephos.vote import LinearVoters
 
-__all__ = ["BoundLogistic", "LogisticLearner", "Rows", "check_positive"]
+__all__ = ["FINAL", "POSITIVE", "BoundLogistic", "LogisticLearner", "Rows", "is_separable"]
 
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.intp]
+POSITIVE = Interval(0, open_low=True)
 FINAL = 1e-6  # voters' own fits end no later than at this step
+_RIDGE = 1e-9
+_CERTAIN = 11.0  # log-odds: a row that is right by less still pulls, by more than the ridge
 
 
 @dataclass(frozen=True)
-class LogisticLearner:
+class LogisticLearner(Scaling):
     """Logistic regression by Newton's method, with a slight ridge that keeps it finite.
 
     Two classes: ``min over (b, beta) of C sum_i w_i log(1 + exp(-s_i (b + beta x_i)))
@@ -66,59 +71,35 @@ class LogisticLearner:
     max_iter: int = 100
 
     def __post_init__(self) -> None:
-        check_positive(self, "C", "tol", "max_iter")
-
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.scale else "own"
+        check_params(self, dict.fromkeys(("C", "tol", "max_iter"), POSITIVE))
 
     def bind(self, problem: Problem) -> "BoundLogistic":
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If the problem is a regression.
-        """
-        return BoundLogistic(self, Rows.of(problem))
-
-
-def check_positive(learner: Any, *names: str) -> None:
-    """Raise a sentence unless these hyperparameters are positive numbers."""
-    for name in names:
-        value = getattr(learner, name)
-        if isinstance(value, bool) or not np.isreal(value) or not 0 < value < np.inf:
-            raise PsephosError(f"{name} must be a positive number, not {value!r}.")
+        """Return the learner on a problem."""
+        return BoundLogistic(self, Rows.of(problem, "LogisticLearner"))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the kernels read of a problem: padded rows, and a weight for every row and split."""
+    """What the kernels read of a problem: a weight for every row (padded) and split."""
 
     problem: Problem
-    X: _Floats
+    XT: _Floats  # (p, n)
     y: _Floats  # (n',)
-    masks: _Floats  # (S + 1, n')
+    masks: _Floats  # (S + 1, n'), all rows last
     totals: _Floats
 
     @classmethod
-    def of(cls, problem: Problem) -> "Rows":
+    def of(cls, problem: Problem, learner: str) -> "Rows":
         """Return the rows of a problem of classes."""
-        if problem.n_classes == 0:
-            raise PsephosError(
-                "logistic regression tells classes apart: choose another learner for a number."
-            )
+        refuse_numbers(learner, problem)
         n, folds = len(problem.X), problem.folds
         masks = np.zeros((folds.n_splits + 1, -(-n // PAD) * PAD))
         for s in range(folds.n_splits):
-            train = folds.train[folds.train_ptr[s] : folds.train_ptr[s + 1]]
-            masks[s, :n] = np.bincount(train, minlength=n) * problem.weight
+            masks[s, :n] = np.bincount(folds.of_split(s)[0], minlength=n) * problem.weight
         masks[-1, :n] = problem.weight
         y = np.zeros(masks.shape[1])
         y[:n] = problem.y
-        X = np.asfortranarray(problem.X, dtype=np.float64)
-        return cls(problem, X, y, masks, masks.sum(axis=1))
+        return cls(problem, problem.XT, y, masks, masks.sum(axis=1))
 
     def one_against_rest(self) -> _Floats:
         """Return (K, n') 1 for the rows of a class (two classes: of the second)."""
@@ -134,20 +115,12 @@ class Rows:
         model: Callable[[_Columns, _Floats], None],
     ) -> LinearVoters:
         """Return linear voters; `model` puts a subset's coefficients in (K, d + 1)."""
-        K, p = self.problem.n_outputs, self.X.shape[1]
-        sorted_subsets = [np.sort(np.asarray(s, dtype=np.intp)) for s in subsets]
-        columns = np.unique(np.concatenate([np.empty(0, np.intp), *sorted_subsets]))
-        coef = np.zeros((len(subsets), K, len(columns)))
-        intercept = np.zeros((len(subsets), K))
-        for t, subset in enumerate(sorted_subsets):
-            out = np.zeros((K, len(subset) + 1))
-            model(subset, out)
-            coef[t][:, np.searchsorted(columns, subset)] = out[:, :-1]
-            intercept[t] = out[:, -1]
-        read = (coef != 0).any(axis=(0, 1))
-        kept = np.ascontiguousarray(coef[:, :, read])
-        value = np.asarray(code, dtype=np.float64)
-        return LinearVoters(p, columns[read], kept, intercept, value, says=says, abstains=True)
+        models = []
+        for columns in subsets:
+            out = np.zeros((self.problem.n_outputs, len(columns) + 1))
+            model(columns, out)
+            models.append((columns, out[:, :-1], out[:, -1]))
+        return linear_voters(self.problem, models, code, says)
 
 
 @dataclass(frozen=True)
@@ -159,13 +132,12 @@ class BoundLogistic:
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
         """Return out-of-fold log-odds (two classes), or log-probabilities up to a constant."""
-        rows, by = self.rows, self.learner
+        rows, by, folds = self.rows, self.learner, self.rows.problem.folds
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
-        folds = rows.problem.folds
         out = np.empty((len(subsets), folds.n_tests, rows.problem.n_outputs))
         splits = (rows.masks, rows.totals, folds.test, folds.test_ptr)
         end = (float(by.tol), int(by.max_iter))
-        logistic_scores(rows.X, rows.y, *splits, subsets, 1.0 / by.C, bool(by.scale), *end, out)
+        logistic_scores(rows.XT, rows.y, *splits, subsets, 1.0 / by.C, bool(by.scale), *end, out)
         return out
 
     def fit(self, subsets: Sequence[_Columns], says: Says, code: _Floats) -> LinearVoters:
@@ -179,13 +151,71 @@ class BoundLogistic:
         """Put the coefficients of a model trained on all rows in out (K, d + 1)."""
         rows, by = self.rows, self.learner
         end = (tol, int(by.max_iter), out)
-        logistic_model(rows.X, rows.y, rows.masks[-1], subset, penalty, bool(by.scale), *end)
+        logistic_model(rows.XT, rows.y, rows.masks[-1], subset, penalty, bool(by.scale), *end)
 
     def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return 'separable' (B,): whether plain logistic regression has no finite solution.
-
-        See `psephos.models.swag.learners.separation` for the rule.
-        """
+        """Return 'separable' (B,): whether plain logistic regression has no finite solution."""
         problem = self.rows.problem
-        found = [is_separable(self.rows.X[:, s], problem.y, problem.n_classes) for s in subsets]
+        found = [is_separable(problem.X[:, s], problem.y, problem.n_classes) for s in subsets]
         return {"separable": np.array(found, dtype=bool)}
+
+
+def is_separable(X: _Floats, y: NDArray[Any], n_classes: int) -> bool:
+    """Return whether plain logistic models of X (n, d), class codes y, have no finite solution.
+
+    Rows are separable if some score ``b + beta x``, not 0 on all of them, is on the right side of
+    0, or at 0, for every row: complete or quasi-complete separation (Albert and Anderson,
+    Biometrika 71, 1984). More classes: if scores of theirs, not all equal, exist where no row's own
+    class is below another. Else the likelihood has its greatest value at finite coefficients.
+
+    Decided by a fit with next to no ridge: separable if it has every row right; not separable if
+    no row is right by more than 11 log-odds, since then pulls of every row, none of them nothing,
+    balance (Stiemke's lemma); else by a linear programme.
+    """
+    n, d = X.shape
+    spread = X.std(axis=0)
+    standard = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    ones = np.column_stack([standard, np.ones(n)])
+    weight, codes = np.zeros((2, -(-n // PAD) * PAD))
+    weight[:n], codes[:n] = 1.0, y
+    coef = np.zeros((n_classes if n_classes > 2 else 1, d + 1))
+    table = frozen(standard.T)
+    logistic_model(table, codes, weight, np.arange(d), _RIDGE, True, 1e-4, 200, coef)
+    margins = _margins(ones @ coef.T, y)
+    if (margins > 1e-9).all():
+        return True
+    if margins.max() < _CERTAIN:
+        return False
+    return _programme(ones, y, len(coef))
+
+
+def _margins(scores: _Floats, y: NDArray[Any]) -> _Floats:
+    """Return how far each row's own class is above the others, from scores (n, K)."""
+    if scores.shape[1] == 1:
+        return np.where(y == 1, scores[:, 0], -scores[:, 0])
+    own = np.take_along_axis(scores, y[:, None], axis=1)
+    others = np.where(np.arange(scores.shape[1]) == y[:, None], -np.inf, scores)
+    return own[:, 0] - others.max(axis=1)
+
+
+def _programme(A: _Floats, y: NDArray[Any], K: int) -> bool:
+    """Return whether a score with coefficients within 1 is right or 0 on all rows, not all 0."""
+    if K == 1:
+        sides = np.where(y == 1, 1.0, -1.0)[:, None] * A
+    else:
+        blocks: list[_Floats] = []
+        for k in range(K):
+            other = np.flatnonzero(y != k)
+            block = np.zeros((len(other), K, A.shape[1]))
+            block[np.arange(len(other)), y[other]] = A[other]
+            block[:, k] = -A[other]
+            blocks.append(block.reshape(len(other), -1))
+        sides = np.concatenate(blocks)
+    found: Any = linprog(
+        -sides.mean(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1)
+    )
+    return found.status == 0 and bool(-found.fun > 1e-6)
+
+
+_Columns = NDArray[np.intp]
+FINAL = 1e-6  # voters' own fits end no later than at this step

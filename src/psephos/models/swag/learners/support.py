@@ -8,19 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.swag.learners.support_bound import BoundLinear, BoundRBF
-from psephos.models.swag.problem import Problem
-from psephos.params import Flag, Interval, Options, check_params
+from psephos._errors import PsephosError
+from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_scores
+from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
+from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
+from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers, refuse_value
+from psephos.models.swag.problem import BoundLearner, Problem, Says
+from psephos.params import Flag, Interval, OneOf, Options, check_params
+from psephos.vote import Voters
+from psephos.vote.voters.kernel import KernelVoters
 
 __all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
 
+_Floats = NDArray[np.float64]
+_Subset = NDArray[np.intp]
+_NUMBERS = 2**22  # scores held at once while C is chosen
 #: The values of C tried where none is given: 1/4, 1/2, ... 128.
 C_GRID = tuple(2.0**k for k in range(-2, 8))
 _POSITIVE = Interval(0, open_low=True)
+_WIDTH = OneOf((Options(("scale",)), _POSITIVE))
 
 
 @dataclass(frozen=True)
-class LinearSVMLearner:
+class LinearSVMLearner(Scaling):
     """Linear support vector machine with an intercept that is not penalised.
 
     Minimises ``|w|^2 / 2 + C sum_i weight_i h(1 - y_i (w'x_i + b))`` over w and b, y = 1 for the
@@ -57,28 +67,17 @@ class LinearSVMLearner:
     loss: str = "hinge"
     scale: bool = True
 
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.scale else "own"
-
-    def bind(self, problem: Problem) -> BoundLinear:
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If a hyperparameter is out of range, or the target is not two or more classes.
-        """
+    def bind(self, problem: Problem) -> "_Lines":
+        """Return the learner on a problem."""
         check_params(
             self,
             {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()},
         )
-        return BoundLinear(problem, float(self.C), self.loss == "squared_hinge", bool(self.scale))
+        return _Lines(problem, float(self.C), self.loss == "squared_hinge", bool(self.scale))
 
 
 @dataclass(frozen=True)
-class RBFSVMLearner:
+class RBFSVMLearner(Scaling):
     """Support vector machine with a Gaussian kernel ``exp(-gamma |z - z'|^2)`` of scaled columns.
 
     Maximises ``sum_i alpha_i - sum_ij alpha_i y_i K_ij alpha_j y_j / 2`` over ``0 <= alpha_i <=
@@ -120,22 +119,11 @@ class RBFSVMLearner:
     scale: bool = True
     tol: float = 1e-3
 
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.scale else "own"
-
-    def bind(self, problem: Problem) -> BoundRBF:
-        """Return the learner on a problem.
-
-        Raises
-        ------
-        PsephosError
-            If a hyperparameter is out of range, or the target is not two or more classes.
-        """
-        check_params(self, {"C": _Costs(), "gamma": _Width(), "scale": Flag(), "tol": _POSITIVE})
+    def bind(self, problem: Problem) -> "_Machines":
+        """Return the learner on a problem."""
+        check_params(self, {"C": _Costs(), "gamma": _WIDTH, "scale": Flag(), "tol": _POSITIVE})
         gamma = 0.0 if isinstance(self.gamma, str) else float(self.gamma)
-        return BoundRBF(problem, _costs(self.C), gamma, bool(self.scale), float(self.tol))
+        return _Machines(problem, _costs(self.C), gamma, bool(self.scale), float(self.tol))
 
 
 class _Costs:
@@ -152,18 +140,171 @@ class _Costs:
         return "a finite number above 0, a tuple of such numbers, or None (1/4, 1/2, ... 128)"
 
 
-class _Width:
-    """'scale' or a number above 0."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can serve as gamma."""
-        return value == "scale" if isinstance(value, str) else _POSITIVE.allows(value)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "'scale' or a finite number above 0"
-
-
 def _costs(C: float | Sequence[float] | None) -> NDArray[np.float64]:
     values = C_GRID if C is None else (C,) if isinstance(C, Real) else C
     return np.unique(np.asarray(values, dtype=np.float64))
+
+
+class _Bound(BoundLearner):
+    """What both kinds share: rows by class and the moments of all columns in every split."""
+
+    def __init__(self, problem: Problem, name: str, scale: bool) -> None:
+        refuse_numbers(name, problem)
+        if len(problem.X) > MOST_ROWS:
+            raise PsephosError(
+                f"{name} takes at most {MOST_ROWS} rows, and this table has {len(problem.X)}: use "
+                "another learner, or a sample of the rows."
+            )
+        self._problem, folds = problem, problem.folds
+        self._weight = np.ascontiguousarray(problem.weight, dtype=np.float64)
+        self._y = np.asarray(problem.y, dtype=np.intp)
+        rows = (folds.train, folds.train_ptr, np.ascontiguousarray(folds.test), folds.test_ptr)
+        given = (problem.XT, self._y, problem.n_classes, self._weight)
+        self._layout = layout(*given, *rows, scale)
+        self._splits = (0, folds.n_splits)
+        self._whole = (folds.n_splits, folds.n_splits + 1)
+
+
+class _Lines(_Bound):
+    """Linear machines on one problem."""
+
+    def __init__(self, problem: Problem, C: float, squared: bool, scale: bool) -> None:
+        super().__init__(problem, "LinearSVMLearner", scale)
+        self._C, self._squared = C, squared
+
+    def _run(self, subsets: _Subset, splits: tuple[int, int], out: _Floats) -> LinearMachines:
+        n, d = len(self._y), subsets.shape[1]
+        room = linear_machines(n, d, self._problem.n_classes, self._squared)
+        subsets = np.ascontiguousarray(subsets, dtype=np.intp)
+        linear_scores(self._layout, splits, subsets, self._C, self._squared or None, room, out)
+        return room
+
+    def scores(self, subsets: _Subset) -> _Floats:
+        """Return out-of-fold margins (B, L, K)."""
+        out = np.empty((len(subsets), self._problem.folds.n_tests, self._problem.n_outputs))
+        self._run(subsets, self._splits, out)
+        return out
+
+    def fit(self, subsets: Sequence[_Subset], says: Says, code: NDArray[np.float64]) -> Voters:
+        """Return one voter per subset: linear voters, or kernel voters for pairs of classes."""
+        refuse_value(says)
+        models = []
+        for subset in subsets:
+            columns = np.asarray(subset, dtype=np.intp)
+            room = self._run(columns[None], self._whole, np.empty((1, 0, 0)))
+            slope = room.coef[:, :-1] * room.scaling[1]
+            intercept = room.coef[:, -1] - (slope * room.scaling[0]).sum(axis=1)
+            models.append((columns, slope, intercept))
+        if self._squared or self._problem.n_classes == 2:
+            return linear_voters(self._problem, models, code, says)
+        # A line is an expansion whose support rows are the axes.
+        parts = [
+            _Expansion(c, np.zeros(len(c)), np.ones(len(c)), np.eye(len(c)), coef, level, 1.0)
+            for c, coef, level in models
+        ]
+        return _kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
+
+
+class _Machines(_Bound):
+    """Machines with a Gaussian kernel on one problem; C is ascending."""
+
+    def __init__(self, problem: Problem, C: _Floats, gamma: float, scale: bool, tol: float) -> None:
+        super().__init__(problem, "RBFSVMLearner", scale)
+        self._C, self._gamma, self._tol = C, gamma, tol
+
+    def _run(self, subsets: _Subset, C: _Floats, splits: tuple[int, int], out: _Floats) -> Machines:
+        n, d = len(self._y), subsets.shape[1]
+        room = machines(n, d, self._problem.n_classes, len(C))
+        subsets = np.ascontiguousarray(subsets, dtype=np.intp)
+        how = (self._gamma, C, self._tol, room, room.pair if self._problem.n_classes > 2 else None)
+        rbf_scores(self._layout, splits, subsets, *how, out)
+        return room
+
+    def _chosen(self, subsets: _Subset) -> tuple[_Floats, NDArray[np.intp]]:
+        """Return the scores (B, L, K) at the C that is best for each candidate, and its place."""
+        n_tests, n_outputs = self._problem.folds.n_tests, self._problem.n_outputs
+        scores = np.empty((len(subsets), n_tests, n_outputs))
+        place = np.zeros(len(subsets), dtype=np.intp)
+        size = max(1, _NUMBERS // max(1, len(self._C) * n_tests * n_outputs))
+        truth, weight = self._y[self._layout.test], self._weight[self._layout.test]
+        for first in range(0, len(subsets), size):
+            block = slice(first, first + size)
+            out = np.empty((len(self._C), len(subsets[block]), n_tests, n_outputs))
+            self._run(subsets[block], self._C, self._splits, out)
+            if len(self._C) > 1:
+                said = out[..., 0] > 0 if n_outputs == 1 else out.argmax(axis=3)
+                wrong = ((said != truth) * weight).sum(axis=2)
+                place[block] = wrong.argmin(axis=0)  # the first of equals: the least C
+            at = place[block]
+            scores[block] = out[at, np.arange(len(at))]
+        return scores, place
+
+    def scores(self, subsets: _Subset) -> _Floats:
+        """Return out-of-fold margins (B, L, K)."""
+        return self._chosen(subsets)[0]
+
+    def fit(self, subsets: Sequence[_Subset], says: Says, code: NDArray[np.float64]) -> Voters:
+        """Return one voter per subset, at the C that was best on the folds."""
+        refuse_value(says)
+        parts: list[_Expansion] = []
+        for subset in subsets:
+            columns = np.asarray(subset, dtype=np.intp)
+            C = self._C
+            if len(C) > 1:
+                at = self._chosen(columns[None])[1][0]
+                C = C[at : at + 1]
+            room = self._run(columns[None], C, self._whole, np.empty((1, 1, 0, 0)))
+            n = len(self._y)
+            dual = room.beta[0, :, :n]
+            support = np.flatnonzero((dual != 0).any(axis=0))
+            whole = self._whole[0]
+            centre, inverse = self._layout.moments[columns, whole, :2].T
+            gamma = float((room.scaling[1, 0] / inverse[0]) ** 2) if len(columns) else 1.0
+            rows = self._layout.rows[self._layout.ptr[whole] :][support]
+            z = (self._problem.X[np.ix_(rows, columns)] - centre) * inverse
+            level = room.intercept[0].copy()
+            parts.append(_Expansion(columns, centre, inverse, z, dual[:, support], level, gamma))
+        return _kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
+
+    def remarks(self, subsets: _Subset) -> dict[str, NDArray[Any]]:
+        """Return C (B,) as chosen on the folds, where there was a choice."""
+        return {"C": self._C[self._chosen(subsets)[1]]} if len(self._C) > 1 else {}
+
+
+@dataclass(frozen=True)
+class _Expansion:
+    """One machine: `z` (m, d) support rows, `dual` (P, m), `level` (P,) intercepts."""
+
+    columns: _Subset
+    centre: _Floats
+    inverse: _Floats
+    z: _Floats
+    dual: _Floats
+    level: _Floats
+    gamma: float
+
+
+def _kernel_voters(
+    n_features: int, parts: Sequence[_Expansion], code: _Floats, says: Says, kernel: str
+) -> KernelVoters:
+    """Return machines as voters that abstain."""
+    pairs = len(code) * (len(code) - 1) // 2
+    read = np.concatenate([np.empty(0, dtype=np.intp), *(part.columns for part in parts)])
+    columns, position = np.unique(read, return_inverse=True)
+
+    def joined(pieces: list[_Floats]) -> _Floats:
+        return np.concatenate([np.empty(0), *pieces])
+
+    def starts(sizes: list[int]) -> NDArray[np.intp]:
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+    return KernelVoters(
+        n_features, columns,
+        starts([len(part.columns) for part in parts]), position.astype(np.intp),
+        joined([part.centre for part in parts]), joined([part.inverse for part in parts]),
+        starts([len(part.z) for part in parts]), joined([part.z.ravel() for part in parts]),
+        np.concatenate([np.empty((pairs, 0)), *(part.dual for part in parts)], axis=1),
+        np.array([part.level for part in parts]).reshape(len(parts), pairs),
+        np.array([part.gamma for part in parts]), np.asarray(code, dtype=np.float64),
+        kernel=kernel, says=says, abstains=True,
+    )  # fmt: skip

@@ -1,0 +1,300 @@
+"""The errors of candidates: measures that have a kernel, and any scikit-learn scorer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+
+from psephos._errors import PsephosError
+from psephos.kernels.small_models.losses import (
+    absolute_losses,
+    area_losses,
+    cost_losses,
+    log_losses,
+    squared_losses,
+)
+from psephos.models.swag.problem import Folds
+
+__all__ = ["Errors", "Measure", "make_measure", "summarise"]
+
+_Floats = NDArray[np.float64]
+_BITS = 40  # of a mean error that count: means that are equal on paper differ by rounding
+_CLASSES = ("error", "balanced_error", "log_loss", "auc")
+_NUMBERS = ("squared_error", "absolute_error")
+_ALIASES = {
+    "accuracy": "error",
+    "balanced_accuracy": "balanced_error",
+    "neg_log_loss": "log_loss",
+    "roc_auc": "auc",
+    "neg_mean_squared_error": "squared_error",
+    "neg_mean_absolute_error": "absolute_error",
+}
+_KERNELS: dict[str, Callable[..., None]] = {
+    "log_loss": log_losses,
+    "auc": area_losses,
+    "squared_error": squared_losses,
+    "absolute_error": absolute_losses,
+}
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How B candidates did.
+
+    Parameters
+    ----------
+    error : ndarray of shape (B,)
+        Mean over splits of the (weighted) mean loss in the split; smaller is better.
+    spread : ndarray of shape (B,)
+        Standard deviation of the splits' losses (divisor S - 1; NaN for one split), as caret
+        reports it: over splits, not over repeats, so that it is there without repeats too.
+    tie : ndarray of shape (B,)
+        Mean log-loss (numbers: squared error) of the scores, which tells equals apart.
+    """
+
+    error: _Floats
+    spread: _Floats
+    tie: _Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence["Errors"]) -> Self:
+        """Return the errors of all candidates, part after part."""
+        names = ("error", "spread", "tie")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def summarise(losses: _Floats, tie: _Floats) -> Errors:
+    """Return the errors of candidates from their splits' losses (B, S) and log-losses (B, S).
+
+    The mean is rounded to 40 binary digits: errors that are equal on paper (the same rows wrong
+    in another split) would otherwise differ in the last bit, and break ties that are real.
+    """
+    mantissa, exponent = np.frexp(losses.mean(axis=1))
+    error = np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    one = losses.shape[1] == 1
+    spread = np.full(len(losses), np.nan) if one else losses.std(axis=1, ddof=1)
+    return Errors(error, spread, tie.mean(axis=1))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of error on fixed folds.
+
+    `y` (L,) is the truth of every test row, `plain` (L,) how much of its split's mean it is, and
+    `ptr` (S + 1,) where splits begin. `losses` says how a measure counts (see `_Kernel` and
+    `_Scorer`).
+    """
+
+    losses: "_Kernel | _Scorer"
+    y: NDArray[Any]
+    plain: _Floats
+    ptr: NDArray[np.int64]
+
+    def errors(self, scores: _Floats) -> Errors:
+        """Return the errors of candidates from their out-of-fold scores (B, L, K)."""
+        found, tie = np.empty((2, len(scores), len(self.ptr) - 1))
+        self.losses.put(scores, self.y, self.ptr, found)
+        breaks = squared_losses if self.y.dtype.kind == "f" else log_losses
+        breaks(scores, self.y, self.plain, self.ptr, tie)
+        return summarise(found, tie)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A measure computed by a kernel; `share` (L,) is how much of its split's mean a row is.
+
+    `cost` (n_classes, n_classes) is the cost of each (truth, answer), None for other measures.
+    """
+
+    name: str
+    share: _Floats
+    cost: _Floats | None = None
+
+    def put(self, scores: _Floats, y: Any, ptr: NDArray[np.int64], out: _Floats) -> None:
+        """Put the losses of candidates in out (B, S)."""
+        if self.cost is not None:
+            cost_losses(scores, y, self.cost, self.share, ptr, out)
+        else:
+            _KERNELS[self.name](scores, y, self.share, ptr, out)
+
+
+class _Answered(BaseEstimator):
+    """A fitted model whose scores are known: row i of its table X is test row X[i, 0]."""
+
+    def __init__(self, scores: Any = None, classes: Any = None) -> None:
+        self.scores = scores
+        self.classes = self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def decision_function(self, X: Any) -> _Floats:
+        scores = self.scores[np.asarray(X)[:, 0].astype(np.intp)]
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+class _AnsweredClassifier(ClassifierMixin, _Answered):
+    def predict_proba(self, X: Any) -> _Floats:
+        scores = self.decision_function(X)
+        if scores.ndim > 1:
+            return softmax(scores, axis=1)
+        return np.column_stack([expit(-scores), expit(scores)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        scores = self.decision_function(X)
+        two = scores.ndim == 1
+        return self.classes_[(scores > 0).astype(np.intp) if two else scores.argmax(axis=1)]
+
+
+class _AnsweredRegressor(RegressorMixin, _Answered):
+    def predict(self, X: Any) -> _Floats:
+        return self.decision_function(X)
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """The negative of ``scorer(estimator, X, y)``, called once a candidate and split.
+
+    The scorer sees the labels (empty for regression), the answers, ``decision_function`` (the
+    scores) and ``predict_proba`` (their logistic function or softmax), a table of one column, the
+    places of its rows among the test rows, and `weight` (L,) unless it is None.
+    """
+
+    scorer: Any
+    labels: NDArray[Any]
+    weight: _Floats | None
+
+    def put(self, scores: _Floats, y: Any, ptr: NDArray[np.int64], out: _Floats) -> None:
+        """Put the losses of candidates in out (B, S)."""
+        classes = len(self.labels) > 0
+        kind = _AnsweredClassifier if classes else _AnsweredRegressor
+        truth = self.labels[y] if classes else y
+        for b, lines in enumerate(scores):
+            model = kind(lines, self.labels)
+            for s in range(out.shape[1]):
+                out[b, s] = -self._score(model, truth, slice(ptr[s], ptr[s + 1]), s)
+
+    def _score(self, model: Any, truth: NDArray[Any], rows: slice, split: int) -> float:
+        weights = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        places = np.arange(rows.start, rows.stop)[:, None]
+        try:
+            score = float(self.scorer(model, places, truth[rows], **weights))
+        except (TypeError, ValueError) as error:
+            raise PsephosError(
+                f"scoring fails on the test rows of split {split}: {error}"
+            ) from error
+        if not np.isfinite(score):
+            raise PsephosError(
+                f"scoring gives {score} on the test rows of split {split}: use fewer folds, or a "
+                "measure that is defined there."
+            )
+        return score
+
+
+def make_measure(
+    scoring: Any,
+    y: NDArray[Any],
+    n_classes: int,
+    weight: _Floats,
+    folds: Folds,
+    classes: NDArray[Any] | None = None,
+) -> Measure:
+    """Return the measure of error that ranks candidates.
+
+    Parameters
+    ----------
+    scoring : str, array or callable, or None
+        Classification: 'error' (None), the share of wrong answers; 'balanced_error', the mean of
+        the classes' shares of wrong answers; 'log_loss'; 'auc', one minus the area under the ROC
+        curve (two classes); a matrix (n_classes, n_classes) of costs, row the truth and column
+        the answer. Regression: 'squared_error' (None) or 'absolute_error'. Else the name of a
+        scikit-learn scorer or a callable ``scorer(estimator, X, y)``, greater is better, so that
+        the error is its negative; scorers are called once a candidate and split, which is slow.
+        scikit-learn's names of the measures above mean these (and are reported as errors).
+    y : ndarray of shape (n,)
+        Class codes, or numbers.
+    n_classes : int
+        0 for regression.
+    weight : ndarray of shape (n,)
+        How much each row counts in its split's mean.
+    folds : Folds
+    classes : ndarray of shape (n_classes,), default=None
+        The labels that a scorer sees; default: the codes.
+    """
+    codes, weights, ptr = np.ascontiguousarray(y[folds.test]), weight[folds.test], folds.test_ptr
+    totals = np.add.reduceat(weights, ptr[:-1])
+    plain = weights / np.repeat(totals, np.diff(ptr))
+    default = "error" if n_classes else "squared_error"
+    name: Any = default if scoring is None else scoring
+    name = _ALIASES.get(name, name) if isinstance(name, str) else name
+    if isinstance(name, str) and name in (_CLASSES if n_classes else _NUMBERS):
+        share, cost = plain, None
+        if name in ("error", "balanced_error"):
+            cost = 1.0 - np.eye(n_classes)
+        if name == "balanced_error":
+            share = _balanced_shares(codes, weights, ptr, n_classes)
+        if name == "auc":
+            _check_area(codes, ptr, n_classes)
+        losses: Any = _Kernel(name, share, cost)
+    elif not isinstance(name, str) and not callable(name):
+        losses = _Kernel("cost", plain, _cost(name, n_classes))
+    else:
+        labels = np.arange(n_classes) if classes is None else classes
+        even = bool((weights == weights[0]).all())
+        losses = _Scorer(_scorer(name), labels, None if even else weights)
+    return Measure(losses, codes, plain, ptr)
+
+
+def _balanced_shares(
+    codes: NDArray[np.intp], weight: _Floats, ptr: NDArray[np.int64], n_classes: int
+) -> _Floats:
+    """Return shares by which every class present in a split counts the same in it."""
+    n_splits = len(ptr) - 1
+    split = np.repeat(np.arange(n_splits), np.diff(ptr))
+    totals = np.bincount(split * n_classes + codes, weight, n_splits * n_classes)
+    present = (totals.reshape(n_splits, n_classes) > 0).sum(axis=1)
+    return weight / totals[split * n_classes + codes] / present[split]
+
+
+def _check_area(codes: NDArray[np.intp], ptr: NDArray[np.int64], n_classes: int) -> None:
+    if n_classes != 2:
+        raise PsephosError(
+            f"scoring 'auc' is for two classes and there are {n_classes}: use 'roc_auc_ovr'."
+        )
+    ones = np.add.reduceat(codes, ptr[:-1])
+    lacking = np.flatnonzero((ones == 0) | (ones == np.diff(ptr)))
+    if len(lacking):
+        raise PsephosError(
+            f"scoring 'auc' needs both classes in every test part and that of split {lacking[0]} "
+            "has one: use fewer folds, or another measure."
+        )
+
+
+def _cost(given: Any, n_classes: int) -> _Floats:
+    try:
+        cost = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        cost = np.empty(0)
+    if not n_classes or cost.shape != (n_classes, n_classes) or not np.isfinite(cost).all():
+        kinds = _CLASSES if n_classes else _NUMBERS
+        costs = f", a matrix of costs of shape ({n_classes}, {n_classes})" if n_classes else ""
+        raise PsephosError(
+            f"scoring is {' '.join(repr(given).split())[:80]}; it must be one of "
+            f"{', '.join(map(repr, kinds))}{costs}, or a scikit-learn scorer."
+        )
+    return cost
+
+
+def _scorer(scoring: Any) -> Any:
+    try:
+        return get_scorer(scoring)
+    except ValueError as error:
+        raise PsephosError(
+            f"scoring is {scoring!r}, which is no measure of psephos and no scorer of "
+            "scikit-learn (sklearn.metrics.get_scorer_names() lists these)."
+        ) from error
