@@ -1,5 +1,6 @@
 """What all tests share: the kernel cache, the seed, the real data."""
 
+import gc
 import hashlib
 import os
 from pathlib import Path
@@ -29,6 +30,12 @@ import hypothesis  # noqa: E402
 
 hypothesis.settings.register_profile("psephos", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("psephos")
+
+
+def pytest_collection_finish():
+    """Leave what was collected out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import psephos
 
 
@@ -11,6 +13,8 @@ def test_every_public_name_can_be_had():
         assert getattr(psephos, name) is not None
     assert set(psephos._PUBLIC) == set(psephos.__all__) - {"__version__"}
     assert dir(psephos) == psephos.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = psephos.nothing
 
 
 def test_importing_the_package_imports_nothing_heavy():

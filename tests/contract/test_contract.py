@@ -1,9 +1,13 @@
 """The library's own contract on every estimator."""
 
-from sklearn.base import is_classifier, is_regressor
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier, is_regressor
 
+from psephos import PsephosError
 from psephos.registry import estimator_classes
-from psephos.testing import Case, parametrize_with_contract, small_settings
+from psephos.testing import CHECKS, Case, small_settings
 
 SETTINGS = small_settings()
 NUMBERS = {n for n, e in SETTINGS.items() if is_regressor(e)}
@@ -43,9 +47,60 @@ CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
 CASES |= {f"{name}, missing": case(name, n_classes=0, missing=0.2) for name in sorted(NUMBERS)}
 
 
-@parametrize_with_contract(CASES)
-def test_contract(check):
-    check()
+@pytest.mark.parametrize("name", CASES)
+def test_contract(name):
+    """All checks of a case in one test: they share the fitted model."""
+    case = CASES[name]
+    for check in CHECKS.values():
+        check(case)
+    if not case.missing:
+        (numbers_agree if case.n_classes == 0 else answers_agree)(case)
+
+
+def answers_agree(case):
+    (X, y), model, k = case.table(), case.model, case.n_classes
+    T = model.vote_.n_voters
+    score, proba = model.decision_function(X), model.predict_proba(X)
+    assert score.shape == ((60,) if k == 2 else (60, k))
+    assert proba.shape == (60, k)
+    assert_allclose(proba.sum(axis=1), 1)
+    assert (proba >= 0).all()
+    clear = np.sort(proba, axis=1)[:, -1] - np.sort(proba, axis=1)[:, -2] > 1e-9
+    assert_array_equal(model.classes_[proba.argmax(axis=1)][clear], model.predict(X)[clear])
+    assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
+    assert model.local_importance(X).shape == (60, len(model.vote_.columns))
+    moved = model.local_importance(X).sum(axis=1)
+    assert_allclose(moved[moved > 0], 1)  # 0: the score is where it is on the average
+    assert (moved > 0).mean() > 0.9
+    assert_allclose(model.feature_importances_.sum(), 1)
+    assert model.feature_importances_.shape == (12,)
+    margins = model.margins(X, y)
+    right = model.predict(X) == y
+    if k == 2:
+        assert_array_equal((margins > 0)[margins != 0], right[margins != 0])
+    assert_array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+    assert_allclose(list(model.staged_predict_proba(X))[-1], proba, atol=1e-12)
+    assert_allclose(list(model.staged_decision_function(X))[-1], score, atol=1e-12)
+    assert model.usage().shape == (T, 12)
+    if hasattr(model, "estimator_errors_"):
+        assert len(model.estimator_errors_) == T
+        assert (model.estimator_errors_ < 1 - 1 / k).all()
+
+
+def numbers_agree(case):
+    (X, y), model = case.table(), case.model
+    T, said = model.vote_.n_voters, model.predict(X)
+    assert said.shape == (60,)
+    assert model.score(X, y) > 0.5
+    assert model.contributions(X).shape == (60, T)
+    assert_allclose(model.local_importance(X).sum(axis=1), 1)
+    assert_allclose(model.feature_importances_.sum(), 1)
+    assert_allclose(list(model.staged_predict(X))[-1], said, atol=1e-12)
+    assert model.usage().shape == (T, 12)
+    with pytest.raises(PsephosError, match="needs numbers"):
+        clone(model).fit(X, np.where(y > 1, "ham", "egg"))
+    with pytest.raises(PsephosError, match="row 3"):
+        clone(model).fit(X, np.where(np.arange(60) == 3, np.nan, y))
 
 
 def test_every_estimator_has_a_small_setting():

@@ -1,5 +1,6 @@
 """Models and weights of another package: contract, file, command, comparison and report."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -73,10 +74,23 @@ def test_it_is_compared_and_reported(tmp_path):
     assert "cuts halfway between the class means" in page
 
 
-def psephos(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "psephos.cli", *words], cwd=cwd, capture_output=True, text=True
+COMMANDS = """
+import json, sys
+from click.testing import CliRunner
+from psephos.cli import main
+runs = [CliRunner().invoke(main, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(run.exit_code, run.output) for run in runs]))
+"""
+
+
+def psephos(*commands, cwd):
+    """Run commands one after the other in one new process; return (exit code, output) of each."""
+    told = json.dumps([[str(word) for word in words] for words in commands])
+    done = subprocess.run(  # -P: the folder is not searched unless the command does so
+        [sys.executable, "-P", "-c", COMMANDS, told], cwd=cwd, capture_output=True, text=True
     )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_the_command_knows_what_it_is_told_to_import(tmp_path):
@@ -84,20 +98,23 @@ def test_the_command_knows_what_it_is_told_to_import(tmp_path):
     path = tmp_path / "m.psephos"
     model = midpoints.MidpointClassifier().fit(X, y)
     save(model, path)
-    refused = psephos("describe", path, cwd=HERE)
-    assert refused.returncode == 2
-    assert "psephos --import MODULE" in refused.stderr
-    told = psephos("--import", "midpoints", "describe", path, cwd=HERE)
-    assert told.stdout.splitlines() == model.describe()
-    assert "third-midpoint" in psephos("--import", "midpoints", "list", cwd=HERE).stdout
-    wrong = psephos("--import", "nowhere", "list", cwd=HERE)
-    assert (wrong.returncode, "ModuleNotFoundError" in wrong.stderr) == (2, True)
     rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True))
     head = ",".join([*(f"c{j}" for j in range(X.shape[1])), "y"])
     (tmp_path / "t.csv").write_text(f"{head}\n{rows}\n")
     fit = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "f.psephos"]
-    done = psephos("--import", "midpoints", *fit, "--model", "third-midpoint", cwd=HERE)
-    assert done.returncode == 0, done.stderr
+    refused, wrong, told, shown, done = psephos(
+        ["describe", path],
+        ["--import", "nowhere", "list"],
+        ["--import", "midpoints", "describe", path],
+        ["--import", "midpoints", "list"],
+        ["--import", "midpoints", *fit, "--model", "third-midpoint"],
+        cwd=HERE,
+    )
+    assert (refused[0], "psephos --import MODULE" in refused[1]) == (2, True)
+    assert (wrong[0], "ModuleNotFoundError" in wrong[1]) == (2, True)
+    assert told[1].splitlines() == model.describe()
+    assert "third-midpoint" in shown[1]
+    assert done[0] == 0, done[1]
     assert_array_equal(load(tmp_path / "f.psephos").vote_.used, model.vote_.used)
 
 

@@ -1,7 +1,9 @@
 """The example of SWAG's network shows what its text says."""
 
-import importlib.util
+import runpy
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,16 +16,30 @@ PATH = Path(__file__).resolve().parents[2] / "examples" / "plot_swag_network.py"
 
 
 @pytest.fixture(scope="module")
-def module():
-    spec = importlib.util.spec_from_file_location("plot_swag_network", PATH)
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+def run(tmp_path_factory):
+    """Run the example once, as a user does: the folder it ran in, and what it computed."""
+    folder = tmp_path_factory.mktemp("example")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", [PATH.name, "--out", str(folder / "picture.png")])
+        return folder, runpy.run_path(str(PATH), run_name="__main__")
+
+
+@pytest.fixture(scope="module")
+def module(run):
+    return SimpleNamespace(**run[1])
 
 
 @pytest.fixture(scope="module")
 def found(module):
-    return module.story()
+    return module.everything
+
+
+def test_it_saves_only_where_it_is_told_to(run):
+    folder, _ = run
+    picture = folder / "picture.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(folder.iterdir()) == [picture]
 
 
 def test_few_columns_beat_all_of_them_on_the_same_folds(module, found):

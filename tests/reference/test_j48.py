@@ -92,10 +92,10 @@ def labels_of(table):
     return np.array(table.classes)[table.y]
 
 
-def grown(table, params, rows=slice(None)):
-    """Return the tree of some rows."""
+def grown(table, params):
+    """Return the tree of all rows."""
     model = C45Classifier(min_value_gap=GAP, classes=table.classes, **params)
-    return model.fit(frame_of(table).iloc[rows], labels_of(table)[rows]).tree_
+    return model.fit(frame_of(table), labels_of(table)).tree_
 
 
 def others(n, fold):
@@ -122,13 +122,16 @@ def expected(reports, name, variant):
 def test_counts(data_dir, reports, name):
     """Leaves, nodes, training and 10-fold counts, by every option."""
     table = read(data_dir, name)
-    n, folds = len(table.y), weka.weka_folds(table.y)
+    frame, labels, folds = frame_of(table), labels_of(table), weka.weka_folds(table.y)
+    parts = [(fold, others(len(labels), fold)) for fold in folds]
+    parts = [(fold, frame.iloc[rows], labels[rows]) for fold, rows in parts]
     found, wanted = {}, {}
     for variant, options in VARIANTS.items():
-        tree = grown(table, options)
+        model = C45Classifier(min_value_gap=GAP, classes=table.classes, **options)
+        tree = model.fit(frame, labels).tree_
         right = [int((weka.answers(tree, table.X) == table.y).sum()), 0]
-        for fold in folds:
-            part = grown(table, options, others(n, fold))
+        for fold, x, y in parts:
+            part = model.fit(x, y).tree_
             right[1] += int((weka.answers(part, table.X[fold]) == table.y[fold]).sum())
         found[variant] = [tree.n_leaves, tree.n_nodes, *right]
         wanted[variant] = expected(reports, name, variant)

@@ -39,7 +39,7 @@ def delayed_parts(X, y, w=None, rows=ROWS):
     ]
 
 
-@pytest.mark.parametrize("classes", [0, 2, 3])
+@pytest.mark.parametrize("classes", [0, 3])  # two: test_dask_collections
 def test_partitions_give_the_trees_of_blocks(client, classes, random_seed):
     X, y, w = table(random_seed, n=N, classes=classes)
     bins = BlockBins.of([QuantileSummary.of(x) for x in X.T])
@@ -53,7 +53,6 @@ def test_partitions_give_the_trees_of_blocks(client, classes, random_seed):
 def test_a_killed_worker_does_not_change_the_model(client, random_seed, monkeypatch):
     X, y, _ = table(random_seed, n=N, classes=3)
     parts = delayed_parts(X, y)
-    expected = fit_partitions(make(3), client, parts)
     killed, calls = [], []
     leaves = DaskHolder.leaves
 
@@ -69,7 +68,7 @@ def test_a_killed_worker_does_not_change_the_model(client, random_seed, monkeypa
     found = fit_partitions(make(3), client, parts)
     assert len(set(killed)) == 2
     assert len(calls) == 9
-    same_votes(found, expected)
+    same_votes(found, make(3).fit(X, y))  # as without a loss, by the test above
 
 
 def test_dask_collections(client, random_seed):
