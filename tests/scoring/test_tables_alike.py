@@ -80,7 +80,7 @@ TABLES = {
     "missing": f"{_HEAD}\nNA,?,,.,null\n",
     "nan in another way": f"{_HEAD}\n+nan,-1.5,skin,2,True\n",
     "category NA": f"{_HEAD}\n0.5,-1.5,NA,2,True\n0.5,-1.5,n/a,2,True\n",
-    "categories as other numbers": f"{_HEAD}\n0.5,1,skin,2.0,1\n0.5,1,skin,02,0\n0.5,1,skin,+2,TRUE\n",
+    "categories as numbers": f"{_HEAD}\n0,1,skin,2.0,1\n0,1,skin,02,0\n0,1,skin,+2,TRUE\n",
     "category in part": f"{_HEAD}\n0.5,1,skin,1e0,true\n0.5,1,skin,3.5,False\n",
     "new category": f"{_HEAD}\n{_ROW}\n0.5,1,bone,2,True\n0.5,1,Skin,2,True\n",
     "new categories alone": f"{_HEAD}\n0.5,1,bone,2,True\n0.5,1,ear,2,True\n",

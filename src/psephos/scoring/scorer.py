@@ -64,7 +64,9 @@ def scorer(estimator: Any, name: str = "scorer.py") -> str:
     data = {
         "model": model,
         "cells": schema.cells.data(),
-        "levels": {j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}},
+        "levels": {
+            j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}
+        },
         "vectors": vectors,
         "recalibration": [None, no_map("the model")]
         if found is None

@@ -4,9 +4,9 @@ The command reads tables by these rules too (`psephos.cli.columns`), so both ref
 """
 
 import math
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-import pathlib
 from typing import Any
 
 from psephos._errors import PsephosError
@@ -64,9 +64,7 @@ class Wanted:
         return f"column {j}" if self.names is None else self.names[j]
 
 
-def places_in(
-    header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
-) -> list[int]:
+def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list[str]) -> list[int]:
     """Return where the columns stand; -1 for those that are absent, if they may be.
 
     Raises
