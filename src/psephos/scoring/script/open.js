@@ -12,7 +12,7 @@ function openModel(plain) {
   plain.columns.forEach((column, j) => { if (column.levels) levels[j] = column.levels; });
   const adds = readout.score === "sum";
   const words = Object.assign(new Words(plain.columns.map((column) => column.name), levels), {
-    classes: plain.classes.map(String),
+    classes: plain.classes.map(asWord),
     say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
   });
 
