@@ -9,7 +9,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, codes_of, single_bound, spans
+from psephos.scoring.plain_rules import Branching, codes_of, single_bound
+from psephos.scoring.reader.core import spans, summed
 
 __all__ = ["sql"]
 
@@ -271,9 +272,7 @@ class _Writer:
         if kind == "first match":
             return self._first(model["voters"], model["weights"])
         votes, alpha = self.voters(model["voters"]), model["weights"]["alpha"]
-        total = 0.0
-        for weight in alpha:
-            total += abs(weight)
+        total = summed(map(abs, alpha))
         scale = total if readout == "normalised" and total > 0 else 1.0
         found: list[str] = []
         for k in range(len(votes[0])):
