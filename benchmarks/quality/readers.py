@@ -29,39 +29,43 @@ _FAMILIES = Path(__file__).parents[2] / "tests" / "scoring" / "families.py"
 
 def farthest(found, wanted):
     """Return the greatest difference of rows of numbers, as a share of their size."""
-    found, wanted = (np.asarray(one, dtype=float).reshape(len(wanted), -1) for one in (found, wanted))
+    found, wanted = (
+        np.asarray(one, dtype=float).reshape(len(wanted), -1) for one in (found, wanted)
+    )
     size = np.maximum(1.0, np.abs(wanted).max(axis=1, keepdims=True))
     return float((np.abs(found - wanted) / size).max())
 
 
 def by_scorer(model, columns, told):
-    """Return the greatest difference of a scorer, and the best wall and CPU of its start."""
-    text = scorer(model)
-    own = {"__name__": "scorer"}
+    """Return the greatest difference of a scorer, and wall and CPU seconds of some starts."""
+    text, own = scorer(model), {"__name__": "scorer"}
     exec(compile(text, "scorer.py", "exec"), own)
     reader = own["PlainModel"](plain(model))
     cases = [reader.asked(reader.case(row)) for row in told["rows"]]
     worst = farthest([case.score for case in cases], told["scores"])
+    names = model.schema_.words().columns
     with tempfile.TemporaryDirectory() as folder:
         program, table, one = (Path(folder) / n for n in ("scorer.py", "t.csv", "one.csv"))
         program.write_text(text, "utf-8")
         for path, rows in ((table, told["rows"]), (one, told["rows"][:1])):
+            cells = [dict(zip(columns, row, strict=True)) for row in rows]
             with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows([["case", *columns], *(["-", *row] for row in rows)])
-        lines = list(csv.reader(run(program, table).stdout.splitlines()))[1:]
+                lines = [names, *([row.get(name) for name in names] for row in cells)]
+                csv.writer(file).writerows(lines)
+        said = list(csv.reader(run(program, table).stdout.splitlines()))[1:]
         starts = [started(program, one) for _ in range(5)]
-    n = np.ndim(told["answers"][0]) and len(told["answers"][0]) or 1
     if told["probabilities"] is None:
-        return max(worst, farthest([row[1:] for row in lines], told["answers"])), starts
+        return max(worst, farthest([row[1:] for row in said], told["answers"])), starts
     answers = [[str(v) for v in np.atleast_1d(one)] for one in told["answers"]]
-    if [row[1 : 1 + n] for row in lines] != answers:
+    n = len(answers[0])
+    if [row[1 : 1 + n] for row in said] != answers:
         return np.inf, starts
-    return max(worst, farthest([row[1 + n :] for row in lines], told["probabilities"])), starts
+    return max(worst, farthest([row[1 + n :] for row in said], told["probabilities"])), starts
 
 
 def run(program, table):
     """Return the finished scorer: no environment, no site, no folder of the user."""
-    command = [sys.executable, "-I", "-S", str(program), str(table), "--id", "case"]
+    command = [sys.executable, "-I", "-S", str(program), str(table)]
     return subprocess.run(command, env={}, capture_output=True, encoding="utf-8", check=True)
 
 
@@ -130,37 +134,19 @@ def main():
     families = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(families)
     print("| family | scorer | SQL | ONNX |\n| --- | --- | --- | --- |")
-    walls, sizes = [], []
+    times = []
     for name in families.NAMES:
         model = families.fitted(name)
         columns = {c["name"]: c.get("levels") for c in plain(model)["columns"]}
         told = conformance(model, _ROWS, random_state=1)
-        if not all(columns):  # columns without names are found by place: name them
-            raise PsephosError(f"{name} has a column without a name.")
-        worst, starts = by_scorer(named(model), columns, told)
-        walls += starts
-        sizes.append(worst)
+        worst, starts = by_scorer(model, columns, told)
+        times += starts
         others = [cell(ask, model, columns, told) for ask in (by_sql, by_onnx)]
         print(f"| {name} | {worst:.0e} | {others[0]} | {others[1]} |", flush=True)
-    wall, cpu = np.array(walls).T
-    print(
-        f"\nScorer, {len(sizes)} families: at most {max(sizes):.0e}. One answer from nothing, of "
-        f"{len(wall)} starts: wall {np.median(wall):.3f} s (median), {wall.max():.3f} s (worst); CPU "
-        f"{np.median(cpu):.3f} s, {cpu.max():.3f} s."
-    )
-
-
-def named(model):
-    """Return the model on a table whose columns have names, so that the scorer finds them."""
-    import copy
-    from dataclasses import replace
-
-    schema = model.schema_
-    if schema.names is not None:
-        return model
-    found = copy.copy(model)
-    found.schema_ = replace(schema, names=tuple(f"column {j}" for j in range(schema.n_features)))
-    return found
+    print(f"\nOne answer of a scorer from nothing, seconds, {len(times)} starts:")
+    for what, own in zip(("wall", "CPU"), np.array(times).T, strict=True):
+        least, median, most = np.quantile(own, [0, 0.5, 1])
+        print(f"{what} {least:.3f} (least), {median:.3f} (median), {most:.3f} (greatest)")
 
 
 if __name__ == "__main__":

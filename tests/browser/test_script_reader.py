@@ -91,6 +91,33 @@ def test_a_page_says_what_it_cannot_read(chromium):
     page.close()
 
 
+def test_what_is_no_number_is_refused(chromium):
+    """As `PlainModel.case` refuses it (tests/scoring/test_readers.py)."""
+    families, page = _families(), chromium.new_page()
+    page.add_script_tag(content=script())
+    model = plain(families.fitted("newton-boosting, frame"))
+    names = [column["name"] for column in model["columns"]]
+    ask = """([plain, at, value]) => {
+      const row = plain.columns.map(() => null);
+      row[at] = value === "Infinity" ? Infinity : value;
+      try { return openModel(plain).answer(row).label; } catch (error) { return error.message; }
+    }"""
+    for value in ("5,1", "5.1", "", "Infinity", 1e300, True):
+        told = page.evaluate(ask, [model, names.index("g1"), value])
+        assert "but the model reads numbers up to 1e+150 there" in told, value
+    told = page.evaluate(ask, [model, names.index("site"), 1])
+    assert "has 1, but the model reads the words of its categories" in told
+    assert "egg" <= page.evaluate(ask, [model, names.index("site"), "elsewhere"]) <= "jam"
+    typed = """(text) => {
+      try { return openModel.number(text); } catch (error) { return error.message; }
+    }"""
+    for text, number in ((" 5.1 ", 5.1), ("-1E-5", -1e-5), (".5", 0.5), ("", None)):
+        assert page.evaluate(typed, text) == number
+    for text in ("5,1", "1,234", "1 000", "1e999", "0x10", "inf", "NaN", "5%", "１", "--5"):
+        assert "is no number" in page.evaluate(typed, text), text
+    page.close()
+
+
 def test_a_known_draw(chromium):
     """BLAKE2b of the script is that of Python's standard library, whatever the length."""
     import hashlib

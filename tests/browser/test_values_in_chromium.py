@@ -105,7 +105,7 @@ def set_fields(page, values):
         if isinstance(value, str):
             field.locator("select").select_option(f"={value}")
         else:
-            field.locator("input[type=number]").fill(repr(value))
+            field.locator("input[type=text]").fill(repr(value))
 
 
 def test_a_typed_case_gets_the_answer_of_the_model(visit, saved, island):
@@ -265,7 +265,7 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     calc = island["case"]["models"][key]
     i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
     slide = page.locator(by("field")).nth(i).locator("input[type=range]")
-    number = page.locator(by("field")).nth(i).locator("input[type=number]")
+    number = page.locator(by("field")).nth(i).locator("input[type=text]")
     before = number.input_value()
     slide.focus()
     for _ in range(30):
@@ -277,10 +277,27 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     slide.press("Home")
     assert number.input_value() == ""
     assert slide.get_attribute("aria-valuetext") == "not measured"
-    values = page.locator(f"{by('field')} input[type=number]").evaluate_all(
+    values = page.locator(f"{by('field')} input[type=text]").evaluate_all(
         "all => all.map(n => n.value)"
     )
     assert values.count("") >= 1
+
+
+def test_a_decimal_comma_is_no_other_number(visit, island):
+    page = visit()
+    calc = island["case"]["models"][page.locator("#model").input_value()]
+    i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
+    number = page.locator(by("field")).nth(i).locator("input[type=text]")
+    number.fill("5.1")
+    answered = page.locator(by("case-answer")).get_attribute("data-probability")
+    for text in ("5,1", "1,234", "five"):
+        number.fill("")
+        number.type(text)
+        assert number.input_value() == text
+        assert number.evaluate("n => n.validationMessage").startswith(f"'{text}' is no number")
+    number.fill("5.1")
+    assert number.evaluate("n => n.validity.valid")
+    assert page.locator(by("case-answer")).get_attribute("data-probability") == answered
 
 
 def test_the_threshold_turns_the_call(visit, island):

@@ -2,11 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from psephos import AdaBoostClassifier, SamBAClassifier, save
 from psephos.cli import main
+from psephos.recalibrating import recalibration_of
 from psephos.testing import small_table
 
 
@@ -61,6 +63,36 @@ def test_what_cannot_be_written_is_said(files, tmp_path):
     assert "Export a scorer" in told
     assert not (tmp_path / "q.sql").exists()
     assert "itself" in run("export", files["samba"], "--sql", files["samba"], code=2).stderr
+
+
+def test_a_model_with_a_map_says_so_or_is_written_through_it(tmp_path):
+    X, y = small_table(2)
+    model = AdaBoostClassifier(n_estimators=4, random_state=0).fit(X, y)
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    truth = (rng.random(60) < p**2).astype(int)
+    model.recalibration_ = recalibration_of(np.column_stack([1 - p, p]), truth)
+    path = tmp_path / "m.psephos"
+    save(model, path)
+    for form in ("--sql", "--plain"):
+        plainly = run("export", path, form, tmp_path / "plain")
+        assert "answers as psephos predict does without --calibrated" in plainly.stderr
+        mapped = run("export", path, form, tmp_path / "mapped", "--calibrated")
+        assert "without" not in mapped.stderr
+        assert ("LN(" if form == "--sql" else "sigmoid") in (tmp_path / "mapped").read_text()
+        assert ("LN(" if form == "--sql" else "sigmoid") not in (tmp_path / "plain").read_text()
+    assert run("export", path, "--scorer", tmp_path / "s.py").stderr == ""
+    assert "no score sheet" in run("export", path, "--calibrated", "--sheet", tmp_path / "p",
+                                   code=2).stderr  # fmt: skip
+
+
+def test_ids_are_of_sql(files, tmp_path):
+    run("export", files["adaboost"], "--sql", tmp_path / "q.sql", "--id", "case", "--id", "clinic")
+    assert (tmp_path / "q.sql").read_text().startswith('SELECT k0 AS "case",\n  k1 AS "clinic"')
+    told = run("export", files["adaboost"], "--scorer", tmp_path / "s.py", "--id", "case", code=2)
+    assert "--id is of --sql" in told.stderr
+    told = run("export", files["samba"], "--calibrated", "--plain", tmp_path / "p.json", code=2)
+    assert "has no map of held-out answers" in told.stderr
 
 
 def test_check_compares_the_scores_of_the_file(files):

@@ -153,6 +153,13 @@ def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):
     assert len(rows_of((tmp_path / "out.csv").read_text("utf-8"))) == 21
 
 
+def test_an_older_python_is_told(families, monkeypatch):
+    text = scorer(families.fitted("cart, frame"))
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13))
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer"):
+        opened(text)
+
+
 def test_bad_tables_are_refused_in_a_sentence(families, tmp_path, capsys):
     main_of = opened(scorer(families.fitted("cart, frame")))["main"]
     table = families.frame()[0]

@@ -33,9 +33,9 @@ def fitted():
 
 
 @cache
-def program():
+def program(model=None):
     names = {"__name__": "scorer"}
-    exec(compile(scorer(fitted()), "scorer.py", "exec"), names)
+    exec(compile(scorer(model or fitted()), "scorer.py", "exec"), names)
     return names["main"]
 
 
@@ -80,7 +80,7 @@ TABLES = {
     "missing": f"{_HEAD}\nNA,?,,.,null\n",
     "nan in another way": f"{_HEAD}\n+nan,-1.5,skin,2,True\n",
     "category NA": f"{_HEAD}\n0.5,-1.5,NA,2,True\n0.5,-1.5,n/a,2,True\n",
-    "categories as other numbers": f"{_HEAD}\n0.5,1,skin,2.0,1\n0.5,1,skin,02,0\n0.5,1,skin,+2,TRUE\n",
+    "categories as numbers": f"{_HEAD}\n0,1,skin,2.0,1\n0,1,skin,02,0\n0,1,skin,+2,TRUE\n",
     "category in part": f"{_HEAD}\n0.5,1,skin,1e0,true\n0.5,1,skin,3.5,False\n",
     "new category": f"{_HEAD}\n{_ROW}\n0.5,1,bone,2,True\n0.5,1,Skin,2,True\n",
     "new categories alone": f"{_HEAD}\n0.5,1,bone,2,True\n0.5,1,ear,2,True\n",
@@ -121,16 +121,24 @@ OPTIONS = {
 CASES = [*((name, []) for name in TABLES), *OPTIONS.items()]
 
 
-def both(path, options, capsys, tmp_path):
+def both(path, options, capsys, tmp_path, model=None):
     """Return (exit code, rows, notes) of the command and of the scorer."""
-    save(fitted(), tmp_path / "m.psephos")
+    save(model or fitted(), tmp_path / "m.psephos")
     answer = CliRunner().invoke(main, ["predict", str(tmp_path / "m.psephos"), str(path), *options])
     if answer.exception is not None and not isinstance(answer.exception, SystemExit):
         raise answer.exception
     told = answer.exit_code, list(csv.reader(io.StringIO(answer.stdout))), answer.stderr
-    code = program()([str(path), *options])
+    code = (program(model) if model else program())([str(path), *options])
     out = capsys.readouterr()
     return told, (code, list(csv.reader(io.StringIO(out.out))), out.err)
+
+
+def assert_alike(command, own):
+    assert own[0] == command[0]
+    assert own[2].split() == command[2].split()
+    assert [row[:2] for row in own[1]] == [row[:2] for row in command[1]]
+    for one, other in zip(own[1][1:], command[1][1:], strict=True):
+        assert list(map(float, one[2:])) == pytest.approx(list(map(float, other[2:])), abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
@@ -138,11 +146,7 @@ def test_the_scorer_reads_a_table_as_the_command(name, options, tmp_path, capsys
     path, content = tmp_path / "t.csv", TABLES[name]
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     command, own = both(path, options, capsys, tmp_path)
-    assert own[0] == command[0]
-    assert own[2].split() == command[2].split()
-    assert [row[:2] for row in own[1]] == [row[:2] for row in command[1]]
-    for one, other in zip(own[1][1:], command[1][1:], strict=True):
-        assert list(map(float, one[2:])) == pytest.approx(list(map(float, other[2:])), abs=1e-12)
+    assert_alike(command, own)
 
 
 @pytest.mark.parametrize("name", ["share", "bound", "unit"])
@@ -153,11 +157,42 @@ def test_what_is_to_be_done_can_be_done(name, tmp_path, capsys):
     assert "--categorical" not in command[2]  # predict has no such option
 
 
+def test_names_with_blanks_around_them(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((60, 2)), columns=["a ", " b"])
+    model = AdaBoostClassifier(n_estimators=4, random_state=0).fit(table, table.sum(axis=1) > 0)
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    command, own = both(path, [], capsys, tmp_path, model)
+    assert_alike(command, own)
+    assert [row[1] for row in own[1][1:]] == list(map(str, model.predict(table)))
+    table.rename(columns={"a ": "b"}).to_csv(path, index=False)
+    for told in both(path, [], capsys, tmp_path, model):
+        assert told[0] == 2
+
+
+@pytest.mark.parametrize("kind", ["truth values", "numbers", "words", "no column"])
+def test_classes_and_models_of_every_kind(kind, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((60, 2)), columns=["a", "b"])
+    y = {"truth values": table.a > 0, "numbers": np.where(table.a > 0, 1.0, -2.0),
+         "words": np.where(table.a > 0, "it's", "a,b\nc"), "no column": np.arange(60) % 2}[kind]  # fmt: skip
+    model = AdaBoostClassifier(n_estimators=3, random_state=0)
+    model.fit(table * (kind != "no column"), y)
+    assert (model.n_features_used_ == 0) == (kind == "no column")
+    path = tmp_path / "t.csv"
+    table.rename(columns={"a": "A"} if kind == "no column" else {}).to_csv(path, index=False)
+    command, own = both(path, [], capsys, tmp_path, model)
+    assert_alike(command, own)
+    assert own[0] == 0
+    assert [row[1] for row in own[1][1:]] == list(map(str, model.predict(table).tolist()))
+
+
 def test_files_of_other_kinds(tmp_path, capsys):
     packed = tmp_path / "t.csv.gz"
     packed.write_bytes(gzip.compress(TABLES["plain"].encode()))
     command, own = both(packed, [], capsys, tmp_path)
-    assert own == command
+    assert_alike(command, own)
     assert own[0] == 0
     damaged = tmp_path / "d.csv.gz"
     damaged.write_bytes(packed.read_bytes()[:-12])

@@ -112,7 +112,11 @@ def test_another_name_is_found(change, families, tmp_path):
         if change == "names":
             manifest["names"] = [f"{name}'" for name in manifest["names"]]
         elif change == "levels":
-            name, *_ = [n for n in manifest["levels"]["tuple"] if "lüng" in json.dumps(n, ensure_ascii=False)]
+            name, *_ = [
+                n
+                for n in manifest["levels"]["tuple"]
+                if "lüng" in json.dumps(n, ensure_ascii=False)
+            ]
             levels = name["tuple"][1]["tuple"]
             levels[:2] = levels[1::-1]
         elif change == "classes":
@@ -128,7 +132,7 @@ def test_another_name_is_found(change, families, tmp_path):
     if change == "version":
         assert "worded otherwise" in read(path).check().note
     else:
-        with pytest.raises(ModelFileError, match="another answer|a name, a class or a reason"):
+        with pytest.raises(ModelFileError, match=r"another answer|a name, a class or a reason"):
             read(path).check()
 
 

@@ -3,17 +3,18 @@
 import csv
 import gzip
 import io
+import pathlib
 import re
 import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
-import pathlib
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, shortly
 
 __all__ = ["Header", "checked_separator", "opened", "rows", "separator_of", "table_rows"]
+
 
 class Header(NamedTuple):
     """What a file says before its rows.

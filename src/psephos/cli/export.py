@@ -140,8 +140,7 @@ def check(model: Path) -> None:
     found = read(model).check()
     rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
     same = "" if found.note else "; names and words are the same"
-    click.echo(
-        f"{rows} the scores that the file holds; the greatest difference is {found.worst:.1e}{same}."
-    )
+    worst = f"the greatest difference is {found.worst:.1e}"
+    click.echo(f"{rows} the scores that the file holds; {worst}{same}.")
     if found.note:
         click.echo(f"Note: {found.note}.", err=True)

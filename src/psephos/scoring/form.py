@@ -60,11 +60,14 @@ def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict
     content = to_plain(small)
     _check_kinds(content, name)
     target: Any = vote.target
+    classes = target.classes.tolist() if target.n_classes else []
+    if classes:  # True and False are no numbers here
+        content["target"]["classes"] = classes
     return {
         "format": FORMAT,
         "version": VERSION,
         "model": name,
-        "classes": to_plain(target.classes) if target.n_classes else [],
+        "classes": classes,
         "table": {"width": vote.n_features, "named": schema.names is not None},
         "columns": [
             _column(names[j], j, words.levels.get(i), absent or j in spare)

@@ -36,7 +36,8 @@ def script() -> str:
     ``openModel(plain)`` returns ``{columns, classes, answer(values)}``; an answer has ``scores``,
     ``probabilities`` (null of numbers), ``label`` and ``ballots``. `values` are in the order of
     `columns`: a number, a level's word, null where missing. ``openModel.through(map, chances)``
-    returns probabilities of classes as a calibration maps them.
+    returns probabilities of classes as a calibration maps them, ``openModel.number(text)`` what
+    was typed into a field: a number, null if it is empty; another word raises.
     """
     parts = [(_HERE / "script" / f"{name}.js").read_text("utf-8") for name in _SCRIPT]
     return "\n".join(

@@ -1,19 +1,13 @@
 """Trees of a plain model as rules of nodes, for what is written of them: SQL, ONNX."""
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.scoring.reader.core import after_hook
+from psephos.scoring.reader.core import after_hook, spans
 from psephos.scoring.reader.trees import spoken_share
 
-__all__ = ["Branching", "NodeRule", "codes_of", "single_below", "single_bound", "spans"]
-
-
-def spans(ptr: list[int]) -> list[tuple[int, int]]:
-    """Return (start, end) of each span that pointers divide."""
-    return list(pairwise(ptr))
+__all__ = ["Branching", "NodeRule", "codes_of", "single_below", "single_bound"]
 
 
 def codes_of(ptr: list[int], codes: list[int]) -> list[list[int]]:

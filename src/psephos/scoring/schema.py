@@ -34,10 +34,12 @@ fitted model as JSON: its vote on the columns that it reads, and nothing else of
 | `voters` | T voters: each votes K numbers on a case |
 | `weights` | T weights of a case |
 | `readout` | how votes and weights become a score, and a score probabilities |
-| `vectors` | in files that `export` writes: generated `rows` with their `scores`, `probabilities` and `answers`; none is a training row |
+| `vectors` | in files that `export` writes: generated `rows` with their `scores`, `probabilities` and `answers`, none of them a training row, and `words`: how columns, categories and classes are called, and the ballots of the first row |
 
-**Values of a case** stand in the order of `columns`: a number, `null` where missing; a category is
-the place of its word among `levels` (its code), another word is missing.
+**Values of a case** stand in the order of `columns`: a number of at most 1e150 in size, the word of a
+category (another word is missing), `null` where missing. A word where a number is read is refused,
+`5,1` and `5.1` alike, as is a number where a word is read. Parts know a category by its code: the
+place of its word among `levels`.
 
 **Parts.** `target`, `voters`, `weights` and `readout` are parts: objects with a `kind` and the
 fields below, as in the model file. An array is a list, row by row (of shape (T, K): T lists of K

@@ -24,6 +24,11 @@ _HEAD = '''#!/usr/bin/env python3
 Python 3.11 or newer; nothing else. The columns that are read are found by name, all others are
 ignored: {columns}.
 """
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit("Error: this program needs Python 3.11 or newer, and this is " + sys.version.split()[0])
 '''
 _TAIL = """
 # ---------- the model
@@ -64,7 +69,9 @@ def scorer(estimator: Any, name: str = "scorer.py") -> str:
     data = {
         "model": model,
         "cells": schema.cells.data(),
-        "levels": {j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}},
+        "levels": {
+            j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}
+        },
         "vectors": vectors,
         "recalibration": [None, no_map("the model")]
         if found is None

@@ -9,7 +9,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, codes_of, single_bound, spans
+from psephos.scoring.plain_rules import Branching, codes_of, single_bound
+from psephos.scoring.reader.core import spans, summed
 
 __all__ = ["sql"]
 
@@ -22,8 +23,9 @@ _Layer = dict[str, str]  # what a column of the SELECT is
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
     """Return a SELECT of score, answer and probabilities of the rows of a table.
 
-    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too). NULL is a missing value; a
-    category is compared as text. Where a model refuses a missing value, the answer is NULL.
+    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too). NULL is a
+    missing value; a category is compared as text. Where a model refuses a missing value, the answer
+    is NULL.
 
     Parameters
     ----------
@@ -181,7 +183,9 @@ class _Answer:
             up = self._layer("u", [up])[0]
             return self._layer("p", [f"1.0 - {up}", up])
         if not share:
-            return self._exp_shares("p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores]))
+            return self._exp_shares(
+                "p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores])
+            )
         raised = [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in self.scores]
         kept = [f"CASE WHEN {r} < 0.0 THEN 0.0 ELSE {r} END" for r in self._layer("r", raised)]
         return self._to_one("p", self._layer("h", kept))
@@ -202,7 +206,9 @@ class _Answer:
         kind = part["kind"]
         if kind == "temperature calibration":
             kept = self._layer("c", [_within(p, _LEAST, 1.0) for p in chances])
-            return self._exp_shares("q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept]))
+            return self._exp_shares(
+                "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
+            )
         if kind == "isotonic calibration":
             maps = zip(chances, part["given"], part["told"], strict=True)
             return self._to_one("q", self._layer("w", [_interpolated(*one) for one in maps]))
@@ -233,10 +239,8 @@ class _Answer:
         return f"CASE WHEN {score} > {level} THEN {yes} WHEN {score} <= {level} THEN {no} END"
 
     def _several(self, scores: Sequence[str], level: str) -> str:
-        ways = [
-            f"WHEN {' AND '.join(f'{a} >= {b} - {level}' for b in scores if b != a)} THEN {_text(c)}"
-            for a, c in zip(scores, self.classes, strict=True)
-        ]
+        held = [" AND ".join(f"{a} >= {b} - {level}" for b in scores if b != a) for a in scores]
+        ways = [f"WHEN {h} THEN {_text(c)}" for h, c in zip(held, self.classes, strict=True)]
         return f"CASE {' '.join(ways)} END"
 
 
@@ -268,9 +272,7 @@ class _Writer:
         if kind == "first match":
             return self._first(model["voters"], model["weights"])
         votes, alpha = self.voters(model["voters"]), model["weights"]["alpha"]
-        total = 0.0
-        for weight in alpha:
-            total += abs(weight)
+        total = summed(map(abs, alpha))
         scale = total if readout == "normalised" and total > 0 else 1.0
         found: list[str] = []
         for k in range(len(votes[0])):

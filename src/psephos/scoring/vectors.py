@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import AnySize, Nullable
+from psephos.scoring.reader.core import FARTHEST
 from psephos.scoring.reader.model import said_words
 from psephos.vote import Ballots, Vote
 from psephos.vote.codec import register
@@ -265,7 +266,7 @@ def _column(marks: _Floats, n_levels: int, where: _Floats, exact: NDArray[np.boo
     span = (high - low) or abs(low) or 1.0
     between = low - 0.2 * span + 1.4 * span * where
     at = marks[np.minimum((where * len(marks)).astype(np.intp), len(marks) - 1)]
-    return np.where(exact, at, np.clip(between, -1e300, 1e300))
+    return np.clip(np.where(exact, at, between), -FARTHEST, FARTHEST)
 
 
 def _with_gaps(vote: Vote, rows: _Floats, gaps: NDArray[np.bool_]) -> _Floats:

@@ -4,7 +4,7 @@ import bisect
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import CALIBRATIONS, exp_shares, of_kind, part_of
+from psephos.scoring.reader.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 from psephos.scoring.reader.vote import expit
 
 __all__ = ["Isotonic", "Platt", "Posteriors", "Tempered", "Weighed"]
@@ -20,9 +20,7 @@ def _log_odds_of(p: float) -> float:
 def _to_one(chances: list[float], apart: bool) -> list[float]:
     if apart:
         return chances
-    total = 0.0
-    for chance in chances:
-        total += chance
+    total = summed(chances)
     return [c / total for c in chances] if total > 0 else [1.0 / len(chances)] * len(chances)
 
 

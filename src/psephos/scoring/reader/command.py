@@ -77,7 +77,9 @@ def _checked(model: PlainModel, vectors: Any) -> str:
     if model.classes and answers != vectors["answers"]:
         raise PsephosError("a row has the same score and another answer: this file is damaged.")
     said = [(one["voter"], model.words(one)) for one in (_heard(model, rows[0]) if rows else [])]
-    words = said_words(model.names, [str(c) for c in model.classes or model.vote.target.outputs], said)
+    words = said_words(
+        model.names, [str(c) for c in model.classes or model.vote.target.outputs], said
+    )
     kept = {one.partition(":")[0] for one in vectors["words"] if one.startswith("voter ")}
     here = [w for w in words if not w.startswith("voter ") or w.partition(":")[0] in kept]
     for one, other in zip_longest(here, vectors["words"], fillvalue="nothing"):

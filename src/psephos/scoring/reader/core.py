@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 __all__ = [
-    "CALIBRATIONS", "FARTHEST", "NAN", "VOTERS", "WEIGHTS", "after_hook", "best", "cells", "exp_shares",
-    "filled", "of_kind", "part_of", "single", "spans", "summed",
+    "CALIBRATIONS", "FARTHEST", "NAN", "VOTERS", "WEIGHTS", "after_hook", "best", "cells",
+    "exp_shares", "filled", "of_kind", "part_of", "single", "spans", "summed",
 ]  # fmt: skip
 
 NAN = math.nan

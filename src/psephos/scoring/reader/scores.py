@@ -84,10 +84,8 @@ class Linear(_Scoring):
         """Return the R scores."""
         found = []
         for row, constant in zip(self.coef[t], self.intercept[t], strict=True):
-            total = 0.0
-            for by, j in zip(row, self.reads[t], strict=True):
-                total += by * x[j]
-            found.append(total + constant)
+            terms = (by * x[j] for by, j in zip(row, self.reads[t], strict=True))
+            found.append(summed(terms) + constant)
         return found
 
     def said(self, scores: list[float]) -> list[float]:
@@ -279,10 +277,8 @@ class SoftTrees:
         found = []
         gates = zip(self.part["coef"][t], self.part["absent"][t], self.part["bias"][t], strict=True)
         for coef, absent, bias in gates:
-            total = 0.0
-            for by, value in zip([*coef, *absent], z, strict=True):
-                total += by * value
-            found.append(total + bias)
+            terms = (by * value for by, value in zip([*coef, *absent], z, strict=True))
+            found.append(summed(terms) + bias)
         return found
 
     def _reach(self, linear: list[float]) -> list[float]:

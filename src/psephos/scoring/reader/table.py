@@ -4,9 +4,9 @@ The command reads tables by these rules too (`psephos.cli.columns`), so both ref
 """
 
 import math
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-import pathlib
 from typing import Any
 
 from psephos._errors import PsephosError
@@ -64,9 +64,7 @@ class Wanted:
         return f"column {j}" if self.names is None else self.names[j]
 
 
-def places_in(
-    header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
-) -> list[int]:
+def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list[str]) -> list[int]:
     """Return where the columns stand; -1 for those that are absent, if they may be.
 
     Raises
@@ -78,7 +76,12 @@ def places_in(
     if wanted.names is None:
         return _by_position(header, wanted, id_column, notes)
     where = {name: j for j, name in enumerate(header.names)}
-    gone = [j for j in wanted.columns if wanted.word(j) not in where]
+    bare = [wanted.word(j).strip() for j in wanted.columns]  # as the names of a text file are read
+    names = [
+        word if (word := wanted.word(j)) in where or bare.count(name) > 1 else name
+        for j, name in zip(wanted.columns, bare, strict=True)
+    ]
+    gone = [j for j, name in zip(wanted.columns, names, strict=True) if name not in where]
     lacking = [wanted.word(j) for j in gone if j not in wanted.backup]
     spare = [wanted.word(j) for j in gone if j in wanted.backup]
     if spare and not wanted.absent:
@@ -97,7 +100,6 @@ def places_in(
             f"{header.file!r} has no column {shown(lacking[0])}{more}: the model reads it; add "
             f"it, left empty where it was not measured{alone}."
         )
-    names = [wanted.word(j) for j in wanted.columns]
     for name in names:
         _check_once(header, name)
     return [where.get(name, -1) for name in names]

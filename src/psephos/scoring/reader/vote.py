@@ -5,7 +5,9 @@ import math
 import struct
 from typing import Any
 
-from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS, best, exp_shares, part_of
+from psephos.scoring.reader.core import (
+    CALIBRATIONS, VOTERS, WEIGHTS, best, exp_shares, part_of, summed,
+)  # fmt: skip
 from psephos.scoring.reader.target import target_of
 
 __all__ = ["Asked", "WholeVote"]
@@ -44,9 +46,7 @@ class WholeVote:
         else:
             weights, log_scale = self.weights.weights(x)
         shares, terms = self._terms(votes, weights, log_scale, x)
-        mass = 0.0
-        for weight in weights:
-            mass += _size(weight)
+        mass = summed(map(_size, weights))
         plain = self.readout["score"] == "normalised" and not isinstance(weights[0], list)
         by = [[w] * len(votes[0]) for w in weights] if plain else shares
         score = [0.0] * len(votes[0])
@@ -91,9 +91,7 @@ class WholeVote:
         if link != "share":
             return exp_shares([slope * s for s in score])
         shares = [max(((k - 1.0) * s + 1.0) / k, 0.0) for s in score]
-        total = 0.0
-        for share in shares:
-            total += share
+        total = summed(shares)
         return [share / total for share in shares] if total else [1.0 / k] * k
 
     def chances(self, case: Asked) -> list[float]:
@@ -137,9 +135,7 @@ def _size(weight: Any) -> float:
 
 # ---------------------------------------------------------------------- read-outs that are no sum
 def _shares_of(weights: Any) -> list[float]:
-    total = 0.0
-    for weight in weights:
-        total += abs(weight)
+    total = summed(map(abs, weights))
     return [abs(w) / (total if total > 0 else 1.0) for w in weights]
 
 
@@ -223,9 +219,7 @@ def _trimmed(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
             max(min(end, 1.0 - cut) - max(end - share, cut), 0.0)
             for end, share in zip(ends, shares, strict=True)
         ]
-        total = 0.0
-        for one in inside:
-            total += one
+        total = summed(inside)
         return [one / total for one in inside]
 
     return _by_output(votes, weights, kept)

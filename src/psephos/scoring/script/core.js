@@ -23,6 +23,8 @@ function unpack(value) {
   return Object.fromEntries(keys.map((key) => [key, unpack(value[key])]));
 }
 
+// a class as Python writes it
+const asWord = (one) => (one === true ? "True" : one === false ? "False" : String(one));
 const filled = (value) =>
   Array.isArray(value) ? value.map(filled) : value === null ? NaN : value;
 const spans = (ptr) => ptr.slice(1).map((end, i) => [ptr[i], end]);

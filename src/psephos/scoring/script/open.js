@@ -12,7 +12,7 @@ function openModel(plain) {
   plain.columns.forEach((column, j) => { if (column.levels) levels[j] = column.levels; });
   const adds = readout.score === "sum";
   const words = Object.assign(new Words(plain.columns.map((column) => column.name), levels), {
-    classes: plain.classes.map(String),
+    classes: plain.classes.map(asWord),
     say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
   });
 
@@ -83,3 +83,14 @@ function openModel(plain) {
 
 // probabilities of classes through a map, such as `readout.calibration` holds
 openModel.through = (map, chances) => readPart(CALIBRATIONS, unpack(map)).chances(chances, false, true);
+
+// what was typed as a number; null where nothing was. A field of the type "number" drops a comma,
+// and 5,1 is then 51: fields of text are read by this
+openModel.number = (text) => {
+  const word = text.trim();
+  if (!word) return null;
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) && Math.abs(Number(word)) <= FARTHEST) {
+    return Number(word);
+  }
+  throw new Error(`'${word}' is no number that the model reads: write it with a point, such as 5.1.`);
+};

@@ -36,7 +36,7 @@ class Classes {
   }
   words(vote, scale, adds) {
     if (vote.every((v) => Math.abs(v) <= 1e-12 * scale) || !vote.some(Boolean)) return "nothing";
-    const names = this.classes.map(String);
+    const names = this.classes.map(asWord);
     if (adds) return addedWords(vote, names, scale);
     const [k, n] = [this.answer(vote), this.nClasses];
     if (vote.every((v, i) => v === this.code[k][i])) return names[k];
@@ -84,7 +84,7 @@ class LabelSets {
     return vote.map(Math.sign);
   }
   words(vote, scale, adds) {
-    const names = this.classes.map(String);
+    const names = this.classes.map(asWord);
     const there = names.map((name, k) => [name, vote[k]]).filter(([, v]) => Math.abs(v) > 1e-12 * scale);
     if (!there.some(([, v]) => v)) return "nothing";
     if (adds) {

@@ -95,12 +95,13 @@
     } else {
       const number = make("input"), slide = make("input"), track = make("div", "", "track"), under = make("div", "", "rule");
       const axis = column ? column.axis : one.axis, pos = scale({ ...axis, missing: true }, 0, 1000, { zeroWidth: 70 });
-      Object.assign(number, { type: "number", id, step: "any", placeholder: "empty" });
+      Object.assign(number, { type: "text", inputMode: "decimal", id, placeholder: "empty", autocomplete: "off" });
       Object.assign(slide, { type: "range", min: 0, max: 1000, step: 1 });
       slide.setAttribute("aria-label", `${one.name}, slide`);
       number.addEventListener("input", () => {
-        if (number.validity.badInput) return;
-        set(number.value.trim() === "" ? null : Number(number.value), number);
+        let value;
+        try { value = openModel.number(number.value); number.setCustomValidity(""); } catch (error) { number.setCustomValidity(error.message); number.reportValidity(); return; }
+        set(value, number);
       });
       slide.addEventListener("input", () => { const px = Number(slide.value); set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide); });
       const picture = svg("svg", { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -218,7 +219,7 @@
     const read = new Set(first.filter((ballot) => ballot.columns.length === 1).map((ballot) => ballot.columns[0]));
     calc.fields.forEach((one, i) => {
       if (!read.has(one.at)) return;
-      (one.levels || [-1e300, one.axis.low, one.axis.high, 1e300]).forEach((value) => {
+      (one.levels || [-1e150, one.axis.low, one.axis.high, 1e150]).forEach((value) => {
         answerOf(none.map((_, j) => (j === i ? value : null))).ballots.forEach((ballot) => {
           if (alone.has(ballot.voter) && alone.get(ballot.voter) !== said(ballot)) alone.delete(ballot.voter);
         });
