@@ -123,7 +123,6 @@ class _Newton:
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "boosting loop, second-order trees"
     )
-    extras: ClassVar[tuple[str, ...]] = ("n_estimators_", "validation_losses_", "stopped_")
 
     tree_method: str = "exact"
     _: KW_ONLY

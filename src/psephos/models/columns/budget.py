@@ -82,7 +82,6 @@ class _Budget:
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
     )
-    extras: ClassVar[tuple[str, ...]] = ("selection_",)
     _path = None  # the scores of the selector, in a model that `path` makes
 
     n_columns: float = 16

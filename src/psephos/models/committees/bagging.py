@@ -150,7 +150,6 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
     warm_start: bool = False
@@ -201,7 +200,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
         "bagging-regressor", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     oob_prediction_: Nullable | None = fitted()
 

@@ -60,7 +60,6 @@ class _Stacking(Named):
         "final_estimator": Anything(),
         "cv": OneOf((Cv(), Options(("oob",)))),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
 
     _: KW_ONLY
     levels: Any = None

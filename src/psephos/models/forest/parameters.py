@@ -13,6 +13,7 @@ from psephos._stored import Nullable
 from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Anatomy
 from psephos.models.forest.common import Grown, fit_forest
+from psephos.models.forest.memory import ForestMemory
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
@@ -122,6 +123,7 @@ class _Forest(Grown):
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
+    memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
     def _fit_vote(
@@ -151,7 +153,6 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("gini", "entropy", "log_loss"))
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
     warm_start: bool = False
@@ -180,7 +181,6 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("squared_error", "poisson"))
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     _: KW_ONLY
     criterion: str = "squared_error"

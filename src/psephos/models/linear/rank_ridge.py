@@ -89,7 +89,6 @@ class _RankRidge:
         ("ranked voters", "coded voters"), "constant", "normalised",
         "ridge penalty by cross-validation",
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
 
     alphas: Any = None
     _: KW_ONLY

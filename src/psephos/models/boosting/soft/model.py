@@ -93,9 +93,6 @@ class SoftModel:
         "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
         "n_iter_no_change": Interval(1, whole=True),
     }
-    extras: ClassVar[tuple[str, ...]] = (
-        "n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_",
-    )  # fmt: skip
 
     _: KW_ONLY
     max_depth: int = 6
