@@ -65,6 +65,8 @@ class _Budget:
 
     Attributes
     ----------
+    selection_ : Selection
+        What the selector said and what was taken; the other three read it.
     scores_ : ndarray of shape (n_features_in_,)
         Each column's score by the selector, 0 where it says nothing.
     ranking_ : ndarray

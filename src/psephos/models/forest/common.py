@@ -1,4 +1,4 @@
-"""What forests share: their parameters, their growth, and what is asked of a fitted one."""
+"""What forests share: their growth, and what is asked of a fitted one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the parameters of soft trees may be, and how they train."""
+"""How the parameters of soft trees train."""
 
 from typing import Any
 
