@@ -69,6 +69,7 @@ class _Bagging(Bag):
         "max_samples": _PART,
         "max_features": _PART,
     }
+
     estimator: Any = None
     n_estimators: int = 10
     _: KW_ONLY

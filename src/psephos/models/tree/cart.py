@@ -98,6 +98,7 @@ class _CART(CartReadings):
         "folds": Anything(),
         "costs": Anything(),
     }
+
     cp: float = 0.01
     min_samples_split: int = 20
     min_samples_leaf: int | None = None
