@@ -182,10 +182,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     oob_prediction_ : ndarray of shape (n_samples,) or None
         NaN where a row was drawn for every member.
 
-    Notes
-    -----
-    See `BaggingClassifier`.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

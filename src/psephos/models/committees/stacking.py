@@ -159,10 +159,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
     member_scores_ : tuple of ndarray
         For each level the mean squared error of each member on rows it was not fitted on.
 
-    Notes
-    -----
-    See `StackingClassifier`.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

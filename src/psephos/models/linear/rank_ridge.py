@@ -182,10 +182,6 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
         Their mean squared error on held-out rows, relative to the square of the power of two at or
         above the greatest |y|; 0 where nothing was held out.
 
-    Notes
-    -----
-    See `RankRidgeClassifier`.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
