@@ -63,6 +63,9 @@ class _Bagging(Bag):
         The seed of each member, from which its sample can be drawn again.
     """
 
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": Member(),
         "n_estimators": Interval(1, whole=True),
@@ -144,9 +147,6 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
     (True, (178,))
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
-    )
     contender: ClassVar[Contender] = Contender(
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
@@ -192,7 +192,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = BaggingClassifier.anatomy
     contender: ClassVar[Contender] = Contender(
         "bagging-regressor", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},

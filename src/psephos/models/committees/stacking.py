@@ -55,6 +55,10 @@ class _Stacking(Named):
         Whether what reads answers reads the columns, too: further levels, and a final estimator.
     """
 
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters", "composed voters"), "constant or by output", "normalised or sum",
+        "answers to rows out of fold",
+    )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "levels": Anything(),
         "final_estimator": Anything(),
@@ -123,10 +127,6 @@ class StackingClassifier(_Stacking, VoteClassifier):
     ((2,), True)
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        ("joined voters", "composed voters"), "constant or by output", "normalised or sum",
-        "answers to rows out of fold",
-    )  # fmt: skip
     contender: ClassVar[Contender] = Contender(
         "stacking", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "cv": 3, "random_state": 0},
@@ -170,7 +170,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = StackingClassifier.anatomy
     contender: ClassVar[Contender] = Contender(
         "stacking-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
