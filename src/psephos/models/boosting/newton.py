@@ -21,7 +21,6 @@ from psephos.vote import Readout, Vote
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 
 _SHARE = Interval(0, 1, open_low=True)
-
 _Floats = NDArray[np.float64]
 
 

@@ -22,9 +22,7 @@ from psephos.vote import Vote
 __all__ = ["SMALL", "ClassForest", "NumberForest", "taking_part", "uniform"]
 
 _SHARE = Interval(0, 1, open_low=True)
-
 _PART = Interval(0, 1, open_low=True, open_high=True)
-
 _Floats = NDArray[np.float64]
 #: The setting of a small one.
 SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}

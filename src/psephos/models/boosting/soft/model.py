@@ -17,7 +17,6 @@ from psephos.vote import Vote
 __all__ = ["SoftModel"]
 
 _ABOVE = Interval(0, open_low=True)
-
 _Floats = NDArray[np.float64]
 
 
