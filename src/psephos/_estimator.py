@@ -54,10 +54,8 @@ class VoteEstimator(BaseEstimator):
         Only if X had column names.
     n_features_used_ : int
         Columns that a case without missing values is answered by.
-    features_used_ : ndarray
-        Their names, or positions.
-    features_backup_ : ndarray
-        Those that are read only where another is missing.
+    features_used_, features_backup_ : ndarray
+        Their names, or positions; and of columns that are read only where another is missing.
     feature_importances_ : ndarray of shape (n_features_in_,)
         What moves the score, divided among the columns: see the attribute itself.
     """

@@ -67,7 +67,7 @@ class _Entry(NamedTuple):
 
 
 def fitted(*, init: Literal[False] = False) -> Any:
-    """Mark a field that `fit` sets: it is typed as one, and no parameter."""
+    """Mark a field that `fit` sets and model files keep: one of the `extras`, and no parameter."""
     return _FITTED
 
 
@@ -77,15 +77,18 @@ def parameters(cls: _Class) -> _Class:
 
     Fields behind ``_: KW_ONLY`` are given by keyword. A field of a base that a class declares again
     keeps its place; a new one stands behind that which the class declares before it, else before
-    the bases' keyword parameters.
-    What the docstring leaves out of its parameters and attributes is inserted as the bases have it;
-    parameters come in the order of the constructor, with the default of each.
+    the bases' keyword parameters. What the docstring leaves out of its parameters and attributes is
+    inserted as the bases have it; parameters come in the order of the constructor, with the default
+    of each.
 
     To its `constraints` those of the bases are added, and of parameters that are True or False,
-    `class_weight`, `n_jobs` and `random_state`.
+    `class_weight`, `n_jobs` and `random_state`. Its `extras` are the fields that are `fitted`, the
+    bases' first, unless it states them.
     """
     own: Any = cls
-    own._parameters = _parameters_of(cls)
+    own._parameters, found = _parameters_of(cls)
+    if "extras" not in vars(cls):
+        own.extras = (*getattr(cls, "extras", ()), *found)
     fields = [
         (name, one.kind, field(default=one.default, kw_only=one.keyword))
         for name, one in own._parameters.items()
@@ -100,8 +103,12 @@ def parameters(cls: _Class) -> _Class:
     return cls
 
 
-def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
-    """Return the parameters of the constructor in order; take the defaults off the class."""
+def _parameters_of(cls: type[Any]) -> tuple[dict[str, _Parameter], list[str]]:
+    """Return the parameters of the constructor in order, and what is fitted.
+
+    Defaults are taken off the class: they are the constructor's.
+    """
+    fitted: list[str] = []
     found: dict[str, _Parameter] = {}
     for base in cls.__mro__[1:]:
         found |= {n: p for n, p in vars(base).get("_parameters", {}).items() if n not in found}
@@ -115,12 +122,13 @@ def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
         if default is not MISSING:
             delattr(cls, name)
         if default is _FITTED:
+            fitted.append(name)
             continue
         found[name] = _Parameter(kind, default, keyword)
         if name not in order:
             order.insert(place, name)
         place = order.index(name) + 1
-    return {name: found[name] for name in order}
+    return {name: found[name] for name in order}, fitted
 
 
 def _constraints_of(cls: type[Any]) -> dict[str, Constraint]:

@@ -11,7 +11,7 @@ from psephos.models.first_fit import SHRUNK, FirstFit
 from psephos.trees.forest_rows import Draws
 from psephos.vote.part import check
 
-__all__ = ["Draw", "earlier", "out_of_bag"]
+__all__ = ["Draw", "drawn_columns", "earlier", "out_of_bag"]
 
 _Floats = NDArray[np.float64]
 
@@ -95,3 +95,14 @@ def out_of_bag(
         spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
         score = 1.0 - error / spread if spread > 0.0 else np.nan
     return {"oob_score_": float(score), name: answers if n_classes else answers[:, 0]}
+
+
+def drawn_columns(wanted: Any, p: int) -> int:
+    """Return how many of p columns a node draws, by the parameter `max_features`."""
+    if wanted in ("sqrt", "log2"):
+        number = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
+    elif wanted is None:
+        number = p
+    else:
+        number = int(wanted) if isinstance(wanted, int | np.integer) else int(wanted * p)
+    return min(max(number, 1), p)

@@ -69,6 +69,7 @@ class ElkanNotoPrior(BaseEstimator):
     Attributes
     ----------
     prior_ : float
+        The estimate, within `clip`.
     c_ : float
         P(labelled | positive) in the sample of both parts together.
     raw_ : float
@@ -107,6 +108,7 @@ class ElkanNotoPrior(BaseEstimator):
         "alpha": Interval(0, open_low=True),
         "clip": _Clip(),
     }
+
     estimator: Any = None
     _: KW_ONLY
     n_folds: int = 5

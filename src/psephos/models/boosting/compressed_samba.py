@@ -150,7 +150,6 @@ class CompressedSamBAClassifier(VoteClassifier):
         "distance_scale": Interval(0, open_low=True),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_", "sample_compression_")
     _: KW_ONLY
     n_estimators: int = 20
     n_candidates: int | None = None

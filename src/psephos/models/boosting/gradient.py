@@ -104,12 +104,6 @@ class _Gradient:
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "boosting loop, trees on pseudo-residuals"
     )
-    extras: ClassVar[tuple[str, ...]] = (
-        "n_estimators_",
-        "train_score_",
-        "validation_losses_",
-        "stopped_",
-    )
 
     _: KW_ONLY
     loss: str = "log_loss"

@@ -12,6 +12,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
+from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
 from psephos.trees.gradient import Limits, SquaresGrower
@@ -153,13 +154,7 @@ def limits_of(model: Any, total: float) -> Limits:
 
 def column_share(wanted: Any, p: int) -> float:
     """Return the share of the p columns that a node draws."""
-    if wanted in ("sqrt", "log2"):
-        number = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
-    elif wanted is None:
-        number = p
-    else:
-        number = wanted if isinstance(wanted, int | np.integer) else int(wanted * p)
-    number = min(max(number, 1), p)
+    number = drawn_columns(wanted, p)
     return 1.0 if number == p else (number + 0.5) / p  # rounds down to the number
 
 

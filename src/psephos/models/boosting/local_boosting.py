@@ -1,6 +1,7 @@
 """Algorithm 1: boosting with local expertise, by own relevance and difficulty functions."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -183,11 +184,8 @@ class LocalBoostingClassifier(LocalClassifier):
             readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
             prepare = _as_given
         data = Training(table, labels.target, labels.y, weight)
-
-        def make_steps(data: Training) -> Steps:
-            return self._steps(data, readout, context)
-
-        return fit_boosted(self, data, context, readout, make_steps, prepare=prepare)
+        steps = partial(self._steps, readout=readout, context=context)
+        return fit_boosted(self, data, context, readout, steps, prepare=prepare)
 
     def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
         """Return lines 2, 5 and 7 of Algorithm 1, and the vote of the rounds."""

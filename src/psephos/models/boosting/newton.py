@@ -21,7 +21,6 @@ from psephos.vote import Readout, Vote
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 
 _SHARE = Interval(0, 1, open_low=True)
-
 _Floats = NDArray[np.float64]
 
 
@@ -123,7 +122,6 @@ class _Newton:
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "boosting loop, second-order trees"
     )
-    extras: ClassVar[tuple[str, ...]] = ("n_estimators_", "validation_losses_", "stopped_")
 
     tree_method: str = "exact"
     _: KW_ONLY
@@ -154,6 +152,19 @@ class _Newton:
     n_estimators_: int = fitted()
     validation_losses_: NDArray[np.float64] = fitted()
     stopped_: str = fitted()
+
+    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
+        """Return the score with leaves added to the base score in float32, tree by tree.
+
+        With ``tree_method='exact'`` these are the margins of XGBoost (3.2), and of a regressor its
+        predictions, bit for bit; above 3.2 it takes `reg_alpha` into the gain of bounded weights.
+
+        Returns
+        -------
+        margin : ndarray of shape (n_samples,), of more than two classes (n_samples, n_classes)
+        """
+        own: Any = self
+        return single_margin(own.vote_, own._values(X))
 
 
 @parameters
@@ -232,18 +243,6 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
 
-    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
-        """Return the score with leaves added to the base score in float32, tree by tree.
-
-        With ``tree_method='exact'`` these are the margins of XGBoost (3.2), bit for bit; above
-        3.2 it takes `reg_alpha` into the gain of bounded weights.
-
-        Returns
-        -------
-        margin : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-        """
-        return single_margin(self.vote_, self._values(X))
-
 
 @parameters
 class NewtonBoostingRegressor(_Newton, VoteRegressor):
@@ -297,15 +296,3 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
         return fit_newton(
             self, data, context, regression(self.objective), Readout("sum", "identity")
         )
-
-    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
-        """Return the answer with leaves added to the base score in float32, tree by tree.
-
-        With ``tree_method='exact'`` these are the predictions of XGBoost (3.2), bit for bit;
-        above 3.2 it takes `reg_alpha` into the gain of bounded weights.
-
-        Returns
-        -------
-        margin : ndarray of shape (n_samples,)
-        """
-        return single_margin(self.vote_, self._values(X))

@@ -55,7 +55,6 @@ class BoostedClassifier(VoteClassifier):
         "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
         "n_iter_no_change": Interval(1, whole=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
 
     estimator: Any = None
     _: KW_ONLY

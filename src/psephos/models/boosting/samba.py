@@ -1,6 +1,7 @@
 """SamBA on the boosting loop: one relevance a sample, weights local (Algorithm 3)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -168,11 +169,8 @@ class SamBAClassifier(LocalClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         readout = Readout("normalised", "share")
         data = Training(table, labels.target, labels.y, weight)
-
-        def make_steps(data: Training) -> Steps:
-            return self._steps(data, readout, context)
-
-        return fit_boosted(self, data, context, readout, make_steps, prepare=distinct_rows)
+        steps = partial(self._steps, readout=readout, context=context)
+        return fit_boosted(self, data, context, readout, steps, prepare=distinct_rows)
 
     def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
         """Return how sample weights change from round to round, and the vote of the rounds."""

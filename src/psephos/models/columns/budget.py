@@ -65,6 +65,8 @@ class _Budget:
 
     Attributes
     ----------
+    selection_ : Selection
+        What the selector said and what was taken; the other three read it.
     scores_ : ndarray of shape (n_features_in_,)
         Each column's score by the selector, 0 where it says nothing.
     ranking_ : ndarray
@@ -82,7 +84,6 @@ class _Budget:
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
     )
-    extras: ClassVar[tuple[str, ...]] = ("selection_",)
     _path = None  # the scores of the selector, in a model that `path` makes
 
     n_columns: float = 16

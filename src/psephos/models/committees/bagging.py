@@ -63,12 +63,16 @@ class _Bagging(Bag):
         The seed of each member, from which its sample can be drawn again.
     """
 
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": Member(),
         "n_estimators": Interval(1, whole=True),
         "max_samples": _PART,
         "max_features": _PART,
     }
+
     estimator: Any = None
     n_estimators: int = 10
     _: KW_ONLY
@@ -143,14 +147,10 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
     (True, (178,))
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
-    )
     contender: ClassVar[Contender] = Contender(
         "bagging", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
     warm_start: bool = False
@@ -182,10 +182,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     oob_prediction_ : ndarray of shape (n_samples,) or None
         NaN where a row was drawn for every member.
 
-    Notes
-    -----
-    See `BaggingClassifier`.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -196,12 +192,10 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = BaggingClassifier.anatomy
     contender: ClassVar[Contender] = Contender(
         "bagging-regressor", "committees", ensemble=True,
         small={"n_estimators": 3, "random_state": 0},
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     oob_prediction_: Nullable | None = fitted()
 

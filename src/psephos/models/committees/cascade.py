@@ -110,7 +110,6 @@ class CascadeClassifier(Named, VoteClassifier):
         "tol": Interval(0),
         "cv": Cv(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("n_levels_", "level_scores_")
     _: KW_ONLY
     max_levels: int = 2
     threshold: float | None = None

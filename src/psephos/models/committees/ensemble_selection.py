@@ -66,7 +66,6 @@ class _Selection(Named):
         "bag_fraction": Interval(0, 1, open_low=True),
         "cv": Cv(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "counts_", "member_scores_")
 
     _: KW_ONLY
     n_steps: int = 25

@@ -112,7 +112,6 @@ class MultiViewClassifier(VoteClassifier):
         "weights": Anything(),
         "cv": Cv(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("view_names_",)
     absent: ClassVar[str] = "vote"
 
     views: Any = None

@@ -55,12 +55,15 @@ class _Stacking(Named):
         Whether what reads answers reads the columns, too: further levels, and a final estimator.
     """
 
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters", "composed voters"), "constant or by output", "normalised or sum",
+        "answers to rows out of fold",
+    )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "levels": Anything(),
         "final_estimator": Anything(),
         "cv": OneOf((Cv(), Options(("oob",)))),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
 
     _: KW_ONLY
     levels: Any = None
@@ -124,10 +127,6 @@ class StackingClassifier(_Stacking, VoteClassifier):
     ((2,), True)
     """
 
-    anatomy: ClassVar[Anatomy] = Anatomy(
-        ("joined voters", "composed voters"), "constant or by output", "normalised or sum",
-        "answers to rows out of fold",
-    )  # fmt: skip
     contender: ClassVar[Contender] = Contender(
         "stacking", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "cv": 3, "random_state": 0},
@@ -160,10 +159,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
     member_scores_ : tuple of ndarray
         For each level the mean squared error of each member on rows it was not fitted on.
 
-    Notes
-    -----
-    See `StackingClassifier`.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -175,7 +170,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = StackingClassifier.anatomy
     contender: ClassVar[Contender] = Contender(
         "stacking-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},

@@ -59,7 +59,6 @@ class _Voting(Named):
         "weights": Anything(),
         "cut": Interval(0, 0.5, open_high=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
 
     _: KW_ONLY
     voting: str = "soft"

@@ -99,7 +99,6 @@ class PosteriorVotes:
         "max_hypotheses": Interval(0, whole=True),
         "n_samples": Interval(1, whole=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
 
     estimators: Any = None
     _: KW_ONLY

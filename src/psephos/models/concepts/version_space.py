@@ -143,7 +143,6 @@ class VersionSpaceClassifier(VoteClassifier):
         "max_hypotheses": Interval(0, whole=True),
         "n_samples": Interval(1, whole=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "hypotheses_")
 
     n_bins: int = 4
     _: KW_ONLY

@@ -1,4 +1,4 @@
-"""What forests share: their parameters, their growth, and what is asked of a fitted one."""
+"""What forests share: their growth, and what is asked of a fitted one."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
-from psephos.models.sampling import earlier
+from psephos.models.sampling import drawn_columns, earlier
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
@@ -151,18 +151,11 @@ def _reads_values(model: Any, table: Table) -> bool:
 def _rule(model: Any, n: float, p: int) -> Rule:
     """Return the rule of growth that a model's parameters ask for; a tree has n rows."""
     split, leaf = model.min_samples_split, model.min_samples_leaf
-    wanted = model.max_features
-    if wanted in ("sqrt", "log2"):
-        columns = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
-    elif wanted is None:
-        columns = p
-    else:
-        columns = wanted if isinstance(wanted, int | np.integer) else int(wanted * p)
     return Rule(
         2**31 if model.max_depth is None else int(model.max_depth),
         int(split) if split >= 2 else max(2, int(np.ceil(split * n))),
         int(leaf) if leaf >= 1 else int(np.ceil(leaf * n)),
-        int(min(max(columns, 1), p)),
+        drawn_columns(model.max_features, p),
     )
 
 

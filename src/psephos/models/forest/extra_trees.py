@@ -4,7 +4,13 @@ from typing import ClassVar
 
 from psephos._signature import KW_ONLY, parameters
 from psephos.contender import Anatomy, Contender
-from psephos.models.forest.parameters import DRAWN, ClassForest, NumberForest, uniform
+from psephos.models.forest.parameters import (
+    SMALL,
+    ClassForest,
+    NumberForest,
+    taking_part,
+    uniform,
+)
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
@@ -46,15 +52,7 @@ class ExtraTreesClassifier(ClassForest):
     """
 
     anatomy: ClassVar[Anatomy] = uniform("trees grown apart, of cuts drawn at random")
-    contender: ClassVar[Contender] = Contender(
-        "extra-trees",
-        "forest",
-        DRAWN,
-        ensemble=True,
-        first={"quick": {"class_weight": "balanced"}},
-        small={"n_estimators": 4, "random_state": 0},
-    )
-
+    contender: ClassVar[Contender] = taking_part("extra-trees")
     random_cuts: ClassVar[bool] = True
 
     _: KW_ONLY
@@ -67,10 +65,6 @@ class ExtraTreesRegressor(NumberForest):
 
     As `ExtraTreesClassifier`, with the mean number at a leaf in place of class shares, and by
     default all columns looked at in every node, as in scikit-learn.
-
-    Notes
-    -----
-    See `ExtraTreesClassifier`.
 
     References
     ----------
@@ -87,10 +81,7 @@ class ExtraTreesRegressor(NumberForest):
     """
 
     anatomy: ClassVar[Anatomy] = ExtraTreesClassifier.anatomy
-    contender: ClassVar[Contender] = Contender(
-        "extra-trees-regressor", "forest", small={"n_estimators": 4, "random_state": 0}
-    )
-
+    contender: ClassVar[Contender] = Contender("extra-trees-regressor", "forest", small=SMALL)
     random_cuts: ClassVar[bool] = True
 
     _: KW_ONLY

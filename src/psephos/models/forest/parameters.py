@@ -6,43 +6,50 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Distribution, Integers
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos._stored import Nullable
 from psephos.base import Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Anatomy
+from psephos.contender import Anatomy, Contender
 from psephos.models.forest.common import Grown, fit_forest
+from psephos.models.forest.memory import ForestMemory
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
 from psephos.vote import Vote
 
-__all__ = ["DRAWN", "ClassForest", "NumberForest", "uniform"]
+__all__ = ["SMALL", "ClassForest", "NumberForest", "taking_part", "uniform"]
 
 _SHARE = Interval(0, 1, open_low=True)
-
 _PART = Interval(0, 1, open_low=True, open_high=True)
-
 _Floats = NDArray[np.float64]
-DRAWN: Mapping[str, Mapping[str, Distribution]] = {
-    "quick": {
-        "max_depth": Integers(2, 10),
-        "min_samples_leaf": Integers(1, 5),
-        "class_weight": BALANCED,
-    },
-    "samba": {
-        "n_estimators": Integers(1, 300),
-        "max_depth": Integers(1, 10),
-        "criterion": Choice(("gini", "entropy")),
-        "class_weight": WEIGHTS,
-    },
-}
+#: The setting of a small one.
+SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}
 
 
 def uniform(found_by: str) -> Anatomy:
     """Return the anatomy of a mean of trees."""
     return Anatomy(("tree voters",), "constant", "normalised", found_by)
+
+
+def taking_part(name: str) -> Contender:
+    """Return how a forest of classes takes part in comparisons."""
+    drawn = {
+        "quick": {
+            "max_depth": Integers(2, 10),
+            "min_samples_leaf": Integers(1, 5),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "criterion": Choice(("gini", "entropy")),
+            "class_weight": WEIGHTS,
+        },
+    }
+    first = {"quick": {"class_weight": "balanced"}}
+    return Contender(name, "forest", drawn, ensemble=True, first=first, small=SMALL)
 
 
 @parameters
@@ -122,6 +129,7 @@ class _Forest(Grown):
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
+    memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
     def _fit_vote(
@@ -151,7 +159,6 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("gini", "entropy", "log_loss"))
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
 
     _: KW_ONLY
     warm_start: bool = False
@@ -180,7 +187,6 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("squared_error", "poisson"))
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
 
     _: KW_ONLY
     criterion: str = "squared_error"

@@ -128,7 +128,6 @@ class PureRandomForestClassifier(VoteClassifier):
         "split": Options(tuple(SPLITS)),
         "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("n_leaves_",)
 
     n_estimators: int = 100
     _: KW_ONLY

@@ -4,7 +4,13 @@ from typing import ClassVar
 
 from psephos._signature import parameters
 from psephos.contender import Anatomy, Contender
-from psephos.models.forest.parameters import DRAWN, ClassForest, NumberForest, uniform
+from psephos.models.forest.parameters import (
+    SMALL,
+    ClassForest,
+    NumberForest,
+    taking_part,
+    uniform,
+)
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
@@ -66,14 +72,7 @@ class RandomForestClassifier(ClassForest):
     """
 
     anatomy: ClassVar[Anatomy] = uniform("trees grown apart, on samples of rows and columns")
-    contender: ClassVar[Contender] = Contender(
-        "random-forest",
-        "forest",
-        DRAWN,
-        ensemble=True,
-        first={"quick": {"class_weight": "balanced"}},
-        small={"n_estimators": 4, "random_state": 0},
-    )
+    contender: ClassVar[Contender] = taking_part("random-forest")
 
 
 @parameters
@@ -103,6 +102,4 @@ class RandomForestRegressor(NumberForest):
     """
 
     anatomy: ClassVar[Anatomy] = RandomForestClassifier.anatomy
-    contender: ClassVar[Contender] = Contender(
-        "random-forest-regressor", "forest", small={"n_estimators": 4, "random_state": 0}
-    )
+    contender: ClassVar[Contender] = Contender("random-forest-regressor", "forest", small=SMALL)

@@ -89,7 +89,6 @@ class _RankRidge:
         ("ranked voters", "coded voters"), "constant", "normalised",
         "ridge penalty by cross-validation",
     )  # fmt: skip
-    extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
 
     alphas: Any = None
     _: KW_ONLY
@@ -182,10 +181,6 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
     losses_ : ndarray of shape (n_alphas,)
         Their mean squared error on held-out rows, relative to the square of the power of two at or
         above the greatest |y|; 0 where nothing was held out.
-
-    Notes
-    -----
-    See `RankRidgeClassifier`.
 
     Examples
     --------

@@ -139,7 +139,6 @@ class MLKNeighborsClassifier(VoteClassifier):
         "metric": Options(METRICS),
         "column_scale": Options(("std", None)),
     }
-    extras: ClassVar[tuple[str, ...]] = ("prior_",)
     multilabel: ClassVar[bool] = True
 
     n_neighbors: int = 10

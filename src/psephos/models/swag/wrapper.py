@@ -87,7 +87,6 @@ class _Wrapper:
         Splits on which every candidate was judged.
     """
 
-    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     searched = library_of
 
     learner: Any = "logistic"

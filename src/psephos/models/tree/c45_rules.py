@@ -111,7 +111,6 @@ class C45RulesClassifier(VoteClassifier):
         "confidence": Interval(0, 1, open_low=True, open_high=True),
         "classes": Classes(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("rule_errors_",)
 
     min_samples_leaf: float = 2
     confidence: float = 0.25

@@ -74,6 +74,7 @@ class _CART(CartReadings):
     vote_ : Vote
         The fitted vote: one voter, the tree.
     tree_ : Tree
+        The tree: its nodes, in flat arrays.
     growth_ : CartGrowth
         Every rule that was kept, and the complexity of every node.
     cptable_ : dict of ndarray
@@ -97,6 +98,7 @@ class _CART(CartReadings):
         "folds": Anything(),
         "costs": Anything(),
     }
+
     cp: float = 0.01
     min_samples_split: int = 20
     min_samples_leaf: int | None = None

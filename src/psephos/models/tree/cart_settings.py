@@ -1,4 +1,4 @@
-"""What the parameters of CART may be, and how it takes part in comparisons."""
+"""How CART takes part in comparisons."""
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.contender import Contender, Params, Shape

@@ -89,7 +89,6 @@ class SoftTreeRegressor(_SoftTree, LearnsNumbers, VoteRegressor):
     ----------
     vote_ : Vote
         The mean of the target (voter 1) and one soft tree.
-    loss_curve_ : ndarray
 
     Examples
     --------

@@ -133,7 +133,6 @@ class PUClassifier(WeakLearner):
         "n_estimators": Interval(1, whole=True),
         "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "objective_", "n_iter_")
 
     _: KW_ONLY
     risk: str = "non-negative"

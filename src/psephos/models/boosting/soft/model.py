@@ -17,7 +17,6 @@ from psephos.vote import Vote
 __all__ = ["SoftModel"]
 
 _ABOVE = Interval(0, open_low=True)
-
 _Floats = NDArray[np.float64]
 
 
@@ -93,9 +92,6 @@ class SoftModel:
         "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
         "n_iter_no_change": Interval(1, whole=True),
     }
-    extras: ClassVar[tuple[str, ...]] = (
-        "n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_",
-    )  # fmt: skip
 
     _: KW_ONLY
     max_depth: int = 6
