@@ -8,17 +8,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["add_block", "add_leaves", "add_sizes", "route_block", "wanted_rows"]
-
-
-@jit
-def add_sizes(gh, total):
-    """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
-    g, h = total[0], total[1]
-    for i in range(len(gh)):
-        g += abs(np.float64(gh[i, 0]))
-        h += abs(np.float64(gh[i, 1]))
-    total[0], total[1] = g, h
+__all__ = ["add_block", "add_leaves", "route_block", "wanted_rows"]
 
 
 @jit
