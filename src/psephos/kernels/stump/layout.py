@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.lanes import LANES
 
-__all__ = ["LANES", "SortedColumns", "flag_of", "no_orders", "order_type", "place", "sort_columns"]
+__all__ = ["LANES", "SortedColumns", "flag_of", "no_orders", "order_type", "sort_columns"]
 
 
 class SortedColumns(NamedTuple):
@@ -122,12 +121,3 @@ def _settled(
     if (n_present < n).any():
         rows[np.arange(n) >= n_present[:, None]] = n
     return rows, cut
-
-
-@jit
-def place(rows, first, out):
-    """Put orders (c, n) into the lanes ``first``, ``first + 1`` ... of ``out``."""
-    for r in range(rows.shape[0]):
-        block, lane = (first + r) // LANES, (first + r) % LANES
-        for k in range(rows.shape[1]):
-            out[block, k, lane] = rows[r, k]

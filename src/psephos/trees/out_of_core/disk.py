@@ -68,13 +68,14 @@ def add_histograms(
     """Add a block's rows to the histograms (slots, p, 256) of the nodes that are wanted."""
     packed = np.empty(len(node), dtype=np.int64)
     pack(gh, np.zeros(len(node), np.uint16), 1, *scales, packed)
-    rows, place = np.empty((2, len(node)), dtype=np.int32)
-    wanted = kernel.wanted_rows(node, level.slot_of, rows, place)
+    place = level.slot_of[node]
+    rows = np.flatnonzero(place >= 0)
+    place = place[rows]
     starts = range(0, len(codes), _COLUMNS)
 
     def work(b: int) -> None:
         stop = min(starts[b] + _COLUMNS, len(codes))
-        kernel.add_block(codes, starts[b], stop, rows[:wanted], place[:wanted], packed, out)
+        kernel.add_block(codes, starts[b], stop, rows, place, packed, out)
 
     run_blocks(work, len(starts), n_jobs)
 
