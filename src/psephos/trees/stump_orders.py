@@ -12,6 +12,7 @@ from psephos.kernels.stump.layout import (
     SortedColumns,
     flag_of,
     no_orders,
+    place,
     sort_columns,
 )
 
@@ -85,8 +86,7 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
         run_blocks(sort, len(part), n_jobs)
         for chunk, result in zip(part, done, strict=True):
             assert result is not None
-            at = filled + np.arange(len(result.rows))
-            order[at // LANES, :, at % LANES] = result.rows
+            place(result.rows, filled, order)
             filled += len(result.kept)
             kept.append(chunk[result.kept])
             present.append(result.n_present[result.kept])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.stump.lanes import LANES
 
-__all__ = ["LANES", "SortedColumns", "flag_of", "no_orders", "order_type", "sort_columns"]
+__all__ = ["LANES", "SortedColumns", "flag_of", "no_orders", "order_type", "place", "sort_columns"]
 
 
 class SortedColumns(NamedTuple):
@@ -121,3 +121,9 @@ def _settled(
     if (n_present < n).any():
         rows[np.arange(n) >= n_present[:, None]] = n
     return rows, cut
+
+
+def place(rows: NDArray[Any], first: int, out: NDArray[Any]) -> None:
+    """Put orders (c, n) into the lanes ``first``, ``first + 1`` ... of ``out``."""
+    at = first + np.arange(len(rows))
+    out[at // LANES, :, at % LANES] = rows
