@@ -3,7 +3,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos.kernels.stump.gain import Worth
-from psephos.trees import StumpSearch, _screen
+from psephos.trees import StumpSearch
+from psephos.trees import stump_screen as _screen
 from psephos.trees.stump import Criterion
 
 CRITERIA: list[Criterion] = ["error", "gini"]

@@ -58,7 +58,7 @@ def jit(
     if inner:
         _keep_from_python(kernel)
     else:
-        kernel._cache = _Unopened(kernel, function.__code__.co_filename)
+        kernel._cache = _LazyCache(kernel, function.__code__.co_filename)
     return kernel
 
 
@@ -74,7 +74,7 @@ def _keep_from_python(kernel: Any) -> None:
     kernel.add_overload, kernel._compile_for_args = add_overload, refuse
 
 
-class _Uncollected(event.Listener):
+class _NoCollection(event.Listener):
     """Collects no garbage while a kernel of this package is compiled: see DECISIONS/0022.
 
     numba makes many objects, and almost all of them live until it is done.
@@ -100,7 +100,7 @@ class _Uncollected(event.Listener):
                 gc.enable()
 
 
-event.register("numba:compile", _Uncollected())  # numba compiles one kernel at a time
+event.register("numba:compile", _NoCollection())  # numba compiles one kernel at a time
 
 
 def frozen(array: Any, dtype: Any = None) -> Any:
@@ -118,7 +118,7 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-class _Unopened:
+class _LazyCache:
     """Stands for the cache of one kernel until it is first asked for anything."""
 
     def __init__(self, kernel: Any, path: str):
@@ -137,7 +137,7 @@ class _Unopened:
                 kernel._cache = NullCache()
         except RuntimeError:  # no folder can be written
             kernel._cache = NullCache()
-        _forgive(kernel)
+        _mend_index(kernel)
         return getattr(kernel._cache, name)
 
 
@@ -177,7 +177,7 @@ def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
         yield
 
 
-def _forgive(kernel: Any) -> None:
+def _mend_index(kernel: Any) -> None:
     """Take an index of compiled kernels that cannot be read for none.
 
     It names the types of arguments; where an older version of this package left one that names a

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
 from psephos.kernels._jit import frozen
-from psephos.kernels.prediction.c45_soft import soft_ends, soft_values
 from psephos.trees.tree import Tree
 
 __all__ = ["SoftTree", "narrowed", "soft_bounds", "soften", "wrong_answers"]
@@ -43,12 +42,8 @@ class SoftTree(Tree):
         lower, upper = float(self.lower[node]), float(self.upper[node])
         return (lower, upper) if lower < upper else None
 
-    def _ends(self, X: Any, root: Any, out: Any) -> None:
-        soft_ends(self.nodes(), frozen(self.lower), frozen(self.upper), X, root, out)
-
-    def _values(self, X: Any, root: Any, values: Any, scratch: Any, out: Any) -> None:
-        bounds = frozen(self.lower), frozen(self.upper)
-        soft_values(self.nodes(), *bounds, X, root, values, *scratch, out)
+    def _bounds(self) -> tuple[_Floats, _Floats]:
+        return frozen(self.lower), frozen(self.upper)
 
     def of_nodes(self, nodes: _Whole, leaf: _Flags) -> Self:
         """Return these nodes in this order, those of `leaf` without their rules."""

@@ -216,8 +216,7 @@ def grow_forest(
         Cuts of extra trees: one a column, at a random place. Only these are made of rows whose
         columns are not binned.
     """
-    bins, m = rows.bins, len(rows.mass)
-    center = 0.0
+    bins, m, center = rows.bins, len(rows.mass), 0.0
     if n_classes == 0 and criterion != "poisson":
         center = float((rows.mass * rows.y).sum() / rows.mass.sum())
     is_category = np.zeros(len(bins.n_bins), np.bool_)
@@ -236,7 +235,7 @@ def grow_forest(
     if n_classes == 0:
         answers = answers - center
     least = least_share * weight
-    if draws is not None or rows.counts:  # a row is as many as it weighs
+    if whole:  # a row is as many as it weighs
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
@@ -272,4 +271,5 @@ def grow_forest(
 def _kept(room: Grown, nodes: int, sums: int, sets: int) -> Grown:
     """Return a copy of the tree that was grown in a room."""
     ends = nodes, nodes, nodes, nodes, sums, sets
-    return Grown(*(a[:end].copy() for a, end in zip(room, ends, strict=True)))
+    arrays: Any = [a[:end].copy() for a, end in zip(room, ends, strict=True)]
+    return Grown(*arrays)

@@ -157,7 +157,7 @@ class NewtonTree:
     answer: _Singles = field(default_factory=lambda: np.empty(0, np.float32))
 
     @classmethod
-    def sprout(cls, growth: Growth, kind: Any = np.float32) -> Self:
+    def root_alone(cls, growth: Growth, kind: Any = np.float32) -> Self:
         """Return a tree that is its root, its thresholds of a type of floats."""
         fields: Any = _nodes(1, kind)
         return cls(growth, *fields)
@@ -305,7 +305,7 @@ def whole_scales(
     Powers, so that nothing is rounded where a hessian is 1, or a weight a whole number: a leaf of
     `min_child_weight` rows is then one of enough.
     """
-    total = np.empty(2)
+    total = np.zeros(2)
     sizes_of(gh, kept, total)
     scale_g, scale_h = (2.0**30 / size if size > 0 else 1.0 for size in total)
     most = 2.0**200, 2.0**40 / max(penalty.lam, 2.0**-160)

@@ -157,7 +157,7 @@ def grow_exact(
         The leaf of every row, rows that were left out among them.
     """
     n, gh = len(gh), np.ascontiguousarray(gh, dtype=np.float64)
-    tree = NewtonTree.sprout(growth, table.values.dtype)
+    tree = NewtonTree.root_alone(growth, table.values.dtype)
     position = np.zeros(n, np.intp)
     slot = np.where(draws.rows, 0, 1).astype(np.uint16)
     scale = whole_scales(gh, draws.rows, growth.penalty)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees.newton_best import grow_best
-from psephos.kernels.binned_trees.newton_hist import BINS, WIDTH, grow_hist, lay_out, leaf_answers
+from psephos.kernels.binned_trees.newton_hist import BINS, WIDTH, grow_hist, leaf_answers
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.bins import Bins
 from psephos.trees.newton import Draws, Growth, NewtonTree, whole_scales
@@ -94,9 +94,9 @@ def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> N
 def side_by_side(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the (p, n) codes as blocks (b, n, WIDTH)."""
     p, n = codes.shape
-    blocks = np.zeros((-(-p // WIDTH), n, WIDTH), np.uint8)
-    lay_out(codes, blocks)
-    return blocks
+    blocks = np.zeros((-(-p // WIDTH), WIDTH, n), np.uint8)
+    blocks.reshape(-1, n)[:p] = codes
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1))
 
 
 def grow_binned(

@@ -13,8 +13,8 @@ from psephos.kernels._jit import run_blocks
 from psephos.kernels.stump.categories import scan_categories
 from psephos.kernels.stump.gain import Worth
 from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
-from psephos.trees._presort import presort_dense, presort_sparse
-from psephos.trees._screen import BLOCK, Screen, jobs
+from psephos.trees.stump_orders import presort_dense, presort_sparse
+from psephos.trees.stump_screen import BLOCK, Screen, jobs
 
 __all__ = ["Criterion", "Stump", "StumpSearch"]
 

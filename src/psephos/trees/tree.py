@@ -201,7 +201,7 @@ class Tree:
         """
         start = np.asarray(root, np.intp)
         out = np.empty((len(X), len(start)), np.intp)
-        self._ends(frozen(X, np.float64), frozen(start), out)
+        end_nodes(self.nodes(), self._bounds(), frozen(X, np.float64), frozen(start), out)
         return out
 
     def answers(self, X: Any, root: Any = (0,), value: _Floats | None = None) -> _Floats:
@@ -223,14 +223,13 @@ class Tree:
         values = frozen(self.value if value is None else value, np.float64)
         out = np.empty((len(X), len(start), values.shape[1]))
         scratch = np.empty(self.n_nodes, np.intp), np.empty(self.n_nodes)
-        self._values(frozen(X, np.float64), frozen(start), values, scratch, out)
+        read = self.nodes(), self._bounds(), frozen(X, np.float64), frozen(start)
+        mixed_values(*read, values, *scratch, out)
         return out
 
-    def _ends(self, X: Any, root: Any, out: Any) -> None:
-        end_nodes(self.nodes(), X, root, out)
-
-    def _values(self, X: Any, root: Any, values: Any, scratch: Any, out: Any) -> None:
-        mixed_values(self.nodes(), X, root, values, *scratch, out)
+    def _bounds(self) -> tuple[_Floats, _Floats] | None:
+        """Return between which values a row is part of both branches of a node: none here."""
+        return None
 
     def softly(self, node: int) -> tuple[float, float] | None:
         """Return the values between which a row is part of both branches of a node: none here."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prediction.c45_soft import first_share
+from psephos.kernels.prediction.tree_walk import first_share
 from psephos.trees.tree import SPREAD, Tree
 from psephos.vote.reasons import Always, Path, Reason, Spread, Test
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from psephos.kernels.binned_trees import newton_blocks as kernel
+from psephos.kernels.sorted_trees.newton_exact import sizes_of
 
 
 def block(rng, m=40, p=3, nodes=7):
@@ -16,12 +17,11 @@ def test_histograms_of_the_wanted_nodes(random_seed):
     codes, node = block(rng)
     packed = rng.integers(-(2**60), 2**60, len(node)) // 64
     slot_of = np.array([-1, 1, -1, 0, -1, -1, 2], dtype=np.int32)
-    rows, place = np.empty((2, len(node)), dtype=np.int32)
-    n = kernel.wanted_rows(node, slot_of, rows, place)
-    assert rows[:n].tolist() == [i for i in range(len(node)) if slot_of[node[i]] >= 0]
+    rows = np.flatnonzero(slot_of[node] >= 0)
+    place = slot_of[node[rows]]
     sums = np.ones((3, 3, 256), dtype=np.int64)  # added to what is there
-    kernel.add_block(codes, 0, 2, rows[:n], place[:n], packed, sums)
-    kernel.add_block(codes, 2, 3, rows[:n], place[:n], packed, sums)
+    kernel.add_block(codes, 0, 2, rows, place, packed, sums)
+    kernel.add_block(codes, 2, 3, rows, place, packed, sums)
     slow = np.ones_like(sums)
     for i, j in itertools.product(range(len(node)), range(3)):
         if slot_of[node[i]] >= 0:
@@ -53,7 +53,7 @@ def test_sums_go_on_from_block_to_block(random_seed):
     node = rng.integers(0, 3, 90).astype(np.int32)
     total, leaves = np.zeros(2), np.zeros((3, 2))
     for a, b in ((0, 7), (7, 50), (50, 90)):
-        kernel.add_sizes(gh[a:b], total)
+        sizes_of(gh[a:b], np.ones(b - a, np.bool_), total)
         kernel.add_leaves(gh[a:b], node[a:b], leaves)
     assert_array_equal(total, np.cumsum(np.abs(gh).astype(np.float64), axis=0)[-1])
     for at in range(3):

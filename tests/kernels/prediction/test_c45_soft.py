@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prediction.c45_soft import first_share
+from psephos.kernels.prediction.tree_walk import first_share
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes
 from psephos.kernels.sorted_trees.c45_prune import Limit, recount
 

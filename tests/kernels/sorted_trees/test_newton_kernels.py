@@ -148,7 +148,7 @@ def test_scan_finds_the_best_cut_of_every_node(pen, seed):
     p, n = x.shape
     slot = np.random.default_rng(seed).integers(0, 4, n).astype(np.uint16)  # the last is dead
     slots = 3
-    total = np.empty(2)
+    total = np.zeros(2)
     sizes_of(gh, slot < slots, total)
     assert_allclose(total, np.abs(gh[slot < slots].astype(float)).sum(axis=0))
     scale = tuple(2.0**30 / total)

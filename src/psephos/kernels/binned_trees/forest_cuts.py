@@ -31,11 +31,11 @@ __all__ = [
     "BinSums",
     "Classes",
     "add_rows",
-    "ask",
-    "ask_rows",
     "cut_many",
     "heavy",
     "list_codes",
+    "prefetch",
+    "prefetch_rows",
     "total_of",
 ]
 
@@ -73,7 +73,7 @@ def _count_zeros(typing, word):
     return types.int64(types.uint64), generate
 
 
-def _ask_ahead(typing, array, at):
+def _prefetch(typing, array, at):
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
@@ -93,7 +93,7 @@ lowest: Callable[..., Any] = (
 )
 #: (array, at): asks for an element ahead of its use, which will not wait for memory then. The
 #: place, an unsigned integer, is counted in the flat array and need not be inside.
-ask: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_ask_ahead)
+prefetch: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_prefetch)
 
 
 @jit(inner=True, fastmath={"reassoc"})
@@ -133,11 +133,11 @@ def total_of(y, w, start, end, out, pairs, numbers, classes):
 
 
 @jit(inner=True)
-def ask_rows(column, row, start, end):
-    """Ask for the codes of a node's first rows."""
+def prefetch_rows(column, row, start, end):
+    """Prefetch the codes of a node's first rows."""
     stop = start + _AHEAD if end - start > _AHEAD else end
     for k in range(start, stop):
-        ask(column, np.uintp(row[np.uintp(k)]))
+        prefetch(column, np.uintp(row[np.uintp(k)]))
 
 
 @jit(inner=True)

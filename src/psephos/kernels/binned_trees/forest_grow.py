@@ -14,9 +14,9 @@ from psephos.kernels.binned_trees.forest_cuts import (
     BinSums,
     Classes,
     add_rows,
-    ask,
-    ask_rows,
     cut_many,
+    prefetch,
+    prefetch_rows,
     total_of,
 )
 from psephos.kernels.binned_trees.forest_pairs import (
@@ -369,14 +369,14 @@ def grow(
                                 table.codes[known], table.n_bins[known], row, start, m,
                                 chance[1 - (looked & 1)],
                             )  # fmt: skip
-                            ask(table.low, np.uintp(table.ptr[known] + first))
-                            ask(table.high, np.uintp(table.ptr[known] + last))
+                            prefetch(table.low, np.uintp(table.ptr[known] + first))
+                            prefetch(table.high, np.uintp(table.ptr[known] + last))
                             then, u = uniform(then)
                             then, ahead = draw(then, p - looked - 1)
                             h = shuffled[looked + 1 + ahead if looked + 1 < p else looked]
-                            ask_rows(table.codes[h], row, start, end)
-                            ask(table.sixteenth, np.uintp(16 * h))
-                            ask(table.sixteenth, np.uintp(16 * h + 8))
+                            prefetch_rows(table.codes[h], row, start, end)
+                            prefetch(table.sixteenth, np.uintp(16 * h))
+                            prefetch(table.sixteenth, np.uintp(16 * h + 8))
                         several, both = min(this[2], 1), this[2] == 2 and this[0] < this[1]
                         if several > 0:
                             here = last_left(low, n_bins, this[0], this[1], wanted, block)
@@ -388,7 +388,7 @@ def grow(
                         state, u = uniform(state)
                         if far and looked < rule.max_features:
                             _, ahead = draw(state, p - looked)
-                            ask_rows(table.codes[shuffled[looked + ahead]], row, start, end)
+                            prefetch_rows(table.codes[shuffled[looked + ahead]], row, start, end)
                         code = values.side
                         wanted, kinds = aim_at_values(column, row, start, m, u, values)
                         several, both = min(kinds, 1), kinds == 2 and wanted < np.inf
@@ -401,7 +401,7 @@ def grow(
                     if best is not None:
                         if far and looked < rule.max_features:
                             _, ahead = draw(state, p - looked)
-                            ask_rows(table.codes[shuffled[looked + ahead]], row, start, end)
+                            prefetch_rows(table.codes[shuffled[looked + ahead]], row, start, end)
                         if pairs is not None:
                             if small:
                                 worth, here, left, several = cut_few_pairs(

@@ -1,7 +1,7 @@
 """A second-order tree on binned columns, best split first or with a limit on its leaves.
 
-As in `newton_hist`, but a leaf is looked at when it is made, and waits in a heap until it is the
-best of all. Histograms of waiting leaves are kept while memory for them is left, so that the larger
+As in `newton_hist`, but a leaf is looked at when it is made, and waits until it is the best of
+all. Histograms of waiting leaves are kept while memory for them is left, so that the larger
 child's need not be made; otherwise they are made again when the leaf's turn comes, with the same
 sums.
 """
@@ -33,33 +33,6 @@ def _first(best_first, reals, one, two):
     return one < two
 
 
-@jit(inner=True)
-def _push(best_first, reals, heap, size, node):
-    at = size
-    while at > 0:
-        above = (at - 1) // 2
-        if not _first(best_first, reals, node, heap[above]):
-            break
-        heap[at] = heap[above]
-        at = above
-    heap[at] = node
-
-
-@jit(inner=True)
-def _sink(best_first, reals, heap, size, node):
-    """Put a node where the first of the heap was taken away; `size` is without that one."""
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and _first(best_first, reals, heap[below + 1], heap[below]):
-            below += 1
-        if not _first(best_first, reals, heap[below], node):
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = node
-
-
 @jit
 def grow_best(
     pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
@@ -72,18 +45,18 @@ def grow_best(
     limits : (max_depth, max_leaves, best_first)
         In the order of gains, else in that in which nodes are made: level by level.
     hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
-    waiting : (heap, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,)
+    waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,)
         Leaves that wait; of each node its depth, the place of its histogram or -1, and its
         packed sum; places that are free.
     others : see `grow_hist`
     """
     max_depth, max_leaves, best_first = limits
-    heap, depth, place, whole, free = waiting
+    leaf, depth, place, whole, free = waiting
     ints, reals = nodes
     enough = 2.0 * pen.least * (1.0 - 1e-9)
     for i in range(len(free)):
         free[i] = i
-    vacant = len(free)  # at least two wherever a leaf is taken from the heap
+    vacant = len(free)  # at least two wherever a leaf is taken
     make_root(nodes, len(rows))
     depth[0] = 0
     count, leaves, size = np.int64(1), 1, np.int64(0)
@@ -108,7 +81,7 @@ def grow_best(
                     sums, categories, own, nodes,
                 )  # fmt: skip
                 if ints[child, FEATURE] >= 0:
-                    _push(best_first, reals, heap, size, child)
+                    leaf[size] = child
                     size += 1
                     continue
                 free[vacant] = place[child]
@@ -121,9 +94,13 @@ def grow_best(
                     place[child] = -1
             if size == 0 or leaves == max_leaves:
                 break
-            node = heap[0]
+            chosen = 0
+            for i in range(1, size):
+                if _first(best_first, reals, leaf[i], leaf[chosen]):
+                    chosen = i
+            node = leaf[chosen]
             size -= 1
-            _sink(best_first, reals, heap, size, heap[size])
+            leaf[chosen] = leaf[size]
             if place[node] < 0:
                 wanted = node
                 continue
@@ -153,5 +130,5 @@ def grow_best(
         place[node] = -1
         node = np.int64(-1)
     for i in range(size):  # never their turn
-        make_leaf(nodes, heap[i])
+        make_leaf(nodes, leaf[i])
     return count

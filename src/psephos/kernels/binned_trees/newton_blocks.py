@@ -8,36 +8,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["add_block", "add_leaves", "add_sizes", "route_block", "wanted_rows"]
-
-
-@jit
-def add_sizes(gh, total):
-    """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
-    g, h = total[0], total[1]
-    for i in range(len(gh)):
-        g += abs(np.float64(gh[i, 0]))
-        h += abs(np.float64(gh[i, 1]))
-    total[0], total[1] = g, h
-
-
-@jit
-def wanted_rows(node, slot_of, rows, place):
-    """Write the rows of a block whose node has a slot, and the slots; return their number.
-
-    Parameters
-    ----------
-    node : (m,) int32, the node of each row
-    slot_of : (nodes,) int32, the slot of each node, -1 if its sums are not wanted
-    rows, place : (m,) int32, results
-    """
-    wanted = 0
-    for i in range(len(node)):
-        slot = slot_of[node[i]]
-        rows[wanted] = i
-        place[wanted] = slot
-        wanted += slot >= 0
-    return wanted
+__all__ = ["add_block", "add_leaves", "route_block"]
 
 
 @jit
@@ -47,7 +18,7 @@ def add_block(codes, start, stop, rows, place, packed, sums):
     Parameters
     ----------
     codes : (p, m) uint8
-    rows, place : (r,) int32
+    rows, place : (r,) int64, (r,) int32
     packed : (m,) int64, gradient and hessian as one whole number
     sums : (slots, p, 256) int64, result
     """

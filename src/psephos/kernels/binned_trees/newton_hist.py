@@ -33,7 +33,6 @@ __all__ = [
     "divide_node",
     "fill",
     "grow_hist",
-    "lay_out",
     "leaf_answers",
     "make_leaf",
     "make_root",
@@ -48,15 +47,6 @@ LOSS, LOW, HIGH = range(3)  # in float32
 _F = np.float32
 _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
-
-
-@jit
-def lay_out(codes, out):
-    """Write the (p, n) codes to out (blocks, n, WIDTH), columns side by side."""
-    for j in range(codes.shape[0]):
-        block, lane = j // WIDTH, j % WIDTH
-        for i in range(codes.shape[1]):
-            out[block, i, lane] = codes[j, i]
 
 
 @jit(inner=True)

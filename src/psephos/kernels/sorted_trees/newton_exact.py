@@ -47,8 +47,8 @@ def pack(gh, slot, dead, scale_g, scale_h, out):
 
 @jit
 def sizes_of(gh, kept, out):
-    """Write to out (2,) the sums of absolute gradients and hessians of the kept rows."""
-    G = H = 0.0
+    """Go on adding the kept rows' absolute gradients and hessians to out (2,), row after row."""
+    G, H = out[0], out[1]
     for i in range(len(kept)):
         if kept[i]:
             G += abs(np.float64(gh[i, 0]))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.lanes import LANES
 
 __all__ = ["LANES", "SortedColumns", "flag_of", "no_orders", "order_type", "place", "sort_columns"]
@@ -124,10 +123,7 @@ def _settled(
     return rows, cut
 
 
-@jit
-def place(rows, first, out):
+def place(rows: NDArray[Any], first: int, out: NDArray[Any]) -> None:
     """Put orders (c, n) into the lanes ``first``, ``first + 1`` ... of ``out``."""
-    for r in range(rows.shape[0]):
-        block, lane = (first + r) // LANES, (first + r) % LANES
-        for k in range(rows.shape[1]):
-            out[block, k, lane] = rows[r, k]
+    at = first + np.arange(len(rows))
+    out[at // LANES, :, at % LANES] = rows

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees import newton_blocks as kernel
-from psephos.kernels.sorted_trees.newton_exact import pack
+from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.grow import Level, Objective, Scales
 from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
 from psephos.trees.out_of_core.scratch import Scratch, Spool
 from psephos.trees.quantiles import QuantileSummary, SummaryStream
 
-__all__ = ["DiskHolder", "add_histograms", "moved", "pairs_of", "row_gradients"]
+__all__ = ["DiskHolder", "add_histograms", "add_sizes", "moved", "pairs_of", "row_gradients"]
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -34,6 +34,11 @@ def row_gradients(objective: Objective, margin: _Singles, y: NDArray[Any]) -> _S
 def pairs_of(gh: _Singles, weight: _Floats | None) -> NDArray[Any]:
     """Return gradients (m, 2) times the weights of the rows, in float64."""
     return gh.astype(np.float64) if weight is None else gh * weight[:, None]
+
+
+def add_sizes(gh: NDArray[Any], total: _Floats) -> None:
+    """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
+    sizes_of(gh, np.ones(len(gh), np.bool_), total)
 
 
 def moved(
@@ -63,13 +68,14 @@ def add_histograms(
     """Add a block's rows to the histograms (slots, p, 256) of the nodes that are wanted."""
     packed = np.empty(len(node), dtype=np.int64)
     pack(gh, np.zeros(len(node), np.uint16), 1, *scales, packed)
-    rows, place = np.empty((2, len(node)), dtype=np.int32)
-    wanted = kernel.wanted_rows(node, level.slot_of, rows, place)
+    place = level.slot_of[node]
+    rows = np.flatnonzero(place >= 0)
+    place = place[rows]
     starts = range(0, len(codes), _COLUMNS)
 
     def work(b: int) -> None:
         stop = min(starts[b] + _COLUMNS, len(codes))
-        kernel.add_block(codes, starts[b], stop, rows[:wanted], place[:wanted], packed, out)
+        kernel.add_block(codes, starts[b], stop, rows, place, packed, out)
 
     run_blocks(work, len(starts), n_jobs)
 
@@ -156,7 +162,7 @@ class DiskHolder:
         """Return the sums of absolute gradients and hessians."""
         total = np.zeros(2)
         for _, (gh, *weight) in self._pass(f"gradient {output}", *self._weights()):
-            kernel.add_sizes(self._pairs(gh, weight), total)
+            add_sizes(self._pairs(gh, weight), total)
         self._at_root = True
         return total
 

@@ -20,7 +20,7 @@ from psephos.kernels.stump.bins import (
 from psephos.kernels.stump.bounds import bound_error, bound_gini, has_bounds, reaches
 from psephos.kernels.stump.layout import LANES
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
-from psephos.trees._presort import Ordered
+from psephos.trees.stump_orders import Ordered
 
 __all__ = ["BLOCK", "Screen", "jobs"]
 
