@@ -70,8 +70,7 @@ class LinearSVMLearner(Scaling):
     def bind(self, problem: Problem) -> "_Lines":
         """Return the learner on a problem."""
         check_params(
-            self,
-            {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()},
+            self, {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()}
         )
         return _Lines(problem, float(self.C), self.loss == "squared_hinge", bool(self.scale))
 

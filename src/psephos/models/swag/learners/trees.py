@@ -62,12 +62,6 @@ class TreeLearner:
     criterion : {'gini', 'squared_error'} or None, default=None
         None takes what the problem asks for: Gini for classes, squared error for numbers.
 
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value out of its range, or, in `bind`, if the criterion does not
-        suit the problem.
-
     References
     ----------
     Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), sections 4.3
@@ -115,11 +109,6 @@ class ForestLearner:
         Distinct rows a leaf needs.
     bootstrap : bool, default=True
         False: each tree trains on all rows.
-
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value out of its range.
 
     Notes
     -----
