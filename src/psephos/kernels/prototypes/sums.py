@@ -260,20 +260,11 @@ def _task(
 
 
 def batch_sums(
-    pairs: Pairs,
-    v: _Float,
-    w: _Float,
-    u: float,
-    base_own: _Float,
-    base_total: _Float,
-    omega: _Float,
-    n_jobs: int | None = None,
-    gradient: bool = True,
-    entering: NDArray[np.bool_] | None = None,
-    twin: NDArray[np.int64] = NO_TWINS,
-    apart: _Float | None = None,
-    alike: tuple[NDArray[Any], float] | None = None,
-) -> Sums:
+    pairs: Pairs, v: _Float, w: _Float, u: float, base_own: _Float, base_total: _Float,
+    omega: _Float, n_jobs: int | None = None, gradient: bool = True,
+    entering: NDArray[np.bool_] | None = None, twin: NDArray[np.int64] = NO_TWINS,
+    apart: _Float | None = None, alike: tuple[NDArray[Any], float] | None = None,
+) -> Sums:  # fmt: skip
     """Log-likelihood of a batch with its derivatives, and its masses.
 
     Parameters
@@ -297,10 +288,6 @@ def batch_sums(
         What is added there to the exponent, in base 2: `ZERO_AT`, the default, leaves it out.
     alike : (distances, v), default=None
         The `squared_distances` of all pairs and the weight of all columns, in the place of `v`.
-
-    Returns
-    -------
-    Sums
     """
     dtype, n_rows, m = pairs.columns.dtype, len(pairs.label), pairs.columns.shape[1]
     apart = np.full(len(twin), ZERO_AT) if apart is None else apart

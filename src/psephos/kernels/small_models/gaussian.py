@@ -121,6 +121,14 @@ def deliver(count, split, scores, out):
         out[...] = scores.transpose(0, 2, 1)
 
 
+def _with_half_logs(log_prior, factors, by):
+    """Return log_prior and `by` times the sum over columns of log factors (B, C, d, S)."""
+    constant = np.tile(log_prior, (len(factors), 1, 1))
+    for first in range(0, factors.shape[2], 4):  # a logarithm for four, within 1e-35 and 1e35 each
+        constant += by * np.log(np.multiply.reduce(factors[:, :, first : first + 4], axis=2))
+    return constant
+
+
 # ---------------------------------------------------------------------- naive Bayes
 def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     """Turn the squares in `pairs` (B, C, d, S) to halved precisions; return constant (B, C, S).
@@ -128,7 +136,7 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     A precision of 0 marks a column without variance, or a class that was never seen.
     """
     d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, True)
-    constant = np.tile(log_prior, (len(subsets), 1, 1))
+    variances = np.ones(pairs.shape)
     seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
     for j in range(d):
         each = (smoothing * _ratio(scale, subsets, j, i) ** 2 * total[:, i] for i in range(d))
@@ -137,8 +145,8 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
         variance = np.maximum(np.where(seen, pairs[:, :, j] / weight + added, 0.0), least)
         variance = np.where(seen & (least > 0.0), variance, np.inf)
         pairs[:, :, j] = 0.5 / variance
-        constant -= 0.5 * np.log(np.where(variance < np.inf, variance, 1.0))
-    return constant
+        variances[:, :, j] = np.where(variance < np.inf, variance, 1.0)
+    return _with_half_logs(log_prior, variances, -0.5)
 
 
 @jit(allocates=True)
@@ -182,8 +190,7 @@ def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
     eliminate(table, least, True, np.ones(flat[2]), inverse.reshape(flat), nothing)
     used = (total[:, None] > 0.0) & seen[:, None]
     inverse[~used] = 0.0
-    constant = log_prior + 0.5 * np.log(np.where(used, inverse, 1.0)).sum(axis=2)
-    return inverse, constant
+    return inverse, _with_half_logs(log_prior, np.where(used, inverse, 1.0), 0.5)
 
 
 @jit(allocates=True)

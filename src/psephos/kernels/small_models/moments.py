@@ -111,10 +111,7 @@ def load(sums, subsets, mean, pairs):
     d = subsets.shape[1]
     if len(sums.means) == 0:
         values = np.empty((d, len(sums.order)))
-        sum_rows(
-            sums.XT, sums.order, sums.class_ptr, sums.weight, sums.mass, sums.centre, sums.scale,
-            sums.class_centre, subsets, sums.diagonal, values, mean, pairs,
-        )  # fmt: skip
+        sum_rows(sums, subsets, values, mean, pairs)
         return
     np.take(sums.means, subsets, axis=0, out=mean, mode="clip")
     n_tables, n_entries, n_splits = sums.pairs.shape
@@ -130,14 +127,15 @@ def load(sums, subsets, mean, pairs):
 
 
 @jit
-def sum_rows(
-    XT, order, class_ptr, weight, count, centre, scale, class_centre, subsets, diagonal, values,
-    mean, pairs,
-):  # fmt: skip
+def sum_rows(sums, subsets, values, mean, pairs):
     """Write what `load` does from the rows; `values` (d, n) is scratch.
 
     What is left of a sum of squares that its own rounding explains is 0.
     """
+    XT, order, class_ptr, weight, count = (
+        sums.XT, sums.order, sums.class_ptr, sums.weight, sums.mass,
+    )  # fmt: skip
+    centre, scale, class_centre = sums.centre, sums.scale, sums.class_centre
     n_classes, n_splits = count.shape
     n_tables = pairs.shape[1]
     for b in range(subsets.shape[0]):
@@ -157,7 +155,7 @@ def sum_rows(
                 for s in range(n_splits):
                     if n[s] > 0.0:
                         total[s] /= n[s]
-            for i in range(j if diagonal else 0, j + 1):
+            for i in range(j if sums.diagonal else 0, j + 1):
                 first = values[i]
                 for g in range(n_tables):
                     row = pairs[b, g, place]
@@ -183,7 +181,7 @@ def sum_rows(
                     total[s] += apart
 
 
-@jit(allocates=True)
+@jit(inner=True, allocates=True)
 def read_rows(sums, columns, values, out):
     """Write to out (d, L) the values of the test rows, about the columns' centres."""
     for j in range(out.shape[0]):
@@ -195,40 +193,28 @@ def read_rows(sums, columns, values, out):
             target[row] = values[sums.test[row]]
 
 
+@jit(allocates=True)
 def add_linear(sums, subsets, coef, constant, out):
     """Write to out (B, R, L) the linear scores of the test rows.
 
     Parameters
     ----------
-    subsets : (B, d or more) intp
-        Columns; the first d are read.
+    subsets : (B, d) intp
     coef : (B, R, d, S) float64
         Of scaled columns, about their centres.
     constant : (B, R, S) float64
     """
-    rows, values = np.empty((coef.shape[2], out.shape[2])), np.empty(len(sums.order))
-    _add_linear(
-        sums.XT, sums.scale, sums.centre, sums.test, sums.split, subsets, coef, constant, values,
-        rows, out,
-    )  # fmt: skip
-
-
-@jit
-def _add_linear(XT, scale, centre, test, split, subsets, coef, constant, values, rows, out):
+    d, n_tests, split = coef.shape[2], out.shape[2], sums.split
+    rows, values = np.empty((d, n_tests)), np.empty(len(sums.order))
     for b in range(subsets.shape[0]):
-        for j in range(coef.shape[2]):  # as `read_rows`, which would be compiled twice
-            column, value = subsets[b, j], rows[j]
-            for i in range(len(values)):
-                values[i] = XT[column, i] * scale[column] - centre[column]
-            for row in range(len(test)):
-                value[row] = values[test[row]]
+        read_rows(sums, subsets[b], values, rows)
         for r in range(out.shape[1]):
             target, level = out[b, r], constant[b, r]
-            for row in range(len(test)):
+            for row in range(n_tests):
                 target[row] = level[split[row]]
-            for j in range(coef.shape[2]):
+            for j in range(d):
                 slope, value = coef[b, r, j], rows[j]
-                for row in range(len(test)):
+                for row in range(n_tests):
                     target[row] += slope[split[row]] * value[row]
 
 

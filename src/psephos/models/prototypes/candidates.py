@@ -152,9 +152,9 @@ def draw_candidates(
     ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``, W the
     total weight, so that the likelihood keeps the proportions of all training rows.
 
-    A row that stands for c equal ones (``copies``) is drawn from as if they were apart: if k of
-    them are drawn it is a candidate, and the others a reference of (c - k) / c of its weight,
-    judged by it too.
+    A row that stands for c equal ones (``copies``, default 1, at most 1,000 are told apart) is
+    drawn from as if they were apart: if k of them are drawn it is a candidate, and the others a
+    reference of (c - k) / c of its weight, judged by it too.
 
     Of `n_candidates` wanted in all a small table gives fewer: at most about `max_fraction` of each
     group. A stratum below `smallest_divided` rows is one group; where
@@ -163,16 +163,9 @@ def draw_candidates(
     near it are judged by it, its own class is known by its frequency alone. (Were the row both,
     its likelihood would be that of a prototype at its own place: always perfect.)
 
-    Parameters
-    ----------
-    strata, hard, weight : ndarray of shape (n,)
-        Class codes or `target_strata`; from `hard_rows` or `misread_rows`; sample weights.
-    generator : numpy.random.Generator
-        Another stream for each batch: equal streams would draw the same candidates again.
-    names : tuple of str, default=()
-        The strata in words, for the message.
-    copies : ndarray of shape (n,), default=None
-        How many equal rows each stands for, at most 1,000 are told apart; None: one.
+    `strata` are class codes or `target_strata`, `names` these in words, for messages; `hard` is of
+    `hard_rows` or `misread_rows`. Each batch needs another stream of the generator: equal ones
+    would draw the same candidates again.
     """
     groups = _groups(strata, hard, weight, max_fraction)
     times = np.ones(len(strata)) if copies is None else np.clip(copies, 1.0, _MOST_COPIES)

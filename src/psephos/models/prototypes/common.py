@@ -23,16 +23,7 @@ from psephos.vote import KernelScaling, Vote, prototype_vote
 from psephos.vote.importance import SampleRows
 from psephos.vote.part import check
 
-__all__ = [
-    "CONTENDER",
-    "EXTRAS",
-    "SHARED",
-    "Batched",
-    "Growth",
-    "Rows",
-    "automatic",
-    "merged_rows",
-]
+__all__ = ["CONTENDER", "EXTRAS", "SHARED", "Batched", "Growth", "Rows", "automatic", "merged_rows"]
 
 _Floats = NDArray[np.float64]
 _ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at

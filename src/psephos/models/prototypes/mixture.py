@@ -123,11 +123,6 @@ class NormalMixture:
         Returns
         -------
         log_density : ndarray of shape (n,), or (n, g) for a grid
-
-        Raises
-        ------
-        PsephosError
-            If `at` has another shape or holds NaN.
         """
         return self._evaluate(at, log_density)
 
@@ -138,7 +133,7 @@ class NormalMixture:
     def cdf(self, at: ArrayLike) -> _Floats:
         """Return the chance of a value up to y: ``F(y) = sum_t share_t Phi(z_t)``.
 
-        `at`, the result's shape and the errors are those of `log_density`. Small chances keep
+        `at` and the result's shape are those of `log_density`. Small chances keep
         their relative precision; for small chances of greater values ask `survival`.
         """
         return self._evaluate(at, chance_below)
@@ -146,7 +141,7 @@ class NormalMixture:
     def survival(self, at: ArrayLike) -> _Floats:
         """Return the chance of a value above y, ``1 - F(y) = sum_t share_t Phi(-z_t)``.
 
-        `at`, the result's shape and the errors are those of `log_density`.
+        `at` and the result's shape are those of `log_density`.
         """
         return self._evaluate(at, chance_above)
 
@@ -196,11 +191,6 @@ class NormalMixture:
         -------
         quantile : ndarray of shape (n, k), k = 1 for one q
             Not decreasing in q.
-
-        Raises
-        ------
-        PsephosError
-            If q is of another kind or not inside (0, 1).
         """
         chance = np.atleast_1d(np.asarray(q, dtype=np.float64))
         if chance.ndim != 1:
@@ -227,11 +217,6 @@ class NormalMixture:
         -------
         interval : ndarray of shape (n, 2)
             The quantiles of ``(1 - coverage) / 2`` and ``(1 + coverage) / 2``.
-
-        Raises
-        ------
-        PsephosError
-            If `coverage` is not inside (0, 1).
         """
         if not 0 < coverage < 1:
             raise PsephosError(f"coverage is {coverage}: give a number inside (0, 1).")
@@ -257,11 +242,6 @@ class NormalMixture:
         Returns
         -------
         crps : ndarray of shape (n,), in the unit of the target
-
-        Raises
-        ------
-        PsephosError
-            If `y` has another shape or a value that is not finite.
 
         Notes
         -----
@@ -292,11 +272,6 @@ class NormalMixture:
         Returns
         -------
         draws : ndarray of shape (n, n_draws), in the unit of the target
-
-        Raises
-        ------
-        PsephosError
-            If `n_draws` is below 1.
         """
         if n_draws < 1:
             raise PsephosError(f"n_draws is {n_draws}: give at least 1.")
@@ -315,23 +290,8 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     Component t has the mean that voter t says and its standard deviation (the prior: those of
     the target); its share is the voter's share of the weight, ``w_t(x) / sum_s w_s(x)``.
 
-    Parameters
-    ----------
-    vote : Vote
-        Of prototypes, with a regression target.
-    X : ndarray or sparse table of shape (n, p)
-        The table the vote was fitted on, by columns.
-
-    Returns
-    -------
-    mixture : NormalMixture
-        It holds n T shares.
-
-    Raises
-    ------
-    PsephosError
-        If the vote is another, no voter has weight in a row, or a spread is 0: then the target is
-        constant.
+    The vote is of prototypes, with a regression target that is not constant. The mixture holds n T
+    shares.
     """
     mean, spread = _components(vote)
     share = np.empty((X.shape[0], vote.n_voters))

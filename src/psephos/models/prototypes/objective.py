@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.prototypes.sums import (
-    ZERO_AT,
-    Sums,
-    batch_sums,
-    squared_distances,
-    stage,
-)
+from psephos.kernels.prototypes.sums import ZERO_AT, Sums, batch_sums, squared_distances, stage
 from psephos.models.prototypes.scaling import ScaledRows
 
 __all__ = ["BatchObjective"]
@@ -35,19 +29,16 @@ class BatchObjective:
     references, candidates : ndarray or ScaledRows of shape (R, q), (M, q)
         Scaled rows; NaN is missing, categories are codes.
     y_references, y_candidates : ndarray of shape (R,), (M,)
-        Codes of classes, or standardised targets.
+        Codes of classes, or with `regression` standardised targets: theta then ends in u, the
+        inverse bandwidth of the target.
     base_own, base_total, omega : ndarray of shape (R,)
         Masses of the prior and the earlier batches, positive, and the references' weights, which
         sum to 1.
     is_category, agree : ndarray of shape (q,)
         Whether a column is a category, and then the chance that two training rows agree.
-    regression : bool, default=False
-        Whether y is a target; theta then ends in u, the inverse bandwidth of the target.
     dtype : {'float32', 'float64'}, default='float32'
         Of the sums within a tile; sums of tiles are float64. In float32 value and gradient are
         good to about 1e-6 of the sum of the sizes of their terms.
-    n_jobs : int, default=None
-        Threads. The bytes of a result do not depend on it.
     twin, echo : ndarray of shape (R,), default=None
         The candidate that is the reference itself, -1 where none is, and the share of its own
         weight that such a reference keeps, below 1. None: no row is both; none is kept.

@@ -77,19 +77,10 @@ def descend(
     along ``max(z + t d, 0)`` until f has fallen by 1e-4 of what the slope promises (Armijo's
     rule). A step without positive curvature is not remembered.
 
-    Parameters
-    ----------
-    objective : callable
-        ``objective(x) -> (f, gradient)``, both (n,).
-    start : ndarray of shape (n,)
-    scale, lower : float or ndarray of shape (n,), default=1.0, 0.0
-        Typical size and least value of each parameter; the latter is above 0 where the objective is
-        not defined at 0.
-    factr : float, default=1e7
-        Stops when an iteration lowers f by at most ``factr * 2.2e-16 * max(|f|, 1)``.
-    gradient_tolerance : float, default=1e-5
-        Stops when no entry of the projected gradient (with respect to z) exceeds it.
-    max_iterations : int, default=15000
+    `scale` and `lower` are the typical size and the least value of each parameter; the latter is
+    above 0 where the objective is not defined at 0. It stops when an iteration lowers f by at most
+    ``factr * 2.2e-16 * max(|f|, 1)``, or no entry of the projected gradient (with respect to z)
+    exceeds `gradient_tolerance`.
 
     References
     ----------

@@ -49,30 +49,16 @@ class ScaledRows:
     def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
         """Return some of the rows, contiguous float64."""
         scaling, rows = self._scaling, self._rows[some]
-        n_columns = self.shape[1]
-        few = n_columns < self._values.shape[1] // _FEW
-        ends = scaling.columns[[0, -1]].tolist() if few and n_columns else (0, -2)
-        if ends[1] - ends[0] == n_columns - 1:  # side by side
-            part = self._values[_slice_of(rows), ends[0] : ends[1] + 1]
-        elif few:
+        if self.shape[1] < self._values.shape[1] // _FEW:
             part = self._values[rows[:, None], scaling.columns]
         else:
             part = self._values[rows]
             if self.shape[1] < part.shape[1]:
                 part = np.take(part, scaling.columns, axis=1)
-        viewed = np.may_share_memory(part, self._values)
-        Z = np.array(part, dtype=np.float64, order="C", copy=viewed or None)
+        Z = np.ascontiguousarray(part, dtype=np.float64)  # a copy, of which the rows were taken
         Z -= scaling.centre
         Z *= scaling.inverse
         return Z
-
-
-def _slice_of(rows: NDArray[np.intp]) -> slice | NDArray[np.intp]:
-    """Return rows that follow one another as a slice: they need not be looked up."""
-    n = len(rows)
-    if n and np.array_equal(rows, np.arange(rows[0], rows[0] + n)):
-        return slice(int(rows[0]), int(rows[0]) + n)
-    return rows
 
 
 class Scaled(NamedTuple):

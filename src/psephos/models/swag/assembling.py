@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from psephos._input import Table
 from psephos.models.swag.evaluation import Evaluation, prior_scores
 from psephos.models.swag.library import Dimensions, Library
-from psephos.models.swag.measures import Errors
 from psephos.models.swag.steps import Step
 from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
@@ -139,12 +138,7 @@ def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:
 
 def prior_error(evaluation: Evaluation) -> float:
     """Return the error of the training prior, that reads no column."""
-    scores = np.broadcast_to(
-        prior_scores(evaluation.problem),
-        (1, evaluation.problem.folds.n_tests, evaluation.problem.n_outputs),
-    )
-    errors: Errors = evaluation.measure.errors(np.ascontiguousarray(scores))
-    return float(errors.error[0])
+    return float(evaluation.measure.errors(prior_scores(evaluation.problem)[None]).error[0])
 
 
 def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[Any]]:

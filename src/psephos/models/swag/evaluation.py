@@ -93,26 +93,16 @@ class Evaluation:
     cost a candidate what they cost its user. A score that is not finite (some estimators on a
     constant column) is the prior's too.
 
-    Parameters
-    ----------
-    learner : Learner
-        Two optional attributes are read: `draws` (default False; True keeps candidates with gaps
-        apart, so that a candidate's seed is its own) and `chunk`, candidates judged at once
-        (default: as many as give 2^20 scores, at most 1024).
-    problem : Problem
-        Zero where a value is missing.
-    missing : ndarray of shape (n, p), bool, or None
-        None if the table has no gaps.
-    measure : Measure
-    powers : ndarray of shape (p,), intp, or None
-        Of two: what the columns of `problem` have been divided by. Voters are of the table.
+    Two optional attributes of a learner are read: `draws` (default False; True keeps candidates
+    with gaps apart, so that a candidate's seed is its own) and `chunk`, candidates judged at once
+    (default: as many as give 2^20 scores, at most 1024).
     """
 
     learner: Learner
-    problem: Problem
-    missing: NDArray[np.bool_] | None
+    problem: Problem  # 0 where a value is missing
+    missing: NDArray[np.bool_] | None  # (n, p); None if the table has no gaps
     measure: Measure
-    powers: NDArray[np.intp] | None = None
+    powers: _Rows | None = None  # (p,) of two: columns were divided by them, voters are not
 
     @classmethod
     def of(

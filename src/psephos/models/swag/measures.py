@@ -206,25 +206,14 @@ def make_measure(
 ) -> Measure:
     """Return the measure of error that ranks candidates.
 
-    Parameters
-    ----------
-    scoring : str, array or callable, or None
-        Classification: 'error' (None), the share of wrong answers; 'balanced_error', the mean of
-        the classes' shares of wrong answers; 'log_loss'; 'auc', one minus the area under the ROC
-        curve (two classes); a matrix (n_classes, n_classes) of costs, row the truth and column
-        the answer. Regression: 'squared_error' (None) or 'absolute_error'. Else the name of a
-        scikit-learn scorer or a callable ``scorer(estimator, X, y)``, greater is better, so that
-        the error is its negative; scorers are called once a candidate and split, which is slow.
-        scikit-learn's names of the measures above mean these (and are reported as errors).
-    y : ndarray of shape (n,)
-        Class codes, or numbers.
-    n_classes : int
-        0 for regression.
-    weight : ndarray of shape (n,)
-        How much each row counts in its split's mean.
-    folds : Folds
-    classes : ndarray of shape (n_classes,), default=None
-        The labels that a scorer sees; default: the codes.
+    Classification: 'error' (None), the share of wrong answers; 'balanced_error', the mean of the
+    classes' shares of wrong answers; 'log_loss'; 'auc', one minus the area under the ROC curve (two
+    classes); a matrix (n_classes, n_classes) of costs, row the truth and column the answer.
+    Regression: 'squared_error' (None) or 'absolute_error'. Else the name of a scikit-learn scorer
+    or a callable ``scorer(estimator, X, y)``, greater is better, so that the error is its negative;
+    scorers are called once a candidate and split, which is slow. scikit-learn's names of the
+    measures above mean these (and are reported as errors). `classes` are the labels that a scorer
+    sees (default: the codes).
     """
     codes, weights, ptr = np.ascontiguousarray(y[folds.test]), weight[folds.test], folds.test_ptr
     totals = np.add.reduceat(weights, ptr[:-1])

@@ -66,32 +66,19 @@ def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[n
 class Problem:
     """A training table and the folds on which every candidate is judged.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), float64, Fortran order
-        Finite: columns with gaps are the search's business, not the learners'.
-    y : ndarray of shape (n,)
-        Class codes 0 ... n_classes - 1 (intp), or numbers (float64) for regression.
-    n_classes : int
-        0 for regression.
-    weight : ndarray of shape (n,), float64
-        Positive: how much each row counts, in training and in errors.
-    folds : Folds
-    seed : int
-        Seeds learners that draw; a candidate's seed derives from this, its columns and its split
-        alone, so that it has the same errors in any batch.
-    n_codes : ndarray of shape (p,), intp, or None
-        Number of categories of each column, whose values are their codes; 0 for numbers. None:
-        all are numbers. Learners see numbers only (`coding.CodedLearner`).
+    X is finite: columns with gaps are the search's business, not the learners'. A candidate's seed
+    derives from `seed`, its columns and its split alone, so that it has the same errors in any
+    batch. Where columns are categories, whose values are codes, `n_codes` is their number (0 for
+    numbers); learners see numbers only (`coding.CodedLearner`).
     """
 
-    X: _Floats
-    y: NDArray[Any]
-    n_classes: int
-    weight: _Floats
+    X: _Floats  # (n, p), Fortran order
+    y: NDArray[Any]  # (n,) class codes 0 ... n_classes - 1, or numbers for regression
+    n_classes: int  # 0 for regression
+    weight: _Floats  # (n,) positive: how much each row counts, in training and in errors
     folds: Folds
     seed: int = 0
-    n_codes: NDArray[np.intp] | None = None
+    n_codes: NDArray[np.intp] | None = None  # (p,)
 
     @property
     def XT(self) -> _Floats:

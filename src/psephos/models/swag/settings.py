@@ -10,17 +10,7 @@ import numpy as np
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, LogUniform
 from psephos.contender import Contender, Params, Shape
-from psephos.params import (
-    Anything,
-    Constraint,
-    Flag,
-    Folder,
-    Interval,
-    Jobs,
-    OneOf,
-    Options,
-    Seed,
-)
+from psephos.params import Anything, Constraint, Flag, Folder, Interval, Jobs, OneOf, Options, Seed
 
 __all__ = ["CONTENDER", "REGRESSOR", "SHARED", "Sampling", "SearchSettings"]
 
@@ -79,35 +69,17 @@ SHARED: Mapping[str, Constraint] = {
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The meta-parameters of a sparse wrapper search (seed paper, section 2.1).
+    """The meta-parameters of a search (seed paper, section 2.1); see `SparseWrapperClassifier`.
 
-    Parameters
-    ----------
-    p_max : int or 'curve', default=5
-        Most columns of a model. 'curve' goes on while the curve of the alpha-quantiles falls: the
-        search ends with the first step whose quantile is not more than one standard error below
-        the lowest before it. The standard error is that of the best model of that earlier step:
-        its spread over splits divided by the square root of the number of splits that test every
-        row once. (The paper leaves this to future work, "similarly to the scree plot".)
-    m : int, inf or None, default=None
-        Most candidates of a step; None is the paper's rule of thumb, C(p*, 2).
-    alpha : float or sequence of float, default=0.05
-        Share of the candidates that are strong, for all steps or for each; the last number is that
-        of all further steps: (0.1, 0.05) are two quantiles, q1 and q0.
-    ties : {'log_loss', 'all', 'first'}, default='log_loss'
-        Which of the candidates with the quantile's error are strong. 'all': every candidate with
-        error <= quantile, as in the paper: with few rows, many more than a share alpha. Else
-        exactly floor(alpha (M - 1)) + 1 of M, which is the paper's number where no errors are
-        equal: by error, then by the mean log-loss of their scores ('log_loss'), then by columns;
-        or by error, then by columns ('first').
-    sampling : {'parent', 'uniform'}, default='parent'
-        How candidates are drawn where not all are tried; see `search.extensions`.
-    first_step : {'columns', 'pairs'}, default='columns'
-        'pairs': S* holds the columns of the strong pairs, of all pairs if they are at most
-        `n_pairs`, else of a random sample. Single columns are tried as well.
-    n_pairs : int, default=100_000
-    p_limit : int, default=20
-        Most columns under ``p_max='curve'``.
+    The search by 'curve' ends with the first step whose alpha-quantile is not more than one
+    standard error below the lowest before it: that of the best model of that earlier step, its
+    spread over splits divided by the square root of the number of splits that test every row once.
+    (The paper leaves this to future work, "similarly to the scree plot".)
+
+    With the `ties` 'all', every candidate with error <= quantile is strong, as in the paper: with
+    few rows, many more than a share alpha. Else exactly floor(alpha (M - 1)) + 1 of M are, which
+    is the paper's number where no errors are equal: by error, then by the mean log-loss of their
+    scores ('log_loss'), then by columns; or by error, then by columns ('first').
     """
 
     p_max: int | Literal["curve"] = 5
@@ -116,8 +88,8 @@ class SearchSettings:
     ties: Literal["log_loss", "all", "first"] = "log_loss"
     sampling: Sampling = "parent"
     first_step: Literal["columns", "pairs"] = "columns"
-    n_pairs: int = 100_000
-    p_limit: int = 20
+    n_pairs: int = 100_000  # of more pairs, a random sample is tried first
+    p_limit: int = 20  # most columns of 'curve'
 
     @property
     def last(self) -> int:
@@ -139,14 +111,7 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     return {"m": 2000, "n_folds": 5, **params}
 
 
-_SMALL: Params = {
-    "p_max": 2,
-    "m": 30,
-    "alpha": 0.3,
-    "delta": 0.2,
-    "n_folds": 3,
-    "random_state": 0,
-}
+_SMALL: Params = {"p_max": 2, "m": 30, "alpha": 0.3, "delta": 0.2, "n_folds": 3, "random_state": 0}
 
 CONTENDER = Contender(
     "swag",

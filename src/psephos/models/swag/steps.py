@@ -17,29 +17,15 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Step:
-    """One dimension of a search.
+    """One dimension of a search; strong candidates by error, then by log-loss, then by columns."""
 
-    Parameters
-    ----------
-    dimension : int
-        d.
-    subsets : ndarray of shape (T, d), intp
-        Columns of the strong candidates, best first: by error, by log-loss, by columns.
-    error, spread, tie : ndarray of shape (T,)
-        Their errors, as in `Errors`.
-    errors : ndarray of shape (M,)
-        Errors of all candidates tried, in lexicographic order of their columns.
-    quantile : float
-        The alpha-quantile of `errors`.
-    """
-
-    dimension: int
-    subsets: Subsets
-    error: _Floats
+    dimension: int  # d
+    subsets: Subsets  # (T, d) columns of the strong candidates
+    error: _Floats  # (T,) as in `Errors`
     spread: _Floats
     tie: _Floats
-    errors: _Floats
-    quantile: float
+    errors: _Floats  # (M,) of all candidates tried, in lexicographic order of their columns
+    quantile: float  # the alpha-quantile of `errors`
 
     @property
     def n_candidates(self) -> int:

@@ -45,9 +45,7 @@ def refuse_value(says: Says) -> None:
         )
 
 
-def by_size(
-    subsets: Sequence[NDArray[np.intp]],
-) -> Iterator[tuple[int, list[int], Subsets]]:
+def by_size(subsets: Sequence[NDArray[np.intp]]) -> Iterator[tuple[int, list[int], Subsets]]:
     """Yield (d, which subsets have d columns, these as a table) for each d."""
     sizes = np.array([len(subset) for subset in subsets])
     for d in np.unique(sizes).tolist():

@@ -26,20 +26,9 @@ class SharedSums:
     pairs of columns: the same bytes either way. The tables are made once the candidates so far
     have asked for as many numbers as the tables hold, if they take at most `TABLE_BYTES`.
 
-    Parameters
-    ----------
-    XT : ndarray of shape (p, n), float64
-    groups : ndarray of shape (n,), intp
-        The class of each row, 0 ... C - 1 (all 0 in a regression).
-    n_groups : int
-        C.
-    weight : ndarray of shape (n,)
-    folds : Folds
-        A row that a split names twice counts twice.
-    pooled : bool
-        Add the cross-products of the classes up.
-    diagonal : bool, default=False
-        Sum squares only, no products of two columns.
+    `XT` is (p, n); `groups` (n,) are the classes of the rows, 0 ... C - 1 (all 0 in a regression);
+    a row that a split names twice counts twice. `pooled` adds the cross-products of the classes
+    up; `diagonal` sums squares only, no products of two columns.
     """
 
     def __init__(

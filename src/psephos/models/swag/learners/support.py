@@ -12,7 +12,13 @@ from psephos._errors import PsephosError
 from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_scores
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
-from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers, refuse_value
+from psephos.models.swag.learners.common import (
+    NONE,
+    Scaling,
+    linear_voters,
+    refuse_numbers,
+    refuse_value,
+)
 from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.params import Flag, Interval, OneOf, Options, check_params
 from psephos.vote import Voters
@@ -22,6 +28,9 @@ __all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
 
 _Floats = NDArray[np.float64]
 _Subset = NDArray[np.intp]
+#: One machine: columns, centre and factor of each (d,), support rows (m, d), their signed dual
+#: coefficients (P, m), intercepts (P,), and gamma.
+_Expansion = tuple[_Subset, _Floats, _Floats, _Floats, _Floats, _Floats, float]
 _NUMBERS = 2**22  # scores held at once while C is chosen
 #: The values of C tried where none is given: 1/4, 1/2, ... 128.
 C_GRID = tuple(2.0**k for k in range(-2, 8))
@@ -70,8 +79,7 @@ class LinearSVMLearner(Scaling):
     def bind(self, problem: Problem) -> "_Lines":
         """Return the learner on a problem."""
         check_params(
-            self,
-            {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()},
+            self, {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()}
         )
         return _Lines(problem, float(self.C), self.loss == "squared_hinge", bool(self.scale))
 
@@ -199,7 +207,7 @@ class _Lines(_Bound):
             return linear_voters(self._problem, models, code, says)
         # A line is an expansion whose support rows are the axes.
         parts = [
-            _Expansion(c, np.zeros(len(c)), np.ones(len(c)), np.eye(len(c)), coef, level, 1.0)
+            (c, np.zeros(len(c)), np.ones(len(c)), np.eye(len(c)), coef, level, 1.0)
             for c, coef, level in models
         ]
         return _kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
@@ -263,7 +271,7 @@ class _Machines(_Bound):
             rows = self._layout.rows[self._layout.ptr[whole] :][support]
             z = (self._problem.X[np.ix_(rows, columns)] - centre) * inverse
             level = room.intercept[0].copy()
-            parts.append(_Expansion(columns, centre, inverse, z, dual[:, support], level, gamma))
+            parts.append((columns, centre, inverse, z, dual[:, support], level, gamma))
         return _kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
 
     def remarks(self, subsets: _Subset) -> dict[str, NDArray[Any]]:
@@ -271,40 +279,23 @@ class _Machines(_Bound):
         return {"C": self._C[self._chosen(subsets)[1]]} if len(self._C) > 1 else {}
 
 
-@dataclass(frozen=True)
-class _Expansion:
-    """One machine: `z` (m, d) support rows, `dual` (P, m), `level` (P,) intercepts."""
-
-    columns: _Subset
-    centre: _Floats
-    inverse: _Floats
-    z: _Floats
-    dual: _Floats
-    level: _Floats
-    gamma: float
-
-
 def _kernel_voters(
     n_features: int, parts: Sequence[_Expansion], code: _Floats, says: Says, kernel: str
 ) -> KernelVoters:
     """Return machines as voters that abstain."""
-    pairs = len(code) * (len(code) - 1) // 2
-    read = np.concatenate([np.empty(0, dtype=np.intp), *(part.columns for part in parts)])
-    columns, position = np.unique(read, return_inverse=True)
+    none, pairs = np.empty(0), len(code) * (len(code) - 1) // 2
+    fields = [list(field) for field in zip(*parts, strict=True)] or [[] for _ in range(7)]
+    read, centre, inverse, z, dual, level, gamma = fields
+    columns, position = np.unique(np.concatenate([NONE, *read]), return_inverse=True)
 
-    def joined(pieces: list[_Floats]) -> _Floats:
-        return np.concatenate([np.empty(0), *pieces])
-
-    def starts(sizes: list[int]) -> NDArray[np.intp]:
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    def starts(rows: list[NDArray[Any]]) -> NDArray[np.intp]:
+        return np.cumsum([0, *map(len, rows)]).astype(np.intp)
 
     return KernelVoters(
-        n_features, columns,
-        starts([len(part.columns) for part in parts]), position.astype(np.intp),
-        joined([part.centre for part in parts]), joined([part.inverse for part in parts]),
-        starts([len(part.z) for part in parts]), joined([part.z.ravel() for part in parts]),
-        np.concatenate([np.empty((pairs, 0)), *(part.dual for part in parts)], axis=1),
-        np.array([part.level for part in parts]).reshape(len(parts), pairs),
-        np.array([part.gamma for part in parts]), np.asarray(code, dtype=np.float64),
-        kernel=kernel, says=says, abstains=True,
+        n_features, columns, starts(read), position.astype(np.intp),
+        np.concatenate([none, *centre]), np.concatenate([none, *inverse]),
+        starts(z), np.concatenate([none, *map(np.ravel, z)]),
+        np.concatenate([np.empty((pairs, 0)), *dual], axis=1),
+        np.array(level).reshape(len(parts), pairs), np.array(gamma, dtype=np.float64),
+        np.asarray(code, dtype=np.float64), kernel=kernel, says=says, abstains=True,
     )  # fmt: skip

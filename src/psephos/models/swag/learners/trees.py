@@ -20,6 +20,8 @@ from psephos.vote.voters.trees import TreeVoters
 __all__ = ["ForestLearner", "TreeLearner"]
 
 _Floats = NDArray[np.float64]
+#: The nodes of a tree: columns of the table (-1: a leaf), first children, thresholds, shares.
+_Nodes = tuple[NDArray[np.intp], NDArray[np.intp], _Floats, _Floats]
 _DEEP = 2**31  # deeper than any tree
 _COUNT, _SHARE = Interval(1, whole=True), Interval(0, 1, open_low=True)
 _DEPTH = OneOf((_COUNT,), none=True)
@@ -61,12 +63,6 @@ class TreeLearner:
         Rows a leaf needs, whatever their weights.
     criterion : {'gini', 'squared_error'} or None, default=None
         None takes what the problem asks for: Gini for classes, squared error for numbers.
-
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value out of its range, or, in `bind`, if the criterion does not
-        suit the problem.
 
     References
     ----------
@@ -116,11 +112,6 @@ class ForestLearner:
     bootstrap : bool, default=True
         False: each tree trains on all rows.
 
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value out of its range.
-
     Notes
     -----
     scikit-learn from 1.9 on uses sample weights as the probabilities of the draws instead.
@@ -159,9 +150,8 @@ class ForestLearner:
 
 def _table(problem: Problem) -> Table:
     """Return the columns and their orders."""
-    values = np.ascontiguousarray(problem.X.T, dtype=np.float64)
-    order = np.argsort(values, axis=1, kind="stable").astype(np.uint32)
-    return Table(values, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
+    order = np.argsort(problem.XT, axis=1, kind="stable").astype(np.uint32)
+    return Table(problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
 
 
 def _centre(problem: Problem) -> float:
@@ -222,8 +212,8 @@ class BoundTrees(BoundLearner):
         group = np.arange(len(subsets) + 1, dtype=np.intp) * int(self.forest.n_estimators)
         return ForestVoters(trees, group, table, says, True)
 
-    def _grown(self, subset: NDArray[np.intp]) -> list["_Nodes"]:
-        """Return the trees of one candidate on all rows: column, first child, threshold, shares."""
+    def _grown(self, subset: NDArray[np.intp]) -> list[_Nodes]:
+        """Return the trees of one candidate on all rows."""
         columns = np.ascontiguousarray(subset, dtype=np.int64)
         at, whole = self.problem.folds.n_splits, Folds.whole(len(self.table.y))
         work, tree = room(len(self.table.y), len(columns), self.problem.n_classes)
@@ -237,18 +227,8 @@ class BoundTrees(BoundLearner):
             column = np.full(nodes, -1, dtype=np.intp)
             column[inner] = columns[link[inner, 0]]
             first = np.where(inner, link[:, 1], -1)
-            grown.append(_Nodes(column, first, sums[:, 0], _shares(sums, self.problem)))
+            grown.append((column, first, sums[:, 0], _shares(sums, self.problem)))
         return grown
-
-
-@dataclass(frozen=True)
-class _Nodes:
-    """One tree on all rows: columns of the table (-1: a leaf), first children, shares."""
-
-    column: NDArray[np.intp]
-    first: NDArray[np.intp]
-    threshold: _Floats
-    share: _Floats
 
 
 def _shares(sums: _Floats, problem: Problem) -> _Floats:
@@ -261,18 +241,16 @@ def _shares(sums: _Floats, problem: Problem) -> _Floats:
 
 def _joined(grown: Sequence[_Nodes], n_features: int, say: Any, abstains: bool) -> TreeVoters:
     """Return trees as voters; `say` makes a leaf's vote of its shares."""
-    sizes = np.array([len(nodes.column) for nodes in grown])
+    column, first, threshold, share = (np.concatenate(part) for part in zip(*grown, strict=True))
+    sizes = np.array([len(nodes[0]) for nodes in grown])
     root = (np.cumsum(sizes) - sizes).astype(np.intp)
-    column = np.concatenate([nodes.column for nodes in grown])
     inner = column >= 0
     columns, local = np.unique(column[inner], return_inverse=True)
     feature = np.full(len(column), -1, dtype=np.intp)
     feature[inner] = local
-    first = np.concatenate([nodes.first for nodes in grown]) + np.repeat(root, sizes)
-    threshold = np.concatenate([nodes.threshold for nodes in grown])
+    first = np.where(inner, first + np.repeat(root, sizes), -1).astype(np.intp)
     second = np.where(inner, first + 1, -1).astype(np.intp)
     return TreeVoters(
-        n_features, columns, root, feature, threshold, np.zeros(len(column), dtype=bool),
-        np.where(inner, first, -1).astype(np.intp), second,
-        say(np.concatenate([nodes.share for nodes in grown])), single=False, abstains=abstains,
+        n_features, columns, root, feature, threshold, np.zeros(len(column), dtype=bool), first,
+        second, say(share), single=False, abstains=abstains,
     )  # fmt: skip
