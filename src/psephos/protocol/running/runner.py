@@ -323,6 +323,7 @@ def _tasks(
 def _settings(estimator: Any) -> dict[str, str]:
     """Return all constructor parameters in words, so that a changed default is another key."""
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    kind = kind.replace("protocol.running.building", "protocol.label_models")  # keys of old studies
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)
