@@ -180,7 +180,8 @@ def summed(rows, **more):
     from psephos.cli.words import show_summary
     from psephos.protocol.study.comparison import Comparison
 
-    return show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], **more}, None))
+    about = {"models": {}, "classes": ["a", "b"], "class_counts": [50, 50]}
+    return show_summary(Comparison(rows, about | more, None))
 
 
 def result(model, fold, score, columns=2):
@@ -188,6 +189,7 @@ def result(model, fold, score, columns=2):
     status = "ok" if score is not None else "failed"
     keys = ("accuracy", "log_loss", "n_voters")
     found = {"model": model, "repeat": 0, "fold": fold, "n_columns": 9, "columns": "0..1"}
+    found |= {"n_train": 80, "n_test": 20}
     found |= {"columns_used": columns, "status": status} | dict.fromkeys(keys) | measures
     return found
 
@@ -203,6 +205,18 @@ def test_one_fold_has_no_spread_and_no_place_among_means_of_more(capsys):
     assert shown["lucky"][-2:] == ["not", "ranked"]
     assert shown["a"][1] == "0.800±0.000"
     assert ["not", "ranked:"] in [line[:2] for line in lines]
+
+
+def test_better_than_a_constant_answer_is_said_of_what_is_shown_to_be(capsys):
+    none = "No model that reads columns is shown to be better than a constant answer."
+    summed([result("a", k, 0.55) for k in range(3)])
+    shown = capsys.readouterr().out
+    assert none in shown
+    assert "*" not in shown
+    summed([result("a", k, 0.9) for k in range(3)])
+    shown = capsys.readouterr().out
+    assert none not in shown
+    assert "*: shown to be better than a constant answer" in " ".join(shown.split())
 
 
 def test_of_one_model_none_is_the_smallest(capsys):

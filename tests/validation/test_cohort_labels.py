@@ -136,10 +136,14 @@ def test_far_values_are_answered_and_said_without_a_number_that_is_none():
 
     model = SamBAClassifier(n_estimators=3, distance_scale="sum").fit(X, named("well", "ill"))
     for unit in (1e150, 1e200, 1e307):
-        found = validate(model, X * unit, named("well", "ill"))
-        assert np.isfinite(found.frame("predictions")["p_ill"]).all()
-        assert "nan" not in str(found).replace("nance", "")
-        assert " inf" not in str(found)
+        for far in (X * unit, X * np.where(np.arange(90) < 9, unit, 1.0)[:, None]):
+            found = validate(model, far, named("well", "ill"))
+            assert np.isfinite(found.frame("predictions")["p_ill"]).all()
+            assert not {"nan", "inf", "nan.", "inf.", "inf,", "nan,"} & set(str(found).split())
+            near = model.vote_.nearest(far.to_numpy(), 3)
+            assert np.isfinite(near.share).all()
+            assert np.isfinite(near.distance).all()
+        assert (near.row[9:, 0] == np.arange(9, 90)).all()  # these are where they were
 
 
 def test_names_that_several_cases_have_are_told_and_no_groups():

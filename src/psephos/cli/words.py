@@ -93,6 +93,8 @@ def show_summary(found: Any) -> None:
         ]
         sheet.add_row(*cells)
     print_table(sheet)
+    if not found.better():
+        say_plain("No model that reads columns is shown to be better than a constant answer.")
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
@@ -104,12 +106,7 @@ _MARKS = ("*", "smallest", "not ranked")
 
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
     """Return the words beside each model's figures."""
-    from psephos.protocol.evaluation.statistics import constant_score
-
-    least = constant_score(found.about)
-    optimal = {
-        one.model for one in found.pareto() if one.columns_used.mean > 0 and one.score > least
-    }
+    optimal = {one.model for one in found.pareto()} & found.better().keys()
     chosen = found.selected() if len(ranked) > 1 else None  # of one model nothing is selected
     marks: dict[str, list[str]] = {}
     for one in summaries:
@@ -198,8 +195,9 @@ def label_words(about: Any) -> list[str]:
 _NOTES = (
     (
         "*",
-        "better than a constant answer, and no other model is as accurate with fewer columns, or "
-        "more accurate with as few",
+        "shown to be better than a constant answer (were the labels given out by lot, one would be "
+        "in at most 1 table of 20), and no other model is as accurate with fewer columns, or more "
+        "accurate with as few",
     ),
     (
         "smallest",
@@ -223,8 +221,9 @@ _NOTES = (
 _PU_NOTES = (
     (
         "*",
-        "better than a constant answer, and no other model is as good in PU-F with fewer columns, "
-        "or better with as few",
+        "shown to be better than a constant answer (were the labels given out by lot, one would be "
+        "in at most 1 table of 20), and no other model is as good in PU-F with fewer columns, or "
+        "better with as few",
     ),
     (
         "smallest",

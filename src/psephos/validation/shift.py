@@ -141,8 +141,8 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     return {
         "measure": "distance to the nearest training case kept",
         "n_kept": len(cases),
-        "median": float(np.median(near)),
-        "trained_median": float(np.median(trained)),
+        "median": _median(near),
+        "trained_median": _median(trained),
         "beyond_90": int((near > np.quantile(trained, 0.9)).sum()),
         "beyond_all": int((near > order[-1]).sum()),
         "same": int((near == 0).sum()),
@@ -150,6 +150,13 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
         "n": len(near),
         "cases": {"familiarity": near.tolist(), "share_farther": farther.tolist()},
     }
+
+
+def _median(values: _Floats) -> float:
+    """Return the median; the lower one of two whose mean is beyond float64."""
+    with np.errstate(over="ignore"):
+        middle = float(np.median(values))
+    return middle if math.isfinite(middle) else float(np.quantile(values, 0.5, method="lower"))
 
 
 def _nearest(vote: Any, X: _Floats, skip: int) -> _Floats | None:
@@ -175,7 +182,7 @@ def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     return {
         "measure": "total weight of the prototypes",
         "n_kept": model.vote_.n_voters,
-        "median": float(np.median(mass)),
+        "median": _median(mass),
         "trained_median": float(profile.mass[LEVELS.index(0.5)]),
         "beyond_90": int((mass < profile.mass[LEVELS.index(0.1)]).sum()),
         "beyond_all": int((mass < profile.mass[0]).sum()),

@@ -157,8 +157,11 @@ def compare(
     several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
     and `average_precision`, by which settings and models are chosen.
     """
-    partly = {"unlabeled": unlabeled, "truth": truth, "positive": positive, "prior": prior}
-    table = _table(X, y, groups, dataset, column_names, categorical, partly)
+    given: dict[str, Any] = {
+        "groups": groups, "column_names": column_names, "categorical": categorical,
+        "unlabeled": unlabeled, "truth": truth, "positive": positive, "prior": prior,
+    }  # fmt: skip
+    table = _table(X, y, dataset, given)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
@@ -207,35 +210,12 @@ def compare(
 
 
 # ------------------------------------------------------------------- what is asked for
-def _table(
-    X: Any,
-    y: Any,
-    groups: Any,
-    dataset: str | None,
-    column_names: Sequence[str] | None,
-    categorical: Sequence[str | int],
-    partly: dict[str, Any],
-) -> DataTable:
+def _table(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
     if not isinstance(X, DataTable):
         if y is None:
             raise PsephosError("y is missing: give one class label per row of X.")
-        return table_from_arrays(
-            X,
-            y,
-            groups=groups,
-            column_names=column_names,
-            categorical=categorical,
-            dataset=dataset or "table",
-            **partly,
-        )
-    own = {
-        "y": y,
-        "groups": groups,
-        "column_names": column_names,
-        "categorical": categorical or None,
-        **partly,
-    }
-    for name, value in own.items():
+        return table_from_arrays(X, y, dataset=dataset or "table", **given)
+    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
         if value is not None:
             raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
     return X if dataset is None else X.renamed(dataset)
@@ -323,6 +303,7 @@ def _tasks(
 def _settings(estimator: Any) -> dict[str, str]:
     """Return all constructor parameters in words, so that a changed default is another key."""
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    kind = kind.replace("protocol.running.building", "protocol.label_models")  # keys of old studies
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)

@@ -1,6 +1,6 @@
 """What a table must be before anything is fitted on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,14 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         seen[name] = j
 
 
-def refuse_infinite(table: Any) -> None:
+def refuse_infinite(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
     """Raise PsephosError naming the first infinite value."""
-    bad = np.isinf(table.X)
+    bad = np.isinf(X)
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
         raise PsephosError(
-            f"column {shown(str(table.names[column]))} is infinite in {row_words(row)}: "
-            "replace it by a number, or by NA if it is missing."
+            f"column {shown(str(names[column]))} is infinite in {place(row)}: replace it by a "
+            "number, or by NA if it is missing."
         )
 
 

@@ -15,7 +15,7 @@ from psephos._files.cells import MISSING, Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
-from psephos.protocol.tables.checks import refuse_duplicates
+from psephos.protocol.tables.checks import refuse_duplicates, refuse_infinite
 from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
 from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
 from psephos.protocol.tables.table import DataTable
@@ -304,7 +304,7 @@ def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
             if names[j] not in roles.categorical:
                 words = _refuse_numbers(names[j], words, sheet, k)
             sheet.X[:, k], categories[k] = coded(words, names[j])
-    _refuse_infinite(sheet)
+    refuse_infinite(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 
 
@@ -324,17 +324,6 @@ def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
     """Return cells as written, None where missing."""
     gone = sheet.cells.is_missing
     return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
-
-
-def _refuse_infinite(sheet: Sheet) -> None:
-    bad = np.isinf(sheet.X)
-    if bad.any():
-        i, k = (int(at) for at in np.argwhere(bad)[0])
-        name = sheet.header.names[sheet.choice.columns[k]]
-        raise PsephosError(
-            f"column {shown(name)} is infinite in {sheet.place(i)}: replace it by a number, or by "
-            "NA if it is missing."
-        )
 
 
 def _per_row(

@@ -99,7 +99,7 @@ class DataTable:
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
-        refuse_infinite(self)
+        refuse_infinite(self.X, self.names)
         check_target(self)
         check_rows(self)
         if self.partial is not None:

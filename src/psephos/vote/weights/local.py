@@ -16,6 +16,7 @@ from psephos.vote.weights.similarity import InverseDistance
 __all__ = ["Local", "Nearest", "moved_by_distance"]
 
 _Floats = NDArray[np.float64]
+_MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
 
 
 class Nearest(NamedTuple):
@@ -148,7 +149,7 @@ class Local(ReadsColumns):
         """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
-        distance = distances(self._read(X), self.anchors, self.similarity.metric)
+        distance = np.minimum(distances(self._read(X), self.anchors, self.similarity.metric), _MOST)
         log_share = self._log_similarity(distance) + np.log(self.anchor_weight)
         log_share -= log_share.max(axis=1, keepdims=True)
         share = np.exp(log_share)
@@ -171,8 +172,9 @@ class Local(ReadsColumns):
 
     def _log_similarity(self, distance: _Floats) -> _Floats:
         s = self.similarity
-        scale = (distance @ self.anchor_weight)[:, None] if s.per_query else np.float64(s.scale)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
+            mean = np.minimum(distance @ self.anchor_weight, _MOST)[:, None]
+            scale = mean if s.per_query else np.float64(s.scale)
             far = s.b * np.log(np.where(scale > 0, distance / np.where(scale > 0, scale, 1.0), 0.0))
             if s.a == 0:  # the exact branch: only identical anchors count
                 exact = (distance == 0).any(axis=1, keepdims=True)
