@@ -26,7 +26,9 @@ def numbers_of(page):
     """Return the numbers of six figures and more in a page, its style and script apart."""
     text = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S)
     found = _NUMBER.findall(text.replace("−", "-"))
-    return np.array([float(t) for t in found if len(re.sub(r"e.*|\D", "", t).lstrip("0")) >= 6])
+    long = [float(t) for t in found if len(re.sub(r"e.*|\D", "", t).lstrip("0")) >= 6]
+    # of four figures but for rounding errors are ends of the pieces of an axis
+    return np.array([v for v in long if abs(v - float(f"{v:.4g}")) > 1e-12 * abs(v)])
 
 
 def among(numbers, values):

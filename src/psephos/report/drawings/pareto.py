@@ -87,7 +87,6 @@ def pareto_chart(
         Columns of the table: the right end of the axis.
     chance : float
         The balanced accuracy of a constant answer, drawn as a line.
-    frame : Frame
 
     Returns
     -------

@@ -32,8 +32,6 @@ def strip(
     ----------
     column : mapping
         As `psephos.report.numbers.portraits.portrait` returns it.
-    values : ndarray of shape (n,)
-    y : ndarray of shape (n,)
     order : sequence of int
         The classes, one a lane, from above.
     kept : bool, default=True

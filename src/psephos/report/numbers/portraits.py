@@ -84,7 +84,6 @@ def portrait(
     ----------
     folder : Folder
         With its cases.
-    opened : Opened
     asked : Asked
         The same model on its columns, with the cases.
     key : str

@@ -45,9 +45,6 @@ def accuracy_section(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
-    choice : Choice or None
     found : sequence of Pair
         Differences from the best.
     prior : float

@@ -33,9 +33,6 @@ def verdict(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
-    choice : Choice or None
     found : sequence of Pair
         Differences from the best.
     missed : mapping or None
