@@ -352,7 +352,7 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
 
 def test_both_panels_stand_without_script(visit, island, compared):
     page = visit(java_script_enabled=False)
-    key = summarise(compared)["values"]["key"]
+    key = summarise(compared)["bar"]["key"]
     first = page.locator(by("values-first"))
     assert first.is_visible()
     for column in island["values"]["models"][key]["columns"][:6]:

@@ -81,7 +81,6 @@ def fitted(noisy: bool, seed: int = 0) -> tuple[Any, _Floats, NDArray[np.intp]]:
     ----------
     noisy : bool
         Whether four labels of each class are wrong.
-    seed : int, default=0
     """
     from psephos.models.boosting.samba import SamBAClassifier
 

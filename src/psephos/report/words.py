@@ -21,6 +21,7 @@ __all__ = [
     "plus_minus",
     "rate",
     "series",
+    "small_difference",
     "span",
 ]
 
@@ -41,6 +42,11 @@ def difference(value: float, digits: int = 3) -> str:
     if not math.isfinite(value):
         return text
     return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
+
+
+def small_difference(value: float) -> str:
+    """Return a difference to two decimals, to three where these would say nothing."""
+    return difference(value, 2 if abs(value) >= 0.005 else 3)
 
 
 def count(value: float | None) -> str:

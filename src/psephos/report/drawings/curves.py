@@ -89,7 +89,6 @@ def curves_drawing(
 
     Parameters
     ----------
-    answers, positive : ndarray of shape (n,)
     area : Estimate
         Under the ROC curve.
     pos : str

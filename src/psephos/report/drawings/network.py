@@ -195,7 +195,6 @@ def histograms(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> dict[str,
 
     Parameters
     ----------
-    errors : ErrorDisplay
     numbers : dict of lists
         Per number of columns: ``n_candidates``, ``n_strong``, ``best``, ``threshold``, ``median``.
 

@@ -36,7 +36,7 @@ class Frame:
 
 WIDE = Frame("wide", 940, 430, 46, 16, 34, 50, 6.9)
 MIDDLE = Frame("middle", 620, 400, 46, 12, 34, 50, 6.9)
-NARROW = Frame("narrow", 344, 360, 40, 8, 34, 50, 6.6)
+NARROW = Frame("narrow", 344, 440, 40, 8, 34, 50, 6.6)
 FRAMES = (WIDE, MIDDLE, NARROW)  # text is never scaled: the page shows the widest that fits
 
 
@@ -87,7 +87,6 @@ def pareto_chart(
         Columns of the table: the right end of the axis.
     chance : float
         The balanced accuracy of a constant answer, drawn as a line.
-    frame : Frame
 
     Returns
     -------
@@ -183,6 +182,12 @@ def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[di
 def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
     """Place each label beside its point where it covers least; readable models choose first."""
     taken = [(m["x"] - 6, m["y"] - 6, m["x"] + 6, m["y"] + 6) for m in marks]
+    soft = [  # folds, drawn when their model is read
+        (fit["x"] - 3, fit["y"] - 3, fit["x"] + 3, fit["y"] + 3)
+        for m in marks
+        if m["readable"]
+        for fit in m["fits"]
+    ]
     placed: dict[int, dict[str, Any]] = {}
     for i in sorted(range(len(marks)), key=lambda i: (not marks[i]["readable"], i)):
         mark, width = marks[i], frame.letter * len(marks[i]["label"])
@@ -194,7 +199,8 @@ def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
             outside = max(frame.left + 2 - box[0], box[2] - frame.inner_right - 10, 0)
             outside += max(frame.top - 10 - box[1], box[3] - frame.inner_bottom + 2, 0)
             cover = sum(_overlap(box, other) for j, other in enumerate(taken) if j != i)
-            cost = cover + 40 * outside + 3 * rank
+            cover += sum(_overlap(box, other) for other in soft) / 2
+            cost = 3 * cover + 40 * outside + 3 * rank
             if best is None or cost < best[0]:
                 far = abs(dy) > 16
                 best = (cost, {"x": _r(x), "y": _r(y), "anchor": anchor, "far": far}, box)
@@ -206,7 +212,7 @@ def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
 
 _PLACES = [
     (dx, 4.0 + dy, anchor)
-    for dy in (0, -14, 14, -28, 28, -42, 42)
+    for dy in (0, -14, 14, -28, 28, -42, 42, -56, 56, -70, 70, -84, 84)
     for dx, anchor in ((11.0, "start"), (-11.0, "end"))
 ] + [(0.0, -12.0, "middle"), (0.0, 20.0, "middle")]
 

@@ -25,13 +25,6 @@ def plane(
 ) -> dict[str, Any] | None:
     """Return the probabilities over the values of two columns; None unless both are numbers.
 
-    Parameters
-    ----------
-    asked : Asked
-    used : sequence of two int
-    thresholds, gradual : as `asked_values` returns them
-    cases : {'rounded', 'full', 'none'}
-
     Returns
     -------
     plane : dict or None

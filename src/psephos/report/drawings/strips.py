@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["EIGHTHS", "FEWEST", "strip"]
 
-_WIDTH, _TALL, _LEFT, _GAP = 600, 26, 34, 8
+_WIDTH, _TALL, _LEFT, _GAP = 600, 26, 34, 16  # lanes have their names above
 _BINS = 48
 EIGHTHS, FEWEST = 8, 5  # columns, and least cases of one, where no single case is to be told
 _DEPTHS = 4  # of the paint
@@ -32,8 +32,6 @@ def strip(
     ----------
     column : mapping
         As `psephos.report.numbers.portraits.portrait` returns it.
-    values : ndarray of shape (n,)
-    y : ndarray of shape (n,)
     order : sequence of int
         The classes, one a lane, from above.
     kept : bool, default=True
@@ -56,7 +54,7 @@ def strip(
     zeros = {k: int(((values == 0) & (y == k)).sum()) if axis["zero"] else 0 for k in order}
     zeros = {k: n if n >= least else 0 for k, n in zeros.items()}
     most = max(1, *(int(c.max(initial=0)) for c in counts.values()))
-    base = {k: 22 + (i + 1) * _TALL + i * _GAP for i, k in enumerate(order)}
+    base = {k: 34 + (i + 1) * _TALL + i * _GAP for i, k in enumerate(order)}
     wide = (_WIDTH - left) / n_bins
     bars = {
         k: [(left + b * wide, wide - 0.6, n) for b, n in enumerate(counts[k].tolist())]

@@ -27,9 +27,6 @@ def cross_fitted_answers(
 
     Parameters
     ----------
-    folder : Folder
-    answers : Answers
-    model : str
     found : Recalibration or None
         That of the model's file.
 
@@ -66,7 +63,6 @@ def maps_section(
 
     Parameters
     ----------
-    maps : dict of str to Recalibration or None
     judged : sequence of str
         The models whose held-out answers the page has through a map, too.
     kept : bool

@@ -19,7 +19,6 @@ def beside(saved: Saved, key: str, full: bool) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    saved : Saved
     key : str
         A model that has a file.
     full : bool

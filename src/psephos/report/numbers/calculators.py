@@ -47,14 +47,12 @@ def calculator(
 
     Parameters
     ----------
-    asked : Asked
     order : sequence of int
         The columns that a complete case is answered by, those of most say first.
     rows : ndarray of int
         The cases that the page carries.
     y : ndarray of int
         The classes of all cases.
-    n_classes : int
     cuts : sequence of ndarray, optional
         The thresholds of each of its columns: values of cases are rounded, in the model as well,
         but not across these. By default nothing is.

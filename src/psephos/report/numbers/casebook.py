@@ -27,7 +27,6 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
 
     Parameters
     ----------
-    folder : Folder
     opened : Opened
         The model of the card.
     key : str
@@ -160,10 +159,6 @@ def shared_sentences(
     rows: Sequence[Sequence[tuple[str, str]]],
 ) -> tuple[list[dict[str, Any]], list[list[tuple[int, list[str]]]]]:
     """Write sentences that differ in numbers only once, with places for these numbers.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of (voters, sentence)
 
     Returns
     -------

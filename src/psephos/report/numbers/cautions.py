@@ -20,8 +20,6 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
 
     Parameters
     ----------
-    folder : Folder
-    choice : Choice
     prior : float
         The log-loss of the class frequencies, NaN if not known.
     """

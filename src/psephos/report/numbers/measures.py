@@ -54,7 +54,6 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
     ----------
     units : ndarray of shape (n,)
         Answers in millionths (`in_units`).
-    positive : ndarray of shape (n,)
     threshold : float
         A case is called positive if its answer is at least this.
     """

@@ -84,7 +84,6 @@ def portrait(
     ----------
     folder : Folder
         With its cases.
-    opened : Opened
     asked : Asked
         The same model on its columns, with the cases.
     key : str
@@ -260,10 +259,10 @@ def _bins(
 
     In a page that carries no cases they are counted in eighths, and fewer than five are not told.
     """
+    apart = np.isnan(values) | ((values == 0) & axis.zero)
     if kept and np.bincount(y, minlength=n_classes).max() < _MANY:
         return None
     ends = axis.spaced(_BINS if kept else EIGHTHS)
-    apart = np.isnan(values) | ((values == 0) & axis.zero)
     counts = [np.histogram(values[(y == k) & ~apart], bins=ends)[0] for k in range(n_classes)]
     zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes)
     if not kept:

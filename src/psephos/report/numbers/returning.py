@@ -28,8 +28,6 @@ def rules_section(
 
     Parameters
     ----------
-    folder : Folder
-    models : sequence of str
     place : dict of str to int
         Where each column of the table is.
     """

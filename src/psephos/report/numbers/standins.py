@@ -32,10 +32,8 @@ def stand_ins(
     ----------
     values : ndarray of shape (n, q)
         NaN where missing.
-    column : int
     others : sequence of int
         The columns that are looked at.
-    most : int, default=3
     least : float, default=0.6
         Correlations of smaller size are left out, and those over fewer than 10 cases.
     """

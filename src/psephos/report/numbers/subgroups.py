@@ -50,8 +50,6 @@ def subgroups(
 
     Parameters
     ----------
-    answers : Answers
-    cases : Cases or None
     group : str or None
         What the groups of the study are called.
     kinds : sequence of (column, shown name)

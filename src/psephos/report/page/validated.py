@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos import __version__
-from psephos._cells import disarmed
 from psephos._errors import PsephosError
 from psephos.report.numbers.measures import UNIT, in_units
 from psephos.report.numbers.subgroups import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.verdict import missed_words
-from psephos.report.study.answers import Answers, Positive, positive_class
+from psephos.report.study.answers import Answers, Positive, class_codes, positive_class
 from psephos.report.study.folder import Cases, Fit, Folder
 from psephos.report.study.names import shown_names
 from psephos.report.study.opened import model_facts
@@ -212,7 +211,7 @@ def _answers(
 ) -> tuple[Answers, NDArray[np.intp]]:
     """Return the answers by model ('' is the model as it was), and what the model itself called."""
     classes = [str(one) for one in about["classes"]]
-    codes = {name: k for k, one in enumerate(classes) for name in (disarmed(one), one)}
+    codes = class_codes(classes)
     try:
         if len(rows) != about["n_cases"]:
             raise ValueError(f"{len(rows)} of {about['n_cases']} cases")

@@ -9,7 +9,7 @@ from psephos.protocol.evaluation.scores import main_metric
 from psephos.report.drawings.pareto import FRAMES, Point, interval_strip, pareto_chart
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
-from psephos.report.words import count, difference, number, plural, plus_minus
+from psephos.report.words import count, difference, number, plural, plus_minus, small_difference
 
 __all__ = ["accuracy_section"]
 
@@ -45,9 +45,6 @@ def accuracy_section(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
-    choice : Choice or None
     found : sequence of Pair
         Differences from the best.
     prior : float
@@ -169,7 +166,10 @@ def _measured(s: Standing, key: str) -> dict[str, Any]:
     one = s.spread(key)
     digits = 3 if key in _UNBOUNDED else 2
     spread = number(one.sd, digits) if one.n > 1 else ""
-    return _cell(one.mean, number(one.mean, digits), spread, key)
+    text = number(one.mean, digits)
+    if text == "1.00" and one.mean < 1:
+        text = ">0.99"
+    return _cell(one.mean, text, spread, key)
 
 
 def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:
@@ -192,10 +192,10 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
     strip = interval_strip([(pair.mean, low, high)], reach, width=120)
     interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else "one fold"
     return {
-        "text": difference(pair.mean, 2),
+        "text": small_difference(pair.mean),
         "interval": interval,
         "value": pair.mean,
-        "whole": f"{difference(pair.mean, 2)}, 95 % interval from {interval}"
+        "whole": f"{small_difference(pair.mean)}, 95 % interval from {interval}"
         if known
         else interval,
         "bar": {**strip["bars"][0], "width": strip["width"], "zero": strip["zero"]},

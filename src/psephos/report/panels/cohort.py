@@ -98,7 +98,6 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
 
     Parameters
     ----------
-    told : mapping
     names : mapping of str to str
         What columns are called on the page.
     kept : bool

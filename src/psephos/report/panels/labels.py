@@ -10,13 +10,7 @@ __all__ = ["label_figures"]
 
 
 def label_figures(folder: Folder, choice: Choice) -> dict[str, Any] | None:
-    """Return the tables of the models that the page shows, a row a label; None without labels.
-
-    Parameters
-    ----------
-    folder : Folder
-    choice : Choice
-    """
+    """Return the tables of the models that the page shows, a row a label; None without labels."""
     if not folder.multilabel:
         return None
     shown = [one for one in choice.named() if one.fits]

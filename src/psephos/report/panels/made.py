@@ -29,11 +29,8 @@ def made_section(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
     shown : Standing or None
         The model that is shown first.
-    positive : Positive
     answers, grouped : bool
         Whether the page has held-out answers, and figures of groups.
     kept : bool, default=True

@@ -114,7 +114,6 @@ def missed_section(
     order : sequence of Answering
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
-    parted : sequence of Subgroups
     columns : sequence of dict
         Whose values stand beside each mistake (see `psephos.report.numbers.beside`).
     """

@@ -34,8 +34,6 @@ def stability_section(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
     final : dict of str to list of str
         The columns that each saved model, fitted to all cases, reads.
     names : dict of str to Shown

@@ -15,7 +15,6 @@ def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
 
     Parameters
     ----------
-    standing : Standing
     opened : Opened
         The model of the card: the section never shows another.
     """

@@ -196,13 +196,7 @@ def _sampled(drawn: int, n: int) -> str:
 
 
 def card(choice: Choice, opened: Opened) -> dict[str, Any]:
-    """Return the card of the model that is opened.
-
-    Parameters
-    ----------
-    choice : Choice
-    opened : Opened
-    """
+    """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences
     importance = opened.importance

@@ -7,7 +7,16 @@ from typing import Any
 from psephos.report.numbers.chance import CONFIDENCE, Beyond
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
-from psephos.report.words import count, difference, number, of, plural, rate, series
+from psephos.report.words import (
+    count,
+    difference,
+    number,
+    of,
+    plural,
+    rate,
+    series,
+    small_difference,
+)
 
 __all__ = ["caution", "missed_words", "opened_words", "verdict"]
 
@@ -24,9 +33,6 @@ def verdict(
 
     Parameters
     ----------
-    folder : Folder
-    rows : sequence of Standing
-    choice : Choice or None
     found : sequence of Pair
         Differences from the best.
     missed : mapping or None
@@ -136,14 +142,9 @@ def _judged(pair: Pair, folder: Folder) -> str:
     interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}"
     settled = pair.high < 0 or pair.low > 0
     return (
-        f"The difference, {_small(pair.mean)} (95 % interval {interval}), is one that"
+        f"The difference, {small_difference(pair.mean)} (95 % interval {interval}), is one that"
         f" {plural(folder.n_rows, 'case')} {'can' if settled else 'cannot'} settle."
     )
-
-
-def _small(value: float) -> str:
-    """Return a difference to two decimals, to three where these would say nothing."""
-    return difference(value, 2 if abs(value) >= 0.005 else 3)
 
 
 def missed_words(missed: Mapping[str, Any], label: str) -> str:

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
 
-__all__ = ["Answers", "Positive", "called", "held_out_answers", "positive_class"]
+__all__ = ["Answers", "Positive", "called", "class_codes", "held_out_answers", "positive_class"]
 
 # words for the absence of what is looked for, as classes are often called
 _ABSENT = {
@@ -53,7 +53,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
     if folder.multilabel or not path.exists():
         return None
     classes = [str(c) for c in folder.about["classes"]]
-    codes = {name: k for k, one in enumerate(classes) for name in (disarmed(one), one)}
+    codes = class_codes(classes)
     place = {model: m for m, model in enumerate(models)}
     truth: dict[int, int] = {}
     folds: dict[int, set[tuple[int, int]]] = {}
@@ -79,6 +79,15 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
         chances={model: means[m] for model, m in place.items()},
         groups=_groups(folder, rows),
     )
+
+
+def class_codes(classes: Sequence[str]) -> dict[str, int]:
+    """Return the code of each class by what a csv file calls it: its name, or that disarmed.
+
+    A name stands for itself before it stands for another one that was disarmed.
+    """
+    shown = {disarmed(one): k for k, one in enumerate(classes)}
+    return shown | {one: k for k, one in enumerate(classes)}
 
 
 def _groups(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:

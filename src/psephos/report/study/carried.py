@@ -40,8 +40,6 @@ def carried_values(
 
     Parameters
     ----------
-    cases : Cases
-    rows : ndarray of int
     columns : dict of str to ndarray
         Their thresholds, sorted: no value is rounded across one.
     full : bool, default=False

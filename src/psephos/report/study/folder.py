@@ -201,14 +201,6 @@ class Folder:
 def read_folder(path: str | Path) -> Folder:
     """Read the folder a comparison left.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    folder : Folder
-
     Raises
     ------
     PsephosError

@@ -104,12 +104,7 @@ class Asked:
         return bool(self.vote.training_rows())
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
-        """Return the answer to a case in words, and the votes on it: words and weight of each.
-
-        Parameters
-        ----------
-        row : ndarray of shape (q,)
-        """
+        """Return the answer to a case in words, and the votes on it: words and weight of each."""
         names = Names(list(self.names), dict(self.levels))
         ballots = Ballots.of(self.vote, names, row[None], ["the case"])
         return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
@@ -262,7 +257,6 @@ def open_model(
 
     Parameters
     ----------
-    path : Path
     short : dict of str to str
         Short names of columns; others keep their own.
     cases : Cases, optional
@@ -373,7 +367,6 @@ def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
 
     Parameters
     ----------
-    part : dataclass, tuple of dataclasses, or anything else, which stays as it is
     names : dict of str to str
         By the names there are; rows that are not in it keep theirs.
     """

@@ -22,7 +22,6 @@ class Saved:
 
     Parameters
     ----------
-    folder : Folder
     names : dict of str to Shown
         What columns are called, by their names in the table.
     known : dict of str to Opened

@@ -125,7 +125,6 @@ def choose(
 
     Parameters
     ----------
-    rows : sequence of Standing
     available : sequence of str
         Keys of the models that have a file.
     wanted : str, optional

@@ -34,22 +34,23 @@
     const radius = small ? 2.2 : 2.7, step = 2 * radius + 0.9, rowsOf = lanes > 2 ? 4 : 5, tall = rowsOf * step;
     const counts = (k, test) => values.filter((v, i) => data.y[i] === k && test(v)).length;
     const most = Math.max(...order.map((k) => counts(k, (v) => v === 0)));
-    const zeroWidth = column.bins ? 60 : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
+    const bins = column.bins || crowded(column, values, width, step, rowsOf);
+    const zeroWidth = bins ? 60 : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
     const pos = scale(column.axis, 2, width - 4, { zeroWidth });
-    const top = 24, gap = 12, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
+    const top = 40, gap = 17, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
     const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
     box.append(paint(column, pos, foot, 7, reach, hue));
     const mark = (value, top, kind) => { const x = pos.x(value).toFixed(1); box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind })); };
     if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
-    if (column.cut) mark(column.cut.at, top - 6, "threshold");
+    if (column.cut) mark(column.cut.at, top - 22, "threshold");
     if (column.cut) {
       const x = pos.x(column.cut.at), near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(write1(x, top - 11, (column.steps.length ? "" : "≈ ") + column.cut.text, "strong halo", near));
+      box.append(write1(x, top - 27, (column.steps.length ? "" : "≈ ") + column.cut.text, "strong halo", near));
     }
     order.forEach((k, lane) => {
       const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
-      box.append(write1(width - 2, y - tall + 9, data.classes[k], `${hue[k]} halo strong`, "end"));
-      if (column.bins) bars(box, column.bins, k, pos, y, tall);
+      box.append(write1(width - 2, y - tall - 4, data.classes[k], `${hue[k]} halo strong`, "end"));
+      if (bins) bars(box, bins, k, pos, y, tall);
       const apart = { missing: mine.filter((i) => values[i] === null), zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [] };
       Object.entries(apart).forEach(([key, list]) => pos.place[key] && list.forEach((i, q) => {
         const [a, b] = pos.place[key], wide = Math.max(1, Math.floor((b - a - 4) / step));
@@ -61,7 +62,7 @@
       dodge(rest, step, rowsOf).forEach((one) => dot(one.i, one.x, y - radius - one.row * step));
 
       function dot(i, cx, cy) {
-        const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: column.bins ? 1.8 : radius, class: hue[k] + (column.bins ? " some" : ""), "data-row": data.rows[i] });
+        const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: bins ? 1.8 : radius, class: hue[k] + (bins ? " some" : ""), "data-row": data.rows[i] });
         circle.append(svg("title", {}, say(i, column.whole)));
         circle.addEventListener("click", () => hub.set("person", hub.get("person") === data.rows[i] ? null : data.rows[i]));
         box.append(circle);
@@ -90,15 +91,30 @@
     });
   };
 
+  // Where dots would hide a tenth of a class, its cases are counted in 48 pieces of the axis.
+  const crowded = (column, values, width, step, rowsOf) => {
+    if (!data.rows.length) return null;
+    const pos = scale(column.axis, 0, 1, { zeroWidth: 0 }), apart = (v) => v === null || (column.axis.zero && v === 0);
+    const part = (v) => (pos.x(v) - pos.start) / (pos.to - pos.start), hidden = (k) => {
+      const slots = Array(Math.ceil(width / step)).fill(0), own = values.filter((v, i) => data.y[i] === k && !apart(v));
+      own.forEach((v) => { slots[Math.min(Math.floor(part(v) * slots.length), slots.length - 1)] += 1; });
+      return slots.reduce((sum, n) => sum + Math.max(n - rowsOf, 0), 0) > 0.1 * own.length;
+    };
+    if (!order.some(hidden)) return null;
+    const counts = data.classes.map(() => Array(48).fill(0)), zero = data.classes.map(() => 0);
+    values.forEach((v, i) => { if (!apart(v)) counts[data.y[i]][Math.min(Math.floor(part(v) * 48), 47)] += 1; else if (v === 0) zero[data.y[i]] += 1; });
+    return { parts: Array.from({ length: 49 }, (_, b) => b / 48), counts, zero };
+  };
+
   // Mirrored: the positive class (and each lane of more) grows upwards, the other of two downwards.
   const bars = (box, bins, k, pos, y, tall) => {
     const most = Math.max(...bins.counts.flat(), 1), lane = order.indexOf(k), down = order.length === 2 && lane === 1;
     bins.counts[k].forEach((n, i) => {
       if (!n) return;
-      const a = pos.x(bins.ends[i]), b = pos.x(bins.ends[i + 1]), height = (n / most) * tall;
+      const [a, b] = [i, i + 1].map((end) => bins.ends ? pos.x(bins.ends[end]) : pos.start + bins.parts[end] * (pos.to - pos.start)), height = (n / most) * tall;
       box.append(svg("rect", { x: a.toFixed(2), y: (down ? y - tall : y - height).toFixed(2), width: Math.max(b - a - 0.6, 0.4).toFixed(2), height: height.toFixed(2), class: `${hue[k]} bin` }));
     });
-    if (pos.place.zero && bins.zero[k]) box.append(write1(pos.place.zero[0], y - tall - 1 + (down ? tall + 10 : 0), `${bins.zero[k]}`, "soft small"));
+    if (pos.place.zero && bins.zero[k]) box.append(write1(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"));
   };
 
   // One counted block a category and class.
@@ -279,7 +295,7 @@
       figure.append(chart(plane(one), 600), told(`The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`, "note"));
       made.push(figure);
     }
-    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled, one.painted, one.columns.some((c) => c.missing && c.axis) ? " ? is not measured." : "", one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
+    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled || (shown.some((c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5)) ? "Where dots would cover each other, bars count all cases as well, to one height. " : ""), one.painted, one.columns.some((c) => c.missing && c.axis) ? " ? is not measured." : "", one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
     made.push(legend, ...shown.map((column) => block(one, column, reach, alone)));
     if (one.rest_words) {
       const button = make("button", open ? (many ? "Hide them" : "Show the first six") : one.rest_words), p = make("p");
