@@ -13,7 +13,7 @@ from psephos.trees.tree import Tree
 from psephos.trees.tree_text import Answers, export_text, nodes_table, rules_table
 from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.ballots import Framed, frame_of
-from psephos.vote.shown import ShownTree, n_trees, shown_tree
+from psephos.vote.part import ShownTree, ask, n_trees
 
 __all__ = ["TreeDisplay", "rules_frame", "to_graphviz"]
 
@@ -205,7 +205,7 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
         )
     if not 0 <= tree < size:
         raise PsephosError(f"tree is {tree}: voter {voter} has {size}, counted from 0.")
-    return shown_tree(voters, voter, tree)
+    return ask(voters, "shown_tree", None, voter, tree)
 
 
 def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> Answers:

@@ -17,8 +17,8 @@ from psephos.explain.errors import searched_by
 from psephos.report.folder import Cases
 from psephos.report.rows import keeps_rows, renamed_rows
 from psephos.report.words import plural
-from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
 from psephos.vote.recalibration import Recalibration

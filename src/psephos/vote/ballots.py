@@ -11,34 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.vote.answering import before_weighing
+from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
-__all__ = ["Ballots", "Framed", "Line", "Names", "answer_words", "frame_of"]
+__all__ = ["Ballots", "Framed", "Line", "Names", "frame_of"]
 
 _NEAREST = 5
 _Floats = NDArray[np.float64]
-
-
-def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
-    """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
-
-    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `vote_words` of targets.
-
-    Parameters
-    ----------
-    vote : Vote
-    value : ndarray of shape (K,)
-    scale : float, default=0.0
-        The size of the votes beside it: what is rounding beside them is 0.
-    """
-    target: Any = vote.target
-    return target.vote_words(value, scale, vote.readout.score == "sum")
 
 
 def _say(vote: Vote, value: Sequence[float]) -> str:

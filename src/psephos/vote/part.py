@@ -3,13 +3,14 @@
 # pyright: reportMissingTypeStubs=false
 
 from dataclasses import replace
-from typing import Any, Protocol, Self, cast, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
 
 __all__ = [
@@ -17,15 +18,19 @@ __all__ = [
     "Columns",
     "Part",
     "ReadsColumns",
+    "ReadsLike",
     "ReadsNothing",
+    "ShownTree",
     "Voters",
     "Weighting",
+    "ask",
     "check",
     "check_columns",
     "check_present",
     "kinds_of",
     "label_of",
     "log_odds",
+    "n_trees",
     "named_of",
     "over_outputs",
     "positions",
@@ -33,6 +38,8 @@ __all__ = [
     "relative_weights",
     "rows_named",
     "sparse",
+    "training_rows",
+    "usage_at",
     "usage_of_all",
     "usage_table",
     "weighted_sum",
@@ -160,6 +167,18 @@ class Weighting(Part, Protocol):
         ...
 
 
+class ShownTree(NamedTuple):
+    """A tree that a voter is made of, on the columns of the table, to be drawn.
+
+    `shares` (nodes, n_classes) are the class shares of its nodes, None where they hold none;
+    `votes` (nodes, K) are the votes of its nodes.
+    """
+
+    tree: Tree
+    shares: NDArray[np.float64] | None
+    votes: NDArray[np.float64]
+
+
 class ReadsColumns:
     """What parts share that keep `n_features` and `columns`, and nothing else of the table."""
 
@@ -172,15 +191,31 @@ class ReadsColumns:
         return replace(own, n_features=len(columns), columns=positions(self.columns, columns))
 
 
+class ReadsLike:
+    """What parts share that read the columns of a part they hold, in the field `read_by`."""
+
+    read_by: ClassVar[str]
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return getattr(self, self.read_by).n_features
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that are read."""
+        return getattr(self, self.read_by).columns
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns`."""
+        own: Any = self
+        return replace(own, **{self.read_by: getattr(self, self.read_by).select(columns)})
+
+
 class ReadsNothing:
     """What parts share that read no column."""
 
     n_features: int
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> Columns:
@@ -189,8 +224,7 @@ class ReadsNothing:
 
     def usage(self) -> Any:
         """Return the empty (T, p) table."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
+        return usage_at(self, self.columns, self.columns)
 
     def select(self, columns: Columns) -> Self:
         """Return the same part on the smaller table."""
@@ -198,20 +232,26 @@ class ReadsNothing:
         return replace(own, n_features=len(columns))
 
 
-def kinds_of(voters: Any) -> tuple[str, ...]:
-    """Return the tags of the voters, those first met first.
+def ask(part: Any, method: str, otherwise: Any, *given: Any) -> Any:
+    """Return what a method of `OPTIONAL` returns; `otherwise` of a part that has it not."""
+    own: Any = getattr(part, method, None)
+    return otherwise if own is None else own(*given)
 
-    Parts that hold others say so by a method ``kinds()``.
-    """
-    ask: Any = getattr(voters, "kinds", None)
+
+def kinds_of(voters: Any) -> tuple[str, ...]:
+    """Return the tags of the voters, those first met first."""
     kind = cast("type[Any]", type(voters))
-    return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
+    return ask(voters, "kinds", (str(getattr(kind, "tag", kind.__name__)),))
+
+
+def n_trees(voters: Any, voter: int) -> int:
+    """Return how many trees a voter is; 0: it is none."""
+    return ask(voters, "n_trees", 0, voter)
 
 
 def label_of(voters: Any, voter: int) -> str:
     """Return the voter's name and a colon, to begin a sentence; '' without a name."""
-    ask: Any = getattr(voters, "label", None)
-    name = "" if ask is None else ask(voter)
+    name = ask(voters, "label", "", voter)
     return f"{name}: " if name else ""
 
 
@@ -236,30 +276,28 @@ def relative_weights(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
 
-    Weights that may leave the range of float64 have a method ``relative(X)`` for it; of all others
-    w are the weights themselves, and log_scale is None.
+    Without a method ``relative`` w are the weights themselves, and log_scale is None.
     """
-    ask: Any = getattr(weighting, "relative", None)
-    return (weighting.weights(X), None) if ask is None else ask(X)
+    found = ask(weighting, "relative", None, X)
+    return (weighting.weights(X), None) if found is None else found
 
 
 def weighted_sum(
     voters: Voters, weights: NDArray[np.float64], X: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t].
-
-    Voters that add up faster than by their (n, T, K) votes say so by a method ``weighted_sum(
-    weights, X)``, which may return None where it cannot.
-    """
-    ask: Any = getattr(voters, "weighted_sum", None)
-    total = None if ask is None else ask(weights, X)
+    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
+    total = ask(voters, "weighted_sum", None, weights, X)
     return np.einsum("nt,ntk->nk", weights, voters.votes(X)) if total is None else total
 
 
 def rows_named(part: Any, names: NDArray[Any]) -> Any:
     """Return a part with names for the training rows it keeps; one that keeps none as it is."""
-    ask = getattr(part, "named_rows", None)
-    return part if ask is None else ask(names)
+    return ask(part, "named_rows", part, names)
+
+
+def training_rows(part: Any) -> int:
+    """Return how many rows of the training table, or parts of such, a part keeps."""
+    return ask(part, "training_rows", 0)
 
 
 def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
@@ -303,18 +341,18 @@ def positions(inner: Columns, outer: Columns) -> Columns:
 
 
 def primary(voters: Voters) -> Voters:
-    """Return voters without what they read only where a value is missing.
-
-    Voters that have such rules say so by a method `primary`; all others are returned as they are.
-    """
-    ask: Any = getattr(voters, "primary", None)
-    return voters if ask is None else ask()
+    """Return voters without what they read only where a value is missing."""
+    return ask(voters, "primary", voters)
 
 
-def usage_of_all(voters: int, columns: Columns, n_features: int) -> Any:
-    """Return the (T, p) table of voters that read all of these columns."""
-    voter, column = np.indices((voters, len(columns))).reshape(2, -1)
-    return usage_table(voter, columns[column], (voters, n_features))
+def usage_of_all(part: Any) -> Any:
+    """Return the (T, p) table of a part whose voters all read all of its columns."""
+    return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))
+
+
+def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Any:
+    """Return the (T, p) table of a part: its voters, and the places in `columns` that they read."""
+    return usage_table(voter, part.columns[place], (part.n_voters, part.n_features))
 
 
 def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:

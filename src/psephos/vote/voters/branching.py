@@ -15,9 +15,8 @@ from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, ShownTree, check, check_columns, usage_at
 from psephos.vote.reasons import Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 from psephos.vote.voters.forests import spoken
 
@@ -169,7 +168,7 @@ class BranchVoters(ReadsColumns):
         inner = self.nodes.column >= 0
         column = np.concatenate([self.nodes.column[inner], surrogates.column])
         reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(surrogates.ptr))])
-        return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, reader, column)
 
     def primary(self) -> Self:
         """Return the same trees without the surrogates that only a missing value asks.

@@ -70,7 +70,7 @@ class CaseVoters(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: a case is described in all columns."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same voters with names for the training cases."""

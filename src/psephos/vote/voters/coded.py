@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, marks_of, training_rows
+from psephos.vote.marks import Marks, marks_of
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -18,7 +18,8 @@ from psephos.vote.part import (
     check_columns,
     primary,
     sparse,
-    usage_table,
+    training_rows,
+    usage_at,
 )
 from psephos.vote.reasons import Reason
 
@@ -93,8 +94,7 @@ class CodedVoters(ReadsColumns):
         """Return the (T, p) table: a category is one column, whatever its levels."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, design = inner.coords
-        column = self.columns[self.source[design]]
-        return usage_table(voter.astype(np.intp), column, (self.n_voters, self.n_features))
+        return usage_at(self, voter, self.source[design])
 
     def primary(self) -> Self:
         """Return the same voters without what only a missing value asks."""

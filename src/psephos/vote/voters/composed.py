@@ -9,17 +9,19 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
+from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
     Voters,
+    ask,
     check,
     kinds_of,
     label_of,
     primary,
     rows_named,
     sparse,
+    training_rows,
 )
 from psephos.vote.reasons import Reason
 from psephos.vote.reasons.composed import OfAnswers
@@ -190,14 +192,10 @@ class ComposedVoters:
         self, voter: int, X: _Floats, names: Names, member: int | None = None
     ) -> tuple[Any, _Floats, Names] | None:
         """Return the vote that a reader is, or a member, with its rows and words; None if none."""
-        part: Any = self.readers if member is None else self.members
-        ask: Any = getattr(part, "open", None)
-        if ask is None:
-            return None
         if member is not None:
-            return ask(member, X, names)
+            return ask(self.members, "open", None, member, X, names)
         wide = replace(names, columns=[*names.columns, *self.answers])
-        return ask(voter, self.table(X), wide)
+        return ask(self.readers, "open", None, voter, self.table(X), wide)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of the reader."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_table
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -88,8 +88,7 @@ class ForeignVoters(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table."""
-        voter, column = np.nonzero(self.used)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.used))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""
@@ -203,8 +202,7 @@ class SubsetVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table."""
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        column = np.concatenate([np.empty(0, np.intp), *self.places])
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""

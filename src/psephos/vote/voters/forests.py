@@ -11,9 +11,8 @@ from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import listed
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import Columns, ReadsLike, ShownTree, check, usage_table
 from psephos.vote.reasons import Abstention, Inner, Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.voters.trees import TreeVoters, abstaining
 
 __all__ = ["ForestVoters", "spoken"]
@@ -24,7 +23,7 @@ _LEAVES = 2**20  # leaves held at once
 
 @register
 @dataclass(frozen=True)
-class ForestVoters:
+class ForestVoters(ReadsLike):
     """Forests: each voter averages its trees, leaf by leaf, and votes by the mean.
 
     Forest t is the trees ``group[t] : group[t + 1]`` of `trees`, whose leaves hold class shares
@@ -45,6 +44,7 @@ class ForestVoters:
     """
 
     tag: ClassVar[str] = "forest voters"
+    read_by: ClassVar[str] = "trees"
     trees: TreeVoters
     group: NDArray[np.intp]
     value: _Floats
@@ -68,16 +68,6 @@ class ForestVoters:
             "values of trees and codes differ in number of classes",
         )
         check(self.says != "value" or self.value.shape == (1, 1), "a value is one number")
-
-    @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.trees.n_features
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that any tree splits on."""
-        return self.trees.columns
 
     @property
     def n_voters(self) -> int:
@@ -109,10 +99,6 @@ class ForestVoters:
         """Return (n, p): sizes (n, T) divided along the paths of each forest's trees."""
         forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
         return self.trees.path_moves(X, size, forest)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same forests on the table reduced to `columns`."""
-        return replace(self, trees=self.trees.select(columns))
 
     def marks(self) -> Marks:
         """Return (columns, values): the thresholds that are asked."""

@@ -17,7 +17,7 @@ from psephos.vote.part import (
     check,
     check_columns,
     check_present,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
@@ -152,8 +152,7 @@ class NaiveBayesVoters(ReadsColumns):
         """Return the (T, p) table of columns that enter a score."""
         own = [self._own(t) for t in range(self.n_voters)]
         voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
-        column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
-        return usage_table(voter, column, (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, dtype=np.intp), *own]))
 
     def marks(self) -> Marks:
         """Return (columns, values): about the means of the classes."""
@@ -312,8 +311,7 @@ class QuadraticVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table of columns that enter a score."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter, self.columns[self.position], shape)
+        return usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.

@@ -1,7 +1,7 @@
 """Conjunctive hypotheses as voters: each says one thing where it holds, another where not."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import ReadsLike, check, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
@@ -22,7 +22,7 @@ _CELLS = 1 << 22  # truth values at once
 
 @register
 @dataclass(frozen=True)
-class HypothesisVoters:
+class HypothesisVoters(ReadsLike):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 
     A missing value meets no test.
@@ -39,6 +39,7 @@ class HypothesisVoters:
     """
 
     tag: ClassVar[str] = "hypotheses"
+    read_by: ClassVar[str] = "space"
     space: ConjunctiveSpace
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -71,19 +72,9 @@ class HypothesisVoters:
         return cls(space.take(kept), low, high, found.empty, yes, no)
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.space.n_features
-
-    @property
     def n_voters(self) -> int:
         """Return T."""
         return len(self.empty)
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that any of them tests."""
-        return self.space.columns
 
     @property
     def hypotheses(self) -> Hypotheses:
@@ -110,11 +101,7 @@ class HypothesisVoters:
     def usage(self) -> Any:
         """Return the (T, p) table of columns that each tests."""
         voter, at = np.nonzero(self.low >= 0)
-        return usage_table(voter, self.columns[at], (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same hypotheses on the table reduced to `columns`."""
-        return replace(self, space=self.space.select(columns))
+        return usage_at(self, voter, at)
 
     def marks(self) -> Marks:
         """Return (columns, values): the thresholds that are asked."""

@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
+from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
+    ShownTree,
     Voters,
+    ask,
     check,
     kinds_of,
+    n_trees,
     primary,
     rows_named,
     sparse,
+    training_rows,
     weighted_sum,
 )
 from psephos.vote.reasons import Reason
-from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
 __all__ = ["JoinedVoters", "join"]
 
@@ -118,7 +121,9 @@ class JoinedVoters:
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
         """Return a tree of a voter, and what its nodes say."""
-        return shown_tree(self.parts[int(self.part[voter])], int(self.place[voter]), tree)
+        return ask(
+            self.parts[int(self.part[voter])], "shown_tree", None, int(self.place[voter]), tree
+        )
 
     def label(self, voter: int) -> str:
         """Return the name of a voter, '' if it has none."""
@@ -194,8 +199,9 @@ class JoinedVoters:
 
     def open(self, voter: int, X: _Floats, names: Names) -> Any:
         """Return the vote that a voter is, with its rows and words; None if it is none."""
-        ask: Any = getattr(self.parts[int(self.part[voter])], "open", None)
-        return None if ask is None else ask(int(self.place[voter]), X, names)
+        return ask(
+            self.parts[int(self.part[voter])], "open", None, int(self.place[voter]), X, names
+        )
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of the voter."""

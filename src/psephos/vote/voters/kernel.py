@@ -16,7 +16,7 @@ from psephos.vote.part import (
     check,
     check_columns,
     check_present,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Reason, scored
 
@@ -216,8 +216,7 @@ class KernelVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table of the voters' columns."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter, self.columns[self.position], shape)
+        return usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same machines for a table whose columns are times these powers of two."""

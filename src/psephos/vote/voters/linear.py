@@ -16,7 +16,7 @@ from psephos.vote.part import (
     check,
     check_columns,
     check_present,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention
 
@@ -128,7 +128,7 @@ class LinearVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero((self.coef != 0).any(axis=1))
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, column)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``."""

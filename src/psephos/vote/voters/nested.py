@@ -20,7 +20,7 @@ from psephos.vote.part import (
     check_columns,
     kinds_of,
     log_odds,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.target import RegressionTarget, Target
@@ -139,8 +139,7 @@ class NestedVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        read = np.concatenate([np.empty(0, np.intp), *self.places])
-        return usage_table(voter, self.columns[read], (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
 
     def primary(self) -> Self:
         """Return the same votes without what only a missing value asks; all if they abstain."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import Columns, check, named_of
+from psephos.vote.part import Columns, ReadsLike, check, named_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 6  # a rule names no more columns than this
 
 @register
 @dataclass(frozen=True)
-class PrototypeVoters:
+class PrototypeVoters(ReadsLike):
     """Training cases, each of which votes for its own class or value, and the prior.
 
     Parameters
@@ -43,6 +43,7 @@ class PrototypeVoters:
     """
 
     tag: ClassVar[str] = "prototype voters"
+    read_by: ClassVar[str] = "batches"
     batches: Batches
     cases: Nullable
     values: _Floats
@@ -61,19 +62,9 @@ class PrototypeVoters:
         check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.batches.n_features
-
-    @property
     def n_voters(self) -> int:
         """Return T."""
         return self.batches.n_voters
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns in which the prototypes are described."""
-        return self.batches.columns
 
     @cached_property
     def answers(self) -> Answers:
@@ -91,10 +82,6 @@ class PrototypeVoters:
     def usage(self) -> Any:
         """Return the (T, p) table: the columns in which a prototype is described."""
         return self.batches.usage()
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        return replace(self, batches=self.batches.select(columns))
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same voters with names for the training cases."""

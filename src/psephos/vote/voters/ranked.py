@@ -10,7 +10,7 @@ from psephos._stored import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, outer_marks, training_rows
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -18,7 +18,8 @@ from psephos.vote.part import (
     check,
     check_columns,
     sparse,
-    usage_table,
+    training_rows,
+    usage_at,
 )
 from psephos.vote.reasons import Reason
 
@@ -115,8 +116,7 @@ class RankedVoters(ReadsColumns):
         """Return the (T, p) table of columns read."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, place = inner.coords
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter.astype(np.intp), self.columns[place], shape)
+        return usage_at(self, voter, place)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the normal scores."""

@@ -13,7 +13,15 @@ from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ReadsLike,
+    check,
+    check_columns,
+    usage_at,
+    usage_table,
+)
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["FirstMatch", "RuleVoters"]
@@ -110,8 +118,8 @@ class RuleVoters(ReadsColumns):
         rule = np.repeat(np.arange(self.n_voters), tests)
         rest = np.flatnonzero(tests == 0)
         voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
-        column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
-        return usage_table(voter, column, (self.n_voters, self.n_features))
+        every = np.arange(len(self.columns))
+        return usage_at(self, voter, np.concatenate([self.feature, np.tile(every, len(rest))]))
 
     def marks(self) -> Marks:
         """Return (columns, values): the thresholds that are asked."""
@@ -185,7 +193,7 @@ def _condition(test: RuleTest) -> Condition:
 
 @register
 @dataclass(frozen=True)
-class FirstMatch:
+class FirstMatch(ReadsLike):
     """w_t(x) = 1 for the first rule that holds on x, else 0: a gate.
 
     Whether a rule is the first depends on those before it: its weight reads their columns too.
@@ -200,6 +208,7 @@ class FirstMatch:
     """
 
     tag: ClassVar[str] = "first match"
+    read_by: ClassVar[str] = "rules"
     rules: RuleVoters
     rank: NDArray[np.intp]
     share: _Floats
@@ -213,19 +222,9 @@ class FirstMatch:
         check(bool(shares and (self.share >= 0).all()), "a share of rows is not one")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.rules.n_features
-
-    @property
     def n_voters(self) -> int:
         """Return T."""
         return self.rules.n_voters
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that the rules test."""
-        return self.rules.columns
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the (n, T) weights."""
@@ -255,10 +254,6 @@ class FirstMatch:
         before[order] = np.logical_or.accumulate(own[order], axis=0)
         voter, column = np.nonzero(before)
         return usage_table(voter, column, own.shape)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the smaller table."""
-        return replace(self, rules=self.rules.select(columns))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the weights of these rules alone, in their old order of precedence."""

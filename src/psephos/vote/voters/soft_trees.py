@@ -12,7 +12,7 @@ from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import plural
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_at
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
 __all__ = ["SoftTreeVoters"]
@@ -104,7 +104,7 @@ class SoftTreeVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero(self._read())
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, column)
 
     def _read(self) -> NDArray[np.bool_]:
         """Return which tree reads which of `columns`, (T, q)."""

@@ -11,7 +11,7 @@ from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, ReadsNothing, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, ReadsNothing, check, check_columns, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
@@ -173,8 +173,7 @@ class StumpVoters(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns read."""
-        column = self.columns[self.feature]
-        return usage_table(np.arange(self.n_voters), column, (self.n_voters, self.n_features))
+        return usage_at(self, np.arange(self.n_voters), self.feature)
 
     def marks(self) -> Marks:
         """Return (columns, values): the thresholds that are asked."""

@@ -15,9 +15,8 @@ from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, Part, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, Part, ReadsColumns, ShownTree, check, check_columns, usage_at
 from psephos.vote.reasons import Abstention, Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 
 __all__ = ["TreeVoters", "abstaining"]
@@ -188,8 +187,7 @@ class TreeVoters(ReadsColumns):
         ends = self._ends()
         voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
         inner = self.feature >= 0
-        column = self.columns[self.feature[inner]]
-        return usage_table(voter[inner], column, (self.n_voters, self.n_features))
+        return usage_at(self, voter[inner], self.feature[inner])
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided along the path of each row."""

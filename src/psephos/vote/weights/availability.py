@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_at
 
 __all__ = ["Available"]
 
@@ -126,8 +126,7 @@ class Available(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
-        voter, column = np.nonzero(self.reads)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights only."""

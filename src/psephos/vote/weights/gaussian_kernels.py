@@ -11,7 +11,7 @@ from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_columns, usage_at
 from psephos.vote.weights.local import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
@@ -90,8 +90,7 @@ class Batches(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table of the same."""
-        voter, column = np.nonzero(self.reads())
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.reads()))
 
     def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
         """Return the batches of these voters, and the positions of the columns still read."""
@@ -111,7 +110,7 @@ class Batches(ReadsColumns):
 
 @register
 @dataclass(frozen=True)
-class KernelWeights:
+class KernelWeights(ReadsLike):
     """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
 
     With z the scaled row, ``z_d = (x_d - centre_d) inverse_d``, c the scaled prototype and v the
@@ -148,6 +147,7 @@ class KernelWeights:
     """
 
     tag: ClassVar[str] = "prototype kernels"
+    read_by: ClassVar[str] = "batches"
     batches: Batches
     centre: AnySize
     inverse: AnySize
@@ -179,19 +179,9 @@ class KernelWeights:
         check(not unknown.any(), "a prototype has a category that is not there")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.batches.n_features
-
-    @property
     def n_voters(self) -> int:
         """Return T."""
         return self.batches.n_voters
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that some batch reads."""
-        return self.batches.columns
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
@@ -401,10 +391,6 @@ class KernelWeights:
             total = np.maximum(np.sum(part, axis=1), np.finfo(np.float64).tiny)
             out[:, self.columns] += part * (size[:, t] / total)[:, None]
         return out
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the table reduced to `columns`."""
-        return replace(self, batches=self.batches.select(columns))
 
     def marks(self) -> Marks:
         """Return (columns, values): two units about the centres."""

@@ -181,7 +181,7 @@ class Local(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance.

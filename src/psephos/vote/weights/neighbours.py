@@ -320,7 +320,7 @@ class Neighbours(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def marks(self) -> Marks:
         """Return (columns, values) about the range of the cases."""

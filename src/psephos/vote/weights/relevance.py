@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, check, usage_of_all
+from psephos.vote.part import ReadsLike, check, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class LocalRelevance:
+class LocalRelevance(ReadsLike):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     `Local` stores an expertise that has two values, for right and wrong; this is for all others.
@@ -34,6 +34,7 @@ class LocalRelevance:
     """
 
     tag: ClassVar[str] = "local relevance"
+    read_by: ClassVar[str] = "local"
     local: Local
     relevance: _Floats
 
@@ -45,19 +46,9 @@ class LocalRelevance:
         check(bool((self.relevance >= 0).all()), "relevance is negative")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.local.n_features
-
-    @property
     def n_voters(self) -> int:
         """Return T."""
         return self.relevance.shape[1]
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns the similarity reads."""
-        return self.local.columns
 
     @property
     def similarity(self) -> InverseDistance:
@@ -120,15 +111,11 @@ class LocalRelevance:
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance."""
         return self.local.moved(X, size, centre)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weighting on the table reduced to `columns`."""
-        return replace(self, local=self.local.select(columns))
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same weighting with names for its anchors."""
