@@ -122,7 +122,7 @@ class Part(Protocol):
         ...
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the part for these voters only, in this order."""
+        """Return the part for these voters only, in this order; it drops columns no longer read."""
         ...
 
 

@@ -104,11 +104,9 @@ class Always(Reason):
     kind = "constant"
 
     def clauses(self, names: Names) -> list[str]:
-        """Return what the voter is."""
         return [self.name]
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "name": self.name}
 
 

@@ -33,7 +33,6 @@ class CaseLike(Reason):
     kind = "case"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns compared and the case's values."""
         return list(zip(self.columns, self.values, strict=True))
 
     def words(self, names: Names) -> str:
@@ -55,11 +54,9 @@ class CaseLike(Reason):
         return list(zip(self.columns, self.values, self.theirs, strict=True))
 
     def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
         return [self.words(names)]
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         cells = [
             {
                 "column": names.columns[column],
@@ -72,7 +69,6 @@ class CaseLike(Reason):
         return {**super().data(names), "row": self.row, "similarity": near, "columns": cells}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         known = [codes.get(j) for j in self.columns]
 
         def outer(values: tuple[float, ...]) -> tuple[float, ...]:

@@ -40,14 +40,11 @@ class OfAnswers(ReadReason):
         return self.told.words(self._wide(names))
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "told": self.told.data(self._wide(names))}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         wide = [*columns, *range(-len(self.answers), 0)]
         return replace(super().mapped(columns, codes), told=self.told.mapped(wide, codes))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         return self.mapped(columns, {})

@@ -98,11 +98,9 @@ class Route(Reason):
     kind = "route"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns named and the case's values, in the order of the gates."""
         return list({t.column: t.value for gate in self.gates for t in gate.terms}.items())
 
     def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
         return [self.words(names)]
 
     def words(self, names: Names) -> str:
@@ -112,17 +110,14 @@ class Route(Reason):
         return f"the likeliest way ({percent(self.share)}): {way}{said}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         gates = [gate.data(names) for gate in self.gates]
         own = {"share": self.share, "gates": gates, "leaf": list(self.leaf)}
         return {**super().data(names), **own}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         return self._with([[mapped_term(t, columns, codes) for t in g.terms] for g in self.gates])
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design of 0/1 columns was made of."""
         return self._with(
             [[decoded_term(t, columns, levels, x) for t in g.terms] for g in self.gates]
         )

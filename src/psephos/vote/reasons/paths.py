@@ -157,7 +157,6 @@ class Path(Reason):
     kind = "path"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns tested and the case's values, in the order of the sentence."""
         return list({test.column: test.value for test in self.tests}.items())
 
     def clauses(self, names: Names) -> list[str]:
@@ -165,15 +164,12 @@ class Path(Reason):
         return [words for _, words in _merged(self.tests, names)]
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "tests": [test.data(names) for test in self.tests]}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         return replace(self, tests=tuple(test.mapped(columns, codes) for test in self.tests))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         return replace(self, tests=tuple(t.decoded(columns, levels, x) for t in self.tests))
 
 
@@ -189,7 +185,6 @@ class Spread(Reason):
     kind = "paths"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns tested and the case's values, in the order of the sentence."""
         return list(
             {column: value for path in self.paths for column, value in path.cells()}.items()
         )
@@ -206,17 +201,14 @@ class Spread(Reason):
         return words if names.say is None else f"{words} → {names.say(self.paths[i].answer)}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         parts = zip(self.shares, self.paths, strict=True)
         paths = [{"share": share, **path.data(names)} for share, path in parts]
         return {**super().data(names), "paths": paths}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         return replace(self, paths=tuple(path.mapped(columns, codes) for path in self.paths))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         return replace(self, paths=tuple(p.decoded(columns, levels, x) for p in self.paths))
 
 

@@ -18,7 +18,6 @@ class ReadReason(Reason):
     values: tuple[float, ...] = ()
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns read and the case's values."""
         return list(zip(self.columns, self.values, strict=True))
 
     def _values(self, names: Names) -> str:
@@ -27,18 +26,15 @@ class ReadReason(Reason):
         return ", ".join(read) + (f" and {more} more" if more else "")
 
     def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
         return [self.words(names)]
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         read = [
             {"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in self.cells()
         ]
         return {**super().data(names), "columns": read}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         values = [
             v if codes.get(j) is None else outer_code(codes[j], v)
             for j, v in zip(self.columns, self.values, strict=True)
@@ -48,7 +44,6 @@ class ReadReason(Reason):
         )
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         read = tuple(dict.fromkeys(int(columns[j]) for j in self.columns))
         return replace(self, columns=read, values=tuple(x[j] for j in read))
 
@@ -73,7 +68,6 @@ class Inner(ReadReason):
         return f"{plural(self.n_voters, self.of)} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "n_voters": self.n_voters, "of": self.of}
 
 
@@ -89,7 +83,6 @@ class FittedEstimator(ReadReason):
         return f"{self.name} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "name": self.name}
 
 

@@ -75,7 +75,6 @@ class Score(Reason):
     kind = "score"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns and the case's values, in the order of the sentence."""
         return list({term.column: term.value for term in self.terms}.items())
 
     def words(self, names: Names) -> str:
@@ -91,7 +90,6 @@ class Score(Reason):
         return f"{', '.join(read)}{rest}: {self.model}{self._sums(names)}"
 
     def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
         return [self.words(names)]
 
     def _line(self, names: Names) -> str:
@@ -156,7 +154,6 @@ class Score(Reason):
         return replace(self, answer=answer, readout=made)
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         terms = [
             {
                 "column": names.columns[t.column],
@@ -179,15 +176,12 @@ class Score(Reason):
         }
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         return replace(self, terms=tuple(mapped_term(t, columns, codes) for t in self.terms))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         return replace(self, terms=tuple(decoded_term(t, columns, levels, x) for t in self.terms))
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
-        """Return the reason on the table whose normal scores it is on."""
         terms = tuple(
             t._replace(column=int(columns[t.column]), value=x[columns[t.column]], normal=t.value)
             for t in self.terms

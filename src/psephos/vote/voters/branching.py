@@ -97,7 +97,6 @@ class BranchVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.root)
 
     @cached_property
@@ -107,7 +106,6 @@ class BranchVoters(ReadsColumns):
         return value if self.code is None else spoken(value, "probability", self.code)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read, gaps = self._read(X)
         if self._plain is None:
             return self.nodes.answers(read, self.root, self.node_votes)
@@ -241,13 +239,11 @@ class BranchVoters(ReadsColumns):
         return column
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         inner, spare = self.nodes.column >= 0, self.nodes.surrogates
         read = np.concatenate([self.nodes.column[inner], spare.column])
         return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only; columns no longer read are dropped."""
         ends = self._ends()
         sizes = ends[voters + 1] - ends[voters]
         root = (np.cumsum(sizes) - sizes).astype(np.intp)
@@ -268,11 +264,9 @@ class BranchVoters(ReadsColumns):
         return alone.nodes.on_columns(at[rules], at[surrogates])
 
     def n_trees(self, voter: int) -> int:
-        """Return 1: each voter is a tree."""
         return 1
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a voter's tree, and what its nodes say."""
         grown = self.tree(voter)
         if self.code is None:
             return ShownTree(grown, None, grown.value)

@@ -61,11 +61,9 @@ class CaseVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.rows)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def usage(self) -> Any:
@@ -73,15 +71,12 @@ class CaseVoters(ReadsColumns):
         return usage_of_all(self)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
         taken = (self.cases[voters], self.values[voters], self.rows[voters])
         return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
 
@@ -106,5 +101,4 @@ class CaseVoters(ReadsColumns):
         return [[CaseLike(v, row, columns, x, case) for v, row, case in known] for x in read]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]

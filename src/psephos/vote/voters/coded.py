@@ -83,11 +83,9 @@ class CodedVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.inner.n_voters
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.inner.votes(design_matrix(X[:, self.columns], self.source, self.level))
 
     def usage(self) -> Any:
@@ -97,7 +95,6 @@ class CodedVoters(ReadsColumns):
         return usage_at(self, voter, self.source[design])
 
     def primary(self) -> Self:
-        """Return the same voters without what only a missing value asks."""
         return replace(self, inner=primary(self.inner)).take(np.arange(self.n_voters))
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -116,7 +113,6 @@ class CodedVoters(ReadsColumns):
         return self.columns[self.source[design[whole]]], values[whole]
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -157,5 +153,4 @@ class CodedVoters(ReadsColumns):
         return words
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the voter."""
         return self.inner.sides(voter)

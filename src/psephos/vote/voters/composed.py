@@ -63,17 +63,14 @@ class ComposedVoters:
 
     @property
     def n_features(self) -> int:
-        """Return p."""
         return self.members.n_features
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.readers.n_voters
 
     @property
     def columns(self) -> Columns:
-        """Return the sorted columns of the table that members or readers read."""
         own = self.readers.columns
         return np.union1d(self.members.columns, own[own < self.n_features]).astype(np.intp)
 
@@ -92,7 +89,6 @@ class ComposedVoters:
         return np.ascontiguousarray(np.hstack([X, answers]))
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.readers.votes(self.table(X))
 
     def kinds(self) -> tuple[str, ...]:
@@ -109,7 +105,6 @@ class ComposedVoters:
         return sparse.csr_array((reads[:, :p] + reads[:, p:] @ theirs) > 0)
 
     def primary(self) -> Self:
-        """Return the same voters without what only a missing value asks."""
         return replace(self, members=primary(self.members), readers=primary(self.readers))._kept()
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -121,13 +116,11 @@ class ComposedVoters:
         return inner[:, :p] + divided(self.members, X, theirs, centre)
 
     def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
         wide = np.append(columns, self.n_features + np.arange(len(self.answers)))
         readers = self.readers.select(wide.astype(np.intp))
         return replace(self, members=self.members.select(columns), readers=readers)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training rows that some keep."""
         members, readers = (rows_named(part, names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
@@ -138,7 +131,6 @@ class ComposedVoters:
         return joined_marks([marks_of(self.members), (read[own], values[own])])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return max(training_rows(self.members), training_rows(self.readers))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -165,7 +157,6 @@ class ComposedVoters:
         return self.readers.rule(voter, [*names, *self.answers], levels)
 
     def label(self, voter: int) -> str:
-        """Return the name of the reader, '' if it has none."""
         return label_of(self.readers, voter).removesuffix(": ")
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
@@ -198,7 +189,6 @@ class ComposedVoters:
         return ask(self.readers, "open", None, voter, self.table(X), wide)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the reader."""
         return self.readers.sides(voter)
 
 

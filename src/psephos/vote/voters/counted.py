@@ -71,7 +71,6 @@ class CountedHypotheses(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return 1."""
         return 1
 
     @property
@@ -98,21 +97,17 @@ class CountedHypotheses(ReadsLike):
         return Problem(self.space, one, self.negatives, self.prior).count()
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, 1, K) votes."""
         check(self.total > 0, "no hypothesis is consistent")
         share = np.array([count / self.total for count in self.counts(X)])[:, None]
         return (share * self.yes + (1.0 - share) * self.no)[:, None, :]
 
     def usage(self) -> Any:
-        """Return the (1, p) table of columns that hypotheses may test."""
         return usage_of_all(self)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.negatives)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the same: it is one voter."""
         check(len(voters) == 1, "counted hypotheses are one voter")
         return self
 

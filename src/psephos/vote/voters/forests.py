@@ -71,7 +71,6 @@ class ForestVoters(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.group) - 1
 
     def shares(self, X: _Floats) -> _Floats:
@@ -84,12 +83,10 @@ class ForestVoters(ReadsLike):
         return out
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         votes = spoken(self.shares(X), self.says, self.value)
         return abstaining(votes, X, self) if self.abstains else votes
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns split on."""
         table: Any = self.trees.usage().tocoo()
         forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
         shape = (self.n_voters, self.n_features)
@@ -101,20 +98,16 @@ class ForestVoters(ReadsLike):
         return self.trees.path_moves(X, size, forest)
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         return self.trees.marks()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these forests only; columns no longer read are dropped."""
         group, trees = spans_of(self.group, voters)
         return replace(self, trees=self.trees.take(trees), group=group)
 
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a forest has."""
         return int(self.group[voter + 1] - self.group[voter])
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a tree of a forest, and what its nodes say."""
         grown = self.trees.tree(int(self.group[voter]) + tree)
         if self.says == "value":
             return ShownTree(grown, None, grown.value)
@@ -145,7 +138,6 @@ class ForestVoters(ReadsLike):
         return Inner(vote, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 

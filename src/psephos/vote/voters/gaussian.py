@@ -85,11 +85,9 @@ class NaiveBayesVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.mean)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "naive Bayes voters")
@@ -149,7 +147,6 @@ class NaiveBayesVoters(ReadsColumns):
         return np.flatnonzero(self.reads[voter])
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that enter a score."""
         own = [self._own(t) for t in range(self.n_voters)]
         voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
         return usage_at(self, voter, np.concatenate([np.empty(0, dtype=np.intp), *own]))
@@ -161,7 +158,6 @@ class NaiveBayesVoters(ReadsColumns):
         return outer_marks(self.columns, low, high)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
         some = replace(
             self,
@@ -188,7 +184,6 @@ class NaiveBayesVoters(ReadsColumns):
         return _rule("Gaussian naive Bayes", named, self.mean[voter][:, own], deviation)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 
@@ -267,7 +262,6 @@ class QuadraticVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.ptr) - 1
 
     def _blocks(self) -> NDArray[np.intp]:
@@ -279,7 +273,6 @@ class QuadraticVoters(ReadsColumns):
         return self.whitening[:, start : start + d * d].reshape(len(self.whitening), d, d)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "quadratic discriminants")
@@ -309,7 +302,6 @@ class QuadraticVoters(ReadsColumns):
         return reasons
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that enter a score."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         return usage_at(self, voter, self.position)
 
@@ -330,7 +322,6 @@ class QuadraticVoters(ReadsColumns):
         return outer_marks(columns, self.mean.min(axis=0), self.mean.max(axis=0))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         ptr, own = spans_of(self.ptr, voters)
         square = spans_of(self._blocks(), voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
@@ -353,7 +344,6 @@ class QuadraticVoters(ReadsColumns):
         return _rule("quadratic discriminant", named, self.mean[:, own], deviation)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 

@@ -73,7 +73,6 @@ class HypothesisVoters(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.empty)
 
     @property
@@ -82,7 +81,6 @@ class HypothesisVoters(ReadsLike):
         return Hypotheses(self.low, self.high, self.empty)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         held = self.hypotheses.holds(self.space.encode(X))
         return np.where(held[:, :, None], self.yes, self.no)
 
@@ -99,19 +97,16 @@ class HypothesisVoters(ReadsLike):
         return held[:, None] * self.yes + rest[:, None] * self.no
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that each tests."""
         voter, at = np.nonzero(self.low >= 0)
         return usage_at(self, voter, at)
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         cuts = self.space.cuts
         return np.repeat(self.columns, [len(own) for own in cuts]), np.concatenate(
             [np.empty(0), *cuts]
         )
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these hypotheses only; columns no longer tested are dropped."""
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:

@@ -151,11 +151,9 @@ class KernelVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.gamma)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, f"{self.called}s")
@@ -214,7 +212,6 @@ class KernelVoters(ReadsColumns):
         return votes / total[:, None]
 
     def usage(self) -> Any:
-        """Return the (T, p) table of the voters' columns."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         return usage_at(self, voter, self.position)
 
@@ -230,11 +227,9 @@ class KernelVoters(ReadsColumns):
         return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return self.dual.shape[1]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these machines only; columns no longer read are dropped."""
         ptr, own = spans_of(self.ptr, voters)
         row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)
@@ -286,7 +281,6 @@ class KernelVoters(ReadsColumns):
         return reasons
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 

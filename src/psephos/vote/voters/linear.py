@@ -97,11 +97,9 @@ class LinearVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.coef)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "linear models")
@@ -126,7 +124,6 @@ class LinearVoters(ReadsColumns):
         return votes
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero((self.coef != 0).any(axis=1))
         return usage_at(self, voter, column)
 
@@ -151,7 +148,6 @@ class LinearVoters(ReadsColumns):
         return np.tile(self.columns[read], 2), np.concatenate([1.0 / size[read], -1.0 / size[read]])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         coef = self.coef[voters]
         read = np.flatnonzero((coef != 0).any(axis=(0, 1)))
         coef = np.ascontiguousarray(coef[:, :, read])

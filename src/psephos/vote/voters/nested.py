@@ -101,7 +101,6 @@ class NestedVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.inner)
 
     def kinds(self) -> tuple[str, ...]:
@@ -110,7 +109,6 @@ class NestedVoters(ReadsColumns):
         return tuple(dict.fromkeys(f"votes of {kinds}" for kinds in inner))
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
@@ -182,17 +180,14 @@ class NestedVoters(ReadsColumns):
         return out
 
     def marks(self) -> Marks:
-        """Return (columns, values) of all votes."""
         each = zip(self.inner, self.places, strict=True)
         found = [(places, *vote.marks()) for vote, places in each]
         return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return max(vote.training_rows() for vote in self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         places = [self.places[int(t)] for t in voters]
         kept = np.unique(np.concatenate([np.empty(0, np.intp), *places]))
         return replace(

@@ -63,7 +63,6 @@ class PrototypeVoters(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.batches.n_voters
 
     @cached_property
@@ -72,7 +71,6 @@ class PrototypeVoters(ReadsLike):
         return Answers.of(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def components(self) -> tuple[_Floats, _Floats] | None:
@@ -84,15 +82,12 @@ class PrototypeVoters(ReadsLike):
         return self.batches.usage()
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return int((self.batches.batch != PRIOR).sum())
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         batches, read = self.batches.take(voters)
         return replace(
             self,
@@ -154,5 +149,4 @@ class PrototypeVoters(ReadsLike):
         return f"{names[column]} = {word}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]

@@ -102,18 +102,15 @@ class RankedVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.inner.n_voters
 
     def _scores(self, X: _Floats) -> _Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.inner.votes(self._scores(X))
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns read."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, place = inner.coords
         return usage_at(self, voter, place)
@@ -132,7 +129,6 @@ class RankedVoters(ReadsColumns):
         return outer_marks(self.columns[known], low, high)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -162,7 +158,6 @@ class RankedVoters(ReadsColumns):
         ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the voter."""
         return self.inner.sides(voter)
 
 

@@ -96,7 +96,6 @@ class RuleVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.value)
 
     def holds(self, X: _Floats) -> NDArray[np.bool_]:
@@ -109,7 +108,6 @@ class RuleVoters(ReadsColumns):
         return out
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.where(self.holds(X)[:, :, None], self.value, 0.0)
 
     def usage(self) -> Any:
@@ -122,12 +120,10 @@ class RuleVoters(ReadsColumns):
         return usage_at(self, voter, np.concatenate([self.feature, np.tile(every, len(rest))]))
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         numbers = self.op < 2
         return self.columns[self.feature[numbers]], self.bound[numbers]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these rules only; columns no longer read are dropped."""
         ptr, tests = spans_of(self.ptr, voters)
         kept, feature = np.unique(self.feature[tests], return_inverse=True)
         return replace(
@@ -223,11 +219,9 @@ class FirstMatch(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.rules.n_voters
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         t = self.n_voters
         order = np.argsort(self.rank)
         held = self.rules.holds(X)[:, order]
@@ -243,7 +237,6 @@ class FirstMatch(ReadsLike):
         return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "the first rule that holds decides"
 
     def usage(self) -> Any:

@@ -77,7 +77,6 @@ class SoftTreeVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.leaf)
 
     @property
@@ -98,11 +97,9 @@ class SoftTreeVoters(ReadsColumns):
         return linear_scores(inputs, np.concatenate([self.coef, self.absent], axis=2), self.bias)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return soft_votes(self._linear(self._inputs(X)), self.leaf)
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero(self._read())
         return usage_at(self, voter, column)
 
@@ -118,7 +115,6 @@ class SoftTreeVoters(ReadsColumns):
         return outer_marks(self.columns, self.centre - away, self.centre + away)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only; columns no longer read are dropped."""
         read = np.flatnonzero(self._read()[voters].any(axis=0))
         kept = np.isin(self.gaps, read)
         return replace(

@@ -45,27 +45,21 @@ class ConstantVoters(ReadsNothing):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
         return replace(self, values=self.values[voters])
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return what the voter is."""
         return self.name
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what the voters are."""
         return [[Always(tuple(v), self.name) for v in self.values.tolist()] for _ in X]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]
 
 
@@ -146,7 +140,6 @@ class StumpVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.feature)
 
     def holds(self, X: _Floats) -> NDArray[np.bool_]:
@@ -162,7 +155,6 @@ class StumpVoters(ReadsColumns):
         )
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.where(self.holds(X)[:, :, None], self.left, self.right)
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
@@ -172,15 +164,12 @@ class StumpVoters(ReadsColumns):
         return out
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns read."""
         return usage_at(self, np.arange(self.n_voters), self.feature)
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         return self.columns[self.feature], self.threshold
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these stumps only; columns no longer read are dropped."""
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
         sets = [self._set(int(t)) for t in voters]
         return replace(

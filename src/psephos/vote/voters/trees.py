@@ -148,11 +148,9 @@ class TreeVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.root)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         votes = self.value[self.rows(X)]
         return abstaining(votes, X, self) if self.abstains else votes
 
@@ -183,7 +181,6 @@ class TreeVoters(ReadsColumns):
         return np.append(self.root, len(self.feature))
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns split on."""
         ends = self._ends()
         voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
         inner = self.feature >= 0
@@ -233,12 +230,10 @@ class TreeVoters(ReadsColumns):
         return parent, step
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         inner = self.feature >= 0
         return self.columns[self.feature[inner]], self.threshold[inner]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only."""
         ends = self._ends()
         start, nodes = spans_of(ends, voters)
         root = start[:-1]
@@ -289,11 +284,9 @@ class TreeVoters(ReadsColumns):
         )  # fmt: skip
 
     def n_trees(self, voter: int) -> int:
-        """Return 1: each voter is a tree."""
         return 1
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a voter's tree, and what its nodes say."""
         grown = self.tree(voter)
         return ShownTree(grown, None, grown.value)
 

@@ -69,7 +69,6 @@ class Available(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def available(self, X: _Floats) -> NDArray[np.bool_]:
@@ -85,7 +84,6 @@ class Available(ReadsColumns):
         return can
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         can = self.available(X)
         none = self.tier.max(initial=0) + 1
         first = np.where(can, self.tier, none).min(axis=1, initial=none)
@@ -101,7 +99,6 @@ class Available(ReadsColumns):
         return whole / whole.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         if self.loudest:
             return "the best whose columns were measured"
         if self.partly is not None and self.partly.any():
@@ -129,7 +126,6 @@ class Available(ReadsColumns):
         return usage_at(self, *np.nonzero(self.reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         reads = self.reads[voters]
         kept = np.flatnonzero(reads.any(axis=0))
         return replace(

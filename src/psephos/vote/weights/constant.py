@@ -40,17 +40,14 @@ class Constant(ReadsNothing):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return what is wrong with these weights for a read-out, '' if nothing."""
         if is_sum or (self.alpha >= 0).all():
             return ""
         return "a weight is below 0, which only a sum of votes has a meaning for"
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
     def loudness(self) -> _Floats:
@@ -59,9 +56,7 @@ class Constant(ReadsNothing):
         return size / size.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "constant weights"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         return replace(self, alpha=self.alpha[voters])

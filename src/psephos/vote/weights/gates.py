@@ -48,11 +48,9 @@ class OutputWeights(_OfVotes):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return why a vote cannot have these weights; '' if it can."""
         if self.alpha.shape[1] != target.n_outputs:
             return "weights and outputs differ in number"
         return "" if is_sum else "only sums take a weight for each output"
@@ -67,11 +65,9 @@ class OutputWeights(_OfVotes):
         return size / size.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by output"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         return replace(self, alpha=self.alpha[voters])
 
 
@@ -120,11 +116,9 @@ class ConfidenceGate(_OfVotes):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return why a vote cannot have these weights; '' if it can."""
         return "numbers have no probability" if target.kind == "regression" else ""
 
     def of_votes(self, votes: _Floats, target: Any) -> _Floats:
@@ -158,7 +152,6 @@ class ConfidenceGate(_OfVotes):
         return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         if self.n_voters == 1:
             return "constant weights"
         least = np.unique(self.threshold)

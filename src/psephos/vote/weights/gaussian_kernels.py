@@ -78,7 +78,6 @@ class Batches(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.batch)
 
     def reads(self) -> NDArray[np.bool_]:
@@ -89,7 +88,6 @@ class Batches(ReadsColumns):
         return looked
 
     def usage(self) -> Any:
-        """Return the (T, p) table of the same."""
         return usage_at(self, *np.nonzero(self.reads()))
 
     def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
@@ -180,7 +178,6 @@ class KernelWeights(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.batches.n_voters
 
     @property
@@ -313,7 +310,6 @@ class KernelWeights(ReadsLike):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         return self._relative(self._scaled(X), shift=False)[0]
 
     def loudness(self) -> _Floats:
@@ -365,7 +361,6 @@ class KernelWeights(ReadsLike):
         return replace(self, weight=np.ones_like(self.weight)).weights(X)
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by Gaussian kernels"
 
     def usage(self) -> Any:
@@ -399,7 +394,6 @@ class KernelWeights(ReadsLike):
         return outer_marks(self.columns[numbers], low[numbers], high[numbers])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only; batches and columns no longer read are dropped."""
         batches, read = self.batches.take(voters)
         return replace(
             self,

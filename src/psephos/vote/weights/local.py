@@ -97,7 +97,6 @@ class Local(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.voters
 
     @property
@@ -116,7 +115,6 @@ class Local(ReadsColumns):
         return np.ascontiguousarray(read, dtype=np.float64)
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
         s = self.similarity
         total, where_right, log_scale = local_sums(
             self._read(X),
@@ -130,7 +128,6 @@ class Local(ReadsColumns):
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
@@ -141,11 +138,9 @@ class Local(ReadsColumns):
         return total / total.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by local expertise"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
-        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
         distance = distances(self._read(X), self.anchors, self.similarity.metric)
@@ -165,7 +160,6 @@ class Local(ReadsColumns):
         )
 
     def anchor_scores(self, voters: Any) -> _Floats:
-        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
@@ -180,7 +174,6 @@ class Local(ReadsColumns):
             return -np.logaddexp(s.b * np.log(s.a), far)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
         return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -196,7 +189,6 @@ class Local(ReadsColumns):
         return out
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same weighting with names for its anchors."""
         return replace(self, rows=named_of(self.rows, names))
 
     def marks(self) -> Marks:
@@ -208,7 +200,6 @@ class Local(ReadsColumns):
         return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights; the distance keeps its columns and scale."""
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 

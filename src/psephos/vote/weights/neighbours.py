@@ -114,7 +114,6 @@ class Neighbours(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.voter)
 
     def found(
@@ -246,7 +245,6 @@ class Neighbours(ReadsColumns):
         return order, apart, weight * counts
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         order, _, raw = self._raw(X)
         out = np.zeros((len(X), len(self.cases)))
         np.put_along_axis(out, order, raw, axis=1)
@@ -296,7 +294,6 @@ class Neighbours(ReadsColumns):
         return out
 
     def words(self) -> str:
-        """Return what the weights are."""
         return f"the {self.k} nearest neighbours"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
@@ -319,7 +316,6 @@ class Neighbours(ReadsColumns):
         return Nearest(place, apart, share, rows[place], answer, meaning)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
         return usage_of_all(self)
 
     def marks(self) -> Marks:
@@ -327,7 +323,6 @@ class Neighbours(ReadsColumns):
         return range_marks(self.columns, self.cases, self.is_category)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:

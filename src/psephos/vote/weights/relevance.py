@@ -47,7 +47,6 @@ class LocalRelevance(ReadsLike):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.relevance.shape[1]
 
     @property
@@ -76,7 +75,6 @@ class LocalRelevance(ReadsLike):
         return self.relevance
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
         a, s = self.local, self.local.similarity
         _, weights, log_scale = local_sums(
             np.ascontiguousarray(X[:, self.columns], dtype=np.float64), a.anchors, s.metric,
@@ -85,7 +83,6 @@ class LocalRelevance(ReadsLike):
         return weights, log_scale
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
@@ -96,21 +93,17 @@ class LocalRelevance(ReadsLike):
         return total / total.sum() if total.any() else np.full(len(total), 1 / max(1, len(total)))
 
     def words(self) -> str:
-        """Return what the weights are."""
         return self.local.words()
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
-        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 
     def anchor_scores(self, voters: Any) -> _Floats:
-        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
         votes = voters.select(self.columns).votes(self.local.anchors)
         return np.einsum("mt,mtk->mk", self.relevance, votes)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
         return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -118,7 +111,6 @@ class LocalRelevance(ReadsLike):
         return self.local.moved(X, size, centre)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same weighting with names for its anchors."""
         return replace(self, local=self.local.named_rows(names))
 
     def marks(self) -> Marks:
@@ -126,9 +118,7 @@ class LocalRelevance(ReadsLike):
         return self.local.marks()
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return self.local.training_rows()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights; the distance keeps its columns and scale."""
         return replace(self, relevance=self.relevance[:, voters])
