@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import check
+from psephos.vote.part import check, check_part
 
 __all__ = ["ClassVotes", "Isotonic", "Sigmoid", "Table", "Temperature"]
 
@@ -188,8 +188,9 @@ class ClassVotes:
     of: Sigmoid | Isotonic | Temperature | None = None
 
     def __post_init__(self) -> None:
-        plain = self.weight.ndim == 1 and self.weight.dtype == np.float64
-        check(plain and bool(np.isfinite(self.weight).all()), "weights of classes are no numbers")
+        check_part(self)
+        plain = self.weight.ndim == 1 and bool(np.isfinite(self.weight).all())
+        check(plain, "weights of classes are no numbers")
         check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
 
     def words(self, classes: list[str]) -> str:

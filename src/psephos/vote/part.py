@@ -3,6 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._stored import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
 
@@ -26,7 +28,11 @@ __all__ = [
     "ask",
     "check",
     "check_columns",
+    "check_part",
+    "check_places",
     "check_present",
+    "check_ptr",
+    "check_within",
     "kinds_of",
     "label_of",
     "log_odds",
@@ -313,12 +319,48 @@ def check(condition: bool, sentence: str) -> None:
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
 
 
+def check_part(part: Any) -> None:
+    """Check that arrays are of the types that a part's annotations name, and its columns sorted."""
+    for name, kind in array_types(cast("type[Any]", type(part))).items():
+        array = getattr(part, name)
+        check(array is None or array.dtype == kind, f"{name} is not {kind}")
+    if isinstance(part, ReadsColumns):
+        check_columns(part.columns, part.n_features)
+
+
 def check_columns(columns: Columns, n_features: int) -> None:
     """Check that columns are sorted, distinct and within the table."""
     check(columns.ndim == 1 and columns.dtype == np.intp, "columns are not a row of integers")
     inside = (columns >= 0) & (columns < n_features)  # first: differences of the rest may wrap
     ordered = inside.all() and (np.diff(columns) > 0).all()
     check(bool(ordered), "columns are not sorted within the table")
+
+
+def check_within(places: NDArray[np.intp], end: Any, fault: str) -> None:
+    """Check that places are from 0 to below `end`, a number or one for each."""
+    check(bool(((places >= 0) & (places < end)).all()), fault)
+
+
+def check_ptr(ptr: NDArray[np.intp], n: int, end: int, of: str) -> NDArray[np.intp]:
+    """Check that pointers divide 0 ... end among n, and return how much each gets."""
+    check(ptr.shape == (n + 1,), f"pointers of {of} differ in number")
+    inside = ((ptr >= 0) & (ptr <= end)).all()  # first: differences of the rest may wrap
+    sizes = np.diff(ptr)
+    whole = ptr[0] == 0 and ptr[-1] == end and inside and (sizes >= 0).all()
+    check(bool(whole), f"pointers of {of} are not increasing")
+    return sizes
+
+
+def check_places(
+    places: NDArray[np.intp], ptr: NDArray[np.intp], n_voters: int, n_columns: int
+) -> NDArray[np.intp]:
+    """Check that pointers give each voter sorted places of columns, and return their numbers."""
+    check(places.ndim == 1, "places of columns are not in a row")
+    sizes = check_ptr(ptr, n_voters, len(places), "a voter's columns")
+    check_within(places, n_columns, "a voter reads a column it lacks")
+    for a, b in pairwise(ptr):
+        check(bool((np.diff(places[a:b]) > 0).all()), "a voter's columns are unsorted")
+    return sizes
 
 
 def check_present(X: NDArray[np.float64], kind: str) -> None:

@@ -13,7 +13,7 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
     named_of,
     usage_of_all,
 )
@@ -52,12 +52,10 @@ class CaseVoters(ReadsColumns):
     rows: NDArray[Any]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         t = len(self.rows)
         check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
-        kinds = (self.cases.dtype, self.values.dtype)
-        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
 
     @property
     def n_voters(self) -> int:

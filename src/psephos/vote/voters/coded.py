@@ -15,7 +15,8 @@ from psephos.vote.part import (
     ReadsColumns,
     Voters,
     check,
-    check_columns,
+    check_part,
+    check_within,
     primary,
     sparse,
     training_rows,
@@ -74,12 +75,10 @@ class CodedVoters(ReadsColumns):
     level: Nullable
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         p = self.inner.n_features
         check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        check(self.source.dtype == np.intp and self.level.dtype == np.float64, "the design's types")
-        inside = (self.source >= 0) & (self.source < len(self.columns))
-        check(bool(inside.all()), "the design reads a column that is not there")
+        check_within(self.source, len(self.columns), "the design reads a column that is not there")
 
     @property
     def n_voters(self) -> int:

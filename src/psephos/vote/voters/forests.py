@@ -11,7 +11,15 @@ from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import listed
-from psephos.vote.part import Columns, ReadsLike, ShownTree, check, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsLike,
+    ShownTree,
+    check,
+    check_part,
+    check_ptr,
+    usage_table,
+)
 from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.voters.trees import TreeVoters, abstaining
 
@@ -54,15 +62,11 @@ class ForestVoters(ReadsLike):
     def __post_init__(self) -> None:
         check(type(self.trees) is TreeVoters, "a forest is not of trees")
         check(not self.trees.abstains, "a tree of a forest abstains alone")
-        group = self.group
-        check(
-            group.ndim == 1 and group.dtype == np.intp and len(group) > 0,
-            "group is not a row of integers",
-        )
-        ends = group[0] == 0 and group[-1] == self.trees.n_voters
-        check(bool(ends and (np.diff(group) > 0).all()), "groups do not cover the trees")
+        check_part(self)
+        sizes = check_ptr(self.group, max(self.group.size, 1) - 1, self.trees.n_voters, "groups")
+        check(bool((sizes > 0).all()), "a forest has no tree")
         check(self.says in ("answer", "probability", "value"), f"says is {self.says!r}")
-        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        check(self.value.ndim == 2, "codes are not a table")
         check(
             len(self.value) == self.trees.value.shape[1],
             "values of trees and codes differ in number of classes",

@@ -15,7 +15,8 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_places,
     check_present,
     usage_at,
 )
@@ -68,7 +69,7 @@ class NaiveBayesVoters(ReadsColumns):
     abstains: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(
             self.mean.ndim == 3 and self.mean.shape == self.variance.shape,
             "mean and variance are not (T, C, q)",
@@ -77,11 +78,8 @@ class NaiveBayesVoters(ReadsColumns):
         check(self.log_prior.shape == self.mean.shape[:2], "log_prior is not (T, C)")
         check(bool((self.variance > 0).all()), "a variance is not positive")
         _check_classes(self.value, self.mean.shape[1], self.says)
-        numbers = (self.mean, self.variance, self.log_prior, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        if self.reads is not None:
-            check(self.reads.dtype == np.bool_, "reads is not boolean")
-            check(self.reads.shape == (len(self.mean), len(self.columns)), "reads is not (T, q)")
+        shape = (len(self.mean), len(self.columns))
+        check(self.reads is None or self.reads.shape == shape, "reads is not (T, q)")
 
     @property
     def n_voters(self) -> int:
@@ -230,26 +228,10 @@ class QuadraticVoters(ReadsColumns):
     abstains: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        check(self.ptr.dtype == self.position.dtype == np.intp, "positions are not integers")
-        check(
-            self.ptr.ndim == self.position.ndim == 1 and len(self.ptr) > 0,
-            "ptr and position are not 1-dimensional",
-        )
-        sizes = np.diff(self.ptr)
-        check(
-            self.ptr[0] == 0 and self.ptr[-1] == len(self.position),
-            "ptr does not divide position among the voters",
-        )
-        check(bool((sizes >= 0).all()), "ptr is not increasing")
-        inside = (self.position >= 0) & (self.position < len(self.columns))
-        check(bool(inside.all()), "a voter reads a column it lacks")
-        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
-            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
-        check(
-            self.constant.ndim == 2 and len(self.constant) == len(sizes), "constant is not (T, C)"
-        )
-        classes = self.constant.shape[1]
+        check_part(self)
+        check(self.constant.ndim == 2, "constant is not (T, C)")
+        n_voters, classes = self.constant.shape
+        sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
         _check_classes(self.value, classes, self.says)
         check(self.mean.shape == (classes, len(self.position)), "means and columns differ")
         check(
@@ -257,7 +239,6 @@ class QuadraticVoters(ReadsColumns):
             "whitening has another shape than the voters' columns need",
         )
         numbers = (self.mean, self.whitening, self.constant, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import ReadsLike, check, usage_at
+from psephos.vote.part import ReadsLike, check, check_part, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
@@ -48,12 +48,11 @@ class HypothesisVoters(ReadsLike):
     no: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         shape = (len(self.empty), self.space.n_columns)
         check(self.low.shape == self.high.shape == shape, "hypotheses and columns differ")
-        check(self.low.dtype == self.high.dtype == np.int32, "codes are not whole numbers")
-        check(self.empty.dtype == np.bool_ and self.empty.ndim == 1, "hypotheses differ in number")
-        votes = self.yes.dtype == self.no.dtype == np.float64 and self.yes.ndim == 1
-        check(bool(votes and self.yes.shape == self.no.shape), "votes are not float64")
+        check(self.empty.ndim == 1, "hypotheses differ in number")
+        check(self.yes.ndim == 1 and self.yes.shape == self.no.shape, "votes differ in shape")
         size, tested = self.space.size, self.low >= 0
         free = (self.low == -1) & (self.high == size)
         inside = tested & (self.low <= self.high) & (self.high < size)

@@ -18,6 +18,8 @@ from psephos.vote.part import (
     Voters,
     ask,
     check,
+    check_part,
+    check_within,
     kinds_of,
     n_trees,
     primary,
@@ -57,15 +59,15 @@ class JoinedVoters:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_part(self)
         check(len(self.parts) > 0, "no voter is joined")
         widths = {part.n_features for part in self.parts}
         check(len(widths) == 1, "joined voters have different tables")
         check(self.part.shape == self.place.shape and self.part.ndim == 1, "voters lack a part")
-        check(self.part.dtype == self.place.dtype == np.intp, "parts of voters are not integers")
-        check(bool(((self.part >= 0) & (self.part < len(self.parts))).all()), "a part is not there")
+        check_within(self.part, len(self.parts), "a part is not there")
         check(len(self.names) in (0, len(self.part)), "voters and their names differ in number")
         sizes = np.array([part.n_voters for part in self.parts])[self.part]
-        check(bool(((self.place >= 0) & (self.place < sizes)).all()), "a voter is not there")
+        check_within(self.place, sizes, "a voter is not there")
 
     @property
     def n_features(self) -> int:

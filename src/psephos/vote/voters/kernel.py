@@ -14,8 +14,10 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_places,
     check_present,
+    check_ptr,
     usage_at,
 )
 from psephos.vote.reasons import Reason, scored
@@ -107,24 +109,13 @@ class KernelVoters(ReadsColumns):
     called: str = "support vector machine"
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        n_columns = _check_ptr(self.ptr, len(self.position), "a voter's columns")
-        n_rows = _check_ptr(self.rows, self.dual.shape[-1], "a voter's support rows")
-        check(
-            self.position.ndim == 1 and self.position.dtype == np.intp,
-            "position is not a row of integers",
-        )
-        inside = (self.position >= 0) & (self.position < len(self.columns))
-        check(bool(inside.all()), "a voter reads a column it lacks")
-        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
-            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
+        check_part(self)
+        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
+        n_columns = check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
+        n_rows = check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
         check(
             self.centre.shape == self.inverse.shape == self.position.shape,
             "centre and inverse have another shape than position",
-        )
-        check(
-            len(n_columns) == len(n_rows) == len(self.gamma),
-            "ptr, rows and gamma differ in number of voters",
         )
         check(
             self.support.shape == (int(n_columns @ n_rows),),
@@ -140,10 +131,7 @@ class KernelVoters(ReadsColumns):
             self.intercept.shape == (len(self.gamma), pairs),
             "intercept is not (T, pairs of classes)",
         )
-        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        check(self.gamma.dtype == self.value.dtype == np.float64, "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
         check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
         check(self.says in ("answer", "probability"), f"says is {self.says!r}")
@@ -282,14 +270,6 @@ class KernelVoters(ReadsColumns):
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         return []
-
-
-def _check_ptr(ptr: NDArray[np.intp], total: int, words: str) -> NDArray[np.intp]:
-    """Check that `ptr` cuts 0 ... total into parts, and return their sizes."""
-    check(ptr.ndim == 1 and len(ptr) > 0 and ptr.dtype == np.intp, words)
-    sizes = np.diff(ptr)
-    check(bool(ptr[0] == 0 and ptr[-1] == total and (sizes >= 0).all()), words)
-    return sizes
 
 
 def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:

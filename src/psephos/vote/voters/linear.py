@@ -10,14 +10,7 @@ from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import plural
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_columns,
-    check_present,
-    usage_at,
-)
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present, usage_at
 from psephos.vote.reasons import Reason, Score, Term, abstention
 
 __all__ = ["LinearVoters"]
@@ -77,7 +70,7 @@ class LinearVoters(ReadsColumns):
     slope: float = 1.0
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(
             self.coef.ndim == 3 and self.coef.shape[2] == len(self.columns),
             "coef is not (T, scores, q)",
@@ -91,8 +84,6 @@ class LinearVoters(ReadsColumns):
         else:
             rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
             check(self.value.ndim == 2 and len(self.value) == rows, "value is not (C, K)")
-        numbers = (self.coef, self.intercept, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(0 < self.slope < np.inf, "a slope is not a positive number")
 
     @property

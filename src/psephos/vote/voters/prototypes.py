@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import Columns, ReadsLike, check, named_of
+from psephos.vote.part import Columns, ReadsLike, check, check_part, named_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
@@ -52,12 +52,11 @@ class PrototypeVoters(ReadsLike):
     name: str
 
     def __post_init__(self) -> None:
+        check_part(self)
         t = self.n_voters
         check(self.cases.shape == (t, len(self.columns)), "prototypes have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "prototypes and votes differ")
         check(self.spread.shape == self.rows.shape == (t,), "prototypes lack names or spreads")
-        numbers = (self.cases, self.values, self.spread)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(bool(np.isfinite(self.values).all()), "a vote is not finite")
         check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
 

@@ -16,7 +16,8 @@ from psephos.vote.part import (
     ReadsColumns,
     Voters,
     check,
-    check_columns,
+    check_part,
+    check_ptr,
     sparse,
     training_rows,
     usage_at,
@@ -85,15 +86,11 @@ class RankedVoters(ReadsColumns):
     start: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.inner.n_features == len(self.columns), "the scores are of other columns")
-        numbers = self.knots.dtype == self.scores.dtype == np.float64
-        check(numbers and self.knots.ndim == 1, "knots are not a row of numbers")
+        check(self.knots.ndim == 1, "knots are not a row of numbers")
         check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
-        check(self.start.dtype == np.intp and self.start.ndim == 1, "knots have no columns")
-        check(len(self.start) == len(self.columns) + 1, "knots are of other columns")
-        ends = len(self.start) > 0 and self.start[0] == 0 and self.start[-1] == len(self.knots)
-        check(bool(ends and (np.diff(self.start) >= 0).all()), "knots begin out of order")
+        check_ptr(self.start, len(self.columns), len(self.knots), "knots")
         same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
         inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
         same[inside - 1] = False

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_at
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, usage_at
 
 __all__ = ["Available"]
 
@@ -53,19 +53,17 @@ class Available(ReadsColumns):
     partly: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         t = len(self.alpha)
-        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
         check(
             bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
         )
-        check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
         check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
-        check(self.tier.shape == (t,) and self.tier.dtype == np.intp, "tiers are not integers")
+        check(self.tier.shape == (t,), "tiers and weights differ in number")
         check(bool((self.tier >= 0).all()), "a tier is negative")
-        if self.partly is not None:
-            check(self.partly.dtype == np.bool_, "who needs not all is not a truth table")
-            check(self.partly.shape == (t,), "who needs not all has another shape")
+        same = self.partly is None or self.partly.shape == (t,)
+        check(same, "who needs not all has another shape")
 
     @property
     def n_voters(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import ReadsNothing, check
+from psephos.vote.part import ReadsNothing, check, check_part
 
 __all__ = ["Constant"]
 
@@ -32,7 +32,8 @@ class Constant(ReadsNothing):
     alpha: _Floats
 
     def __post_init__(self) -> None:
-        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        check_part(self)
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
         size = np.abs(self.alpha)
         with np.errstate(over="ignore"):
             total = size.sum()

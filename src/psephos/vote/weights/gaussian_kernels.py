@@ -11,7 +11,7 @@ from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_columns, usage_at
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, usage_at
 from psephos.vote.weights.local import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
@@ -67,12 +67,12 @@ class Batches(ReadsColumns):
     batch: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         v = self.inverse_bandwidth
-        check(v.dtype == np.float64 and v.ndim == 2, "inverse bandwidths are not (B, q) float64")
+        check(v.ndim == 2, "inverse bandwidths are not (B, q)")
         check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
         check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
-        check(self.batch.ndim == 1 and self.batch.dtype == np.intp, "batches are not integers")
+        check(self.batch.ndim == 1, "batches are not in a row")
         inside = (self.batch >= PRIOR) & (self.batch < len(v))
         check(bool(inside.all()), "a voter's batch is not there")
 
@@ -155,14 +155,12 @@ class KernelWeights(ReadsLike):
     weight: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         q, t = len(self.columns), self.n_voters
         scales = (self.centre, self.inverse, self.n_levels, self.agree)
         check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
         check(self.prototypes.shape == (t, q), "prototypes have another shape")
         check(self.weight.shape == (t,) and t > 0, "prototypes and their weights differ in number")
-        numbers = (self.centre, self.inverse, self.agree, self.prototypes, self.weight)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        check(self.n_levels.dtype == np.intp, "numbers of categories are not integers")
         check(bool((self.n_levels >= 0).all()), "a number of categories is below 0")
         check(bool(np.isfinite(self.centre).all()), "a centre is not finite")
         check(bool(((self.inverse > 0) & (self.inverse < np.inf)).all()), "a scale is not above 0")

@@ -10,7 +10,14 @@ from psephos._stored import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, range_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_of_all
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    check,
+    check_part,
+    named_of,
+    usage_of_all,
+)
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["Local", "Nearest", "moved_by_distance"]
@@ -78,19 +85,16 @@ class Local(ReadsColumns):
     anchor_class: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         m = len(self.anchors)
         check(m > 0 and self.anchors.shape == (m, len(self.columns)), "anchors have other columns")
-        check(self.anchors.dtype == np.float64, "anchors are not float64")
         check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
-        check(self.anchor_weight.dtype == np.float64, "anchor weights are not float64")
         check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
         finite = not np.isinf(self.anchors).any() and np.isfinite(self.anchor_weight).all()
         check(bool(finite), "anchors or their weights are infinite")
-        check(self.voters >= 0 and self.right.dtype == np.uint8, "the bit table is not of bytes")
+        check(self.voters >= 0, "a number of voters is negative")
         check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
         check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")
-        check(self.anchor_class.dtype == np.intp, "anchor classes are not integers")
         check(bool((self.anchor_class >= 0).all()), "anchor classes are negative")
         check(len(self.similarity.column_scale) == len(self.columns), "column scales are missing")
         check(0 < self.low <= self.high < np.inf, "expertise is not positive")

@@ -18,8 +18,9 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
     check_present,
+    check_within,
     usage_of_all,
 )
 from psephos.vote.voters.cases import CaseVoters
@@ -92,20 +93,19 @@ class Neighbours(ReadsColumns):
     needed: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.metric in METRICS, f"unknown metric {self.metric!r}")
         m, q = len(self.cases), len(self.columns)
-        check(self.cases.shape == (m, q) and self.cases.dtype == np.float64, "cases are no table")
+        check(self.cases.shape == (m, q), "cases are no table")
         check(not np.isinf(self.cases).any(), "a case is infinite")
-        check(self.voter.ndim == 1 and self.voter.dtype == np.intp, "voters are not integers")
-        inside = len(self.voter) > 0 and self.voter.min() >= 0 and self.voter.max() < m
-        check(bool(inside), "a voter is no case")
+        check(self.voter.ndim == 1 and len(self.voter) > 0, "voters are not in a row")
+        check_within(self.voter, m, "a voter is no case")
         check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
         check(bool((self.mass > 0).all()), "the mass of a case is not positive")
         known = self.mass.sum() if len(self.mass) else m
         check(1 <= self.k <= known, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
-        check(shapes and self.is_category.dtype == np.bool_, "scales and columns differ in number")
+        check(shapes, "scales and columns differ in number")
         check(
             bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
             "a column scale is not positive",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import ReadsLike, check, usage_of_all
+from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
@@ -39,10 +39,11 @@ class LocalRelevance(ReadsLike):
     relevance: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         check(self.local.n_voters == 0, "the anchors of numbers have voters")
         m = len(self.local.anchors)
-        table = self.relevance.ndim == 2 and self.relevance.dtype == np.float64
-        check(table and len(self.relevance) == m, "relevance is not a float64 row an anchor")
+        table = self.relevance.ndim == 2 and len(self.relevance) == m
+        check(table, "relevance is not a row an anchor")
         check(bool((self.relevance >= 0).all()), "relevance is negative")
 
     @property
