@@ -185,8 +185,9 @@ class ColumnNetwork:
         The source calls the most common columns main hubs, and says that a column connected to
         one is "either a secondary hub or a synonym": that with main hub A, column B or column C
         predict equally well. It gives no numbers; ours are these. With w the shares and w(j, k) the
-        joint ones, lift(j, k) = w(j, k) / (w(j) w(k)), which is 1 if two columns meet as often as chance
-        has it, and alike(j, k) is the cosine of w(j, .) and w(k, .) over all columns but j and k:
+        joint ones, lift(j, k) = w(j, k) / (w(j) w(k)), which is 1 if two columns meet as often as
+        chance has it, and alike(j, k) is the cosine of w(j, .) and w(k, .) over all columns but j
+        and k:
 
         - *main hub*: w >= 1/2, or the greatest w if none is;
         - every other column, the most used first, is
