@@ -37,7 +37,6 @@ class Integers:
         return f"whole numbers from {self.low} to {self.high}"
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Return one value."""
         return int(rng.integers(self.low, self.high + 1))
 
 
@@ -52,7 +51,6 @@ class Uniform:
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return one value."""
         return float(rng.uniform(self.low, self.high))
 
 
@@ -67,7 +65,6 @@ class LogUniform:
         return f"numbers from {self.low:g} to {self.high:g}, evenly in the logarithm"
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return one value."""
         return math.exp(float(rng.uniform(math.log(self.low), math.log(self.high))))
 
 
@@ -82,7 +79,6 @@ class Choice:
         return f"always {words[0]}" if len(words) == 1 else f"one of {', '.join(words)}"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one value."""
         values: tuple[Any, ...] = self.values
         return values[int(rng.integers(len(values)))]
 

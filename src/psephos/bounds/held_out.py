@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos.bounds.hypotheses import hypotheses_of, refuse_bins
 from psephos.bounds.numerics import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
     Asked,
     checked_delta,
+    hypotheses_of,
+    refuse_bins,
     refuse_seen,
 )
 from psephos.bounds.result import Bound

@@ -100,7 +100,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
         parts["exp(-sum of gamma_t)"] = math.exp(-float(gamma.sum()))
     elif rounds.published == "AdaBoost":
         parts["exp(-2 sum of gamma_t^2)"] = math.exp(-2.0 * float((gamma**2).sum()))
-    return Bound(
+    return one.proved(
         name="training error (theorem 1)",
         value=float(np.prod(z)),
         of="the weighted error on the training rows, each heard at its own place"
@@ -108,7 +108,6 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
         else "the error on these rows, by the weights given",
         source="Freund & Schapire (1997); Bauvin et al. (2023), supplement D.1",
         parts=parts,
-        trivial=one.guess,
     )
 
 

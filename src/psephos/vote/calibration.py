@@ -1,4 +1,8 @@
-"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors."""
+"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors.
+
+``chances(p, apart)`` maps (n, K) probabilities, of labels each on its own (`apart`) or of classes;
+``words(classes)`` says what a map does.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -51,11 +55,9 @@ class Sigmoid:
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "calibrated (sigmoid)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
         return _together(_special.expit(self.slope * _log_odds(chances) + self.offset), apart)
 
@@ -78,11 +80,9 @@ class Temperature:
         check(0 < self.t < np.inf, "a temperature is not a positive number")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "calibrated (temperature)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         if apart:
             return _special.expit(_log_odds(chances) / self.t)
         return _special.softmax(np.log(np.clip(chances, _LEAST, 1.0)) / self.t, axis=1)
@@ -116,11 +116,9 @@ class Isotonic:
             check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.given), "a class lacks a map")
         maps = zip(chances.T, self.given, self.told, strict=True)
         mapped: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
@@ -151,7 +149,6 @@ class Table:
         check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "looked up in a table of posteriors"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
