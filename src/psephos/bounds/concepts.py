@@ -159,8 +159,8 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
         said = target.answers(flat)
         if not np.array_equal(flat, target.code[said]):
             raise one.refuse("a voter says no single class, and the theorem is of hypotheses.")
-        heard = np.eye(k)[said].reshape(len(votes), T, k)
-        p = np.einsum("t,ntk->nk", weights, heard)
+        says = np.eye(k)[said].reshape(len(votes), T, k)
+        p = np.einsum("t,ntk->nk", weights, says)
         bayes += float((1.0 - p.max(axis=1)).sum())
         gibbs += float((1.0 - (p**2).sum(axis=1)).sum())
     return one.proved(

@@ -378,8 +378,8 @@ def _prior_and_rows(
         return divergence, (INDEPENDENT, SETTINGS, OUT_OF_BAG)
     if rows == "held-out":
         divergence = divergence_of(one, "weights" if prior is None else prior, weights)
-        told = "the rows are held out: neither voters, weights nor settings were chosen by them"
-        return divergence, (INDEPENDENT, refuse_seen(one, told))
+        assumed = "the rows are held out: neither voters, weights nor settings were chosen by them"
+        return divergence, (INDEPENDENT, refuse_seen(one, assumed))
     if facts is not None and not isinstance(prior, list | tuple | np.ndarray):
         if prior is not None:
             raise one.refuse(
@@ -392,8 +392,8 @@ def _prior_and_rows(
             "weights that were learned on these rows cannot be their own prior: give the prior "
             "that was chosen before, as prior='uniform' or one number a voter."
         )
-    told = "all voters that the prior is over, with what they say, were fixed before the rows"
-    return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, told))
+    assumed = "all voters that the prior is over, with what they say, were fixed before the rows"
+    return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, assumed))
 
 
 def _refuse_none(one: Asked, n: int) -> None:

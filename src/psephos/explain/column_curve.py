@@ -132,14 +132,14 @@ class ColumnCurveDisplay(Display):
         for s, (train, test) in enumerate(splits):
             fitted = _safe_indexing(X, train), y[train]
             held = _safe_indexing(X, test), y[test]
-            told: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
-            path = estimator.path(*fitted, budgets, **told)
+            more: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
+            path = estimator.path(*fitted, budgets, **more)
             for b, model in enumerate(path.values()):
                 scores[b, s] = scorer(model, *held)
                 selected[b, s, model.selection_.chosen] = True
             whole = _on_all_columns(estimator)
-            told = told if hasattr(whole, "anatomy") else {}
-            reference[s] = scorer(whole.fit(*fitted, **told), *held)
+            more = more if hasattr(whole, "anatomy") else {}
+            reference[s] = scorer(whole.fit(*fitted, **more), *held)
         names = tuple(table.schema.words().columns)
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(budgets, scores, reference, selected, names, scoring, share)

@@ -47,10 +47,10 @@ class MissedDisplay(Display):
     --------
     >>> from psephos.explain import MissedDisplay
     >>> truth = ["ill", "ill", "ill", "well", "well"]
-    >>> told = MissedDisplay.from_predictions(truth, [0.9, 0.6, 0.2, 0.1, 0.7], pos_label="ill")
-    >>> print(told)
+    >>> display = MissedDisplay.from_predictions(truth, [0.9, 0.6, 0.2, 0.1, 0.7], pos_label="ill")
+    >>> print(display)
     From 0.5 on called ill: 2 of 3 ill found, 1 missed; 1 of 2 well cleared, 1 false alarm.
-    >>> told.at(0.15).counts.missed
+    >>> display.at(0.15).counts.missed
     0
     """
 

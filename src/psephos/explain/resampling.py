@@ -312,9 +312,9 @@ def _fitted(draws: Draws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _F
     pairs = zip(names, seeds, strict=False)
     model.set_params(**{n: int(s >> 1) for n, s in pairs if n != fixed})
     # models of psephos divide rows for themselves: copies of a row stay together, like a group
-    told: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
+    more: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
     own = _safe_indexing(p.X, rows)
-    model.fit(own, p.y[rows], **told)
+    model.fit(own, p.y[rows], **more)
     train = float(p.losses(p.says(model, own), p.y[rows]).mean())
     asked, y = p.asked
     out = np.arange(len(y))

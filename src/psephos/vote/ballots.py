@@ -89,11 +89,11 @@ class Ballots:
     @classmethod
     def of(cls, vote: Vote, names: Names, X: Any, case_ids: list[Any]) -> "Ballots":
         """Return the ballots of a model's voters, of neighbours those that have a weight."""
-        heard = vote.heard(X)
-        if heard is None:
+        weighed = vote.weighed(X)
+        if weighed is None:
             return cls(vote, names, X, case_ids)
-        heard = heard if len(heard) else np.zeros(1, dtype=np.intp)  # a vote has a voter
-        return cls(vote.take(heard), names, X, case_ids, heard + 1)
+        weighed = weighed if len(weighed) else np.zeros(1, dtype=np.intp)  # a vote has a voter
+        return cls(vote.take(weighed), names, X, case_ids, weighed + 1)
 
     def __post_init__(self) -> None:
         score, mass = self.vote.score_and_mass(self.X)
@@ -202,7 +202,7 @@ class Ballots:
         for t, reason in enumerate(self.reasons[case]):
             if silent and self.shares[case, t] == 0:
                 continue
-            # the one that answers, where one does, is told apart from those that say the same
+            # the one that answers, where one does, is shown apart from those that say the same
             asked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
             key = repr(reason), self._vote_words(case, t), asked
             alike.setdefault(key, []).append(t)
@@ -308,9 +308,9 @@ class Ballots:
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
-        told = ["; ".join(looked_up_words(self, i)) for i in range(n)]
-        if any(told):
-            table["looked_up"] = [words for words in told for _ in range(voters)]
+        shown = ["; ".join(looked_up_words(self, i)) for i in range(n)]
+        if any(shown):
+            table["looked_up"] = [words for words in shown for _ in range(voters)]
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:

@@ -158,11 +158,11 @@ class Table:
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
 
-    def unheard(self, chances: _Floats, heard: NDArray[np.bool_], apart: bool) -> _Floats:
+    def with_prior(self, chances: _Floats, weighed: NDArray[np.bool_], apart: bool) -> _Floats:
         """Return these chances, of rows on which no voter has a weight the prior."""
         if not len(self.prior):
             return chances
-        return np.where(heard[:, None], chances, _together(self.prior[None], apart))
+        return np.where(weighed[:, None], chances, _together(self.prior[None], apart))
 
 
 @register

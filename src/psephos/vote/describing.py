@@ -62,7 +62,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     scale = _scale(vote)
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
-    shown = _CASES if hasattr(vote.weighting, "heard") else len(groups)
+    shown = _CASES if hasattr(vote.weighting, "weighed") else len(groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS

@@ -88,7 +88,7 @@ OPTIONAL = {
     "primary_voters": "() -> the voters that a complete case needs",
     "reserve": "() -> (T,): who has weight only where values are missing",
     "similarity": "the `InverseDistance` of local weights, for bounds",
-    "heard": "(X) -> the voters that have a weight on any row",
+    "weighed": "(X) -> the voters that have a weight on any row",
     "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
     "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
     "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",

@@ -306,9 +306,9 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
-    def heard(self, X: Any) -> NDArray[np.intp] | None:
+    def weighed(self, X: Any) -> NDArray[np.intp] | None:
         """Return the voters that have a weight on any row; None unless the weighting says so."""
-        return ask(self._compact.weighting, "heard", None, self._dense(X))
+        return ask(self._compact.weighting, "weighed", None, self._dense(X))
 
     def similarities(self, X: Any) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""

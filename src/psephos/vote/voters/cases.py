@@ -1,5 +1,6 @@
 """Training cases as voters: each votes for what it is itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Nullable
 from psephos.vote.codec import register
-from psephos.vote.names import Names
+from psephos.vote.names import Names, plural
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -19,10 +20,20 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import CaseLike, Reason
 
-__all__ = ["CaseVoters"]
+__all__ = ["CaseVoters", "near_words"]
 
 _Floats = NDArray[np.float64]
 _NAMED = 6  # a rule names no more columns than this
+
+
+def near_words(row: Any, values: Sequence[str]) -> str:
+    """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
+    named = "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
+    if not values:
+        return f"near {named}, by no column: the same weight everywhere"
+    more = len(values) - _NAMED
+    rest = f" and {plural(more, 'more column')}" if more > 0 else ""
+    return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
 
 @register
@@ -80,14 +91,10 @@ class CaseVoters(ReadsColumns):
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
-        row = self.rows.tolist()[voter]
-        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
         words = Names(names, levels)
-        cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
-        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
-        more = len(cells) - len(values)
-        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(values)}{rest}"
+        cells = zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True)
+        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells]
+        return near_words(self.rows.tolist()[voter], values)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it."""

@@ -22,10 +22,10 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
-__all__ = ["NaiveBayesVoters", "QuadraticVoters"]
+__all__ = ["NaiveBayesVoters", "QuadraticVoters", "votes_by_score"]
 
 _Floats = NDArray[np.float64]
-_SPOKEN = 4  # columns that a rule spells out
+_NAMED = 4  # columns that a rule spells out
 _LOWEST = -1e300  # of a score, so that differences of scores are numbers
 _SAYS = ("answer", "probability")
 
@@ -94,7 +94,7 @@ class NaiveBayesVoters(ReadsColumns):
             score = np.tile(self.log_prior[t], (len(X), 1))
             for column in self._own(t):  # one column after the other: one order of sums
                 score -= self._density(t, column, read[:, column])
-            out[:, t] = _said(score, self.value, self.says)
+            out[:, t] = votes_by_score(score, self.value, self.says)
         return out
 
     def _density(self, voter: int, column: int, values: _Floats) -> _Floats:
@@ -259,7 +259,7 @@ class QuadraticVoters(ReadsColumns):
             check_present(read, "quadratic discriminants")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
-            out[:, t] = _said(self._scores(t, read), self.value, self.says)
+            out[:, t] = votes_by_score(self._scores(t, read), self.value, self.says)
         return out
 
     def _scores(self, voter: int, read: _Floats) -> _Floats:
@@ -346,7 +346,7 @@ def _distances(read: _Floats, mean: _Floats, matrices: _Floats, score: _Floats) 
             score[:, k] -= 0.5 * length * length
 
 
-def _said(score: _Floats, value: _Floats, says: str) -> _Floats:
+def votes_by_score(score: _Floats, value: _Floats, says: str) -> _Floats:
     """Return the (n, K) votes of scores (n, classes); 0 where a score is missing."""
     missing = np.isnan(score).any(axis=1)
     if says == "answer":
@@ -367,7 +367,7 @@ def _rule(kind: str, names: list[str], mean: _Floats, deviation: _Floats) -> str
     """Return a density's columns in words: mean and deviation of each class, in their order."""
     if not names:
         return f"{kind} on 0 columns: the classes' shares"
-    if len(names) > _SPOKEN:
+    if len(names) > _NAMED:
         return f"{kind} on {len(names)} columns"
     parts = [
         f"{name} ({' | '.join(f'{m:.4g} ± {s:.4g}' for m, s in zip(*pair, strict=True))})"

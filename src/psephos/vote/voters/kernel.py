@@ -21,6 +21,7 @@ from psephos.vote.part import (
     usage_at,
 )
 from psephos.vote.reasons import Reason, scored
+from psephos.vote.voters.gaussian import votes_by_score
 
 __all__ = ["KernelVoters"]
 
@@ -185,19 +186,11 @@ class KernelVoters(ReadsColumns):
 
     def _said(self, margins: _Floats) -> _Floats:
         """Return the (n, K) votes of margins (n, P)."""
-        n_classes = len(self.value)
-        if n_classes == 2:
+        if len(self.value) == 2:
             scores = np.concatenate([np.zeros_like(margins), margins], axis=1)
         else:
-            scores = _pair_scores(margins, n_classes)
-        if self.says == "answer":
-            return self.value[scores.argmax(axis=1)]
-        share = np.exp(scores - scores.max(axis=1, keepdims=True))
-        total, votes = share[:, 0].copy(), share[:, 0, None] * self.value[0]
-        for k in range(1, n_classes):  # one order of sums, whatever the rows
-            total += share[:, k]
-            votes += share[:, k, None] * self.value[k]
-        return votes / total[:, None]
+            scores = _pair_scores(margins, len(self.value))
+        return votes_by_score(scores, self.value, self.says)
 
     def usage(self) -> Any:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))

@@ -12,12 +12,12 @@ from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import Columns, ReadsLike, check, check_part, named_of
 from psephos.vote.reasons import Always, CaseLike, Reason
+from psephos.vote.voters.cases import near_words
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
 __all__ = ["PrototypeVoters"]
 
 _Floats = NDArray[np.float64]
-_MOST_NAMED = 6  # a rule names no more columns than this
 
 
 @register
@@ -107,15 +107,8 @@ class PrototypeVoters(ReadsLike):
             return self.name
         v = self.batches.inverse_bandwidth[batch]
         sharpest = [d for d in np.argsort(-v, kind="stable").tolist() if v[d] > 0]
-        row = self.rows.tolist()[voter]
-        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
-        place = "near a training case" if row in (-1, "") else place
-        if not sharpest:
-            return f"{place}, by no column: the same weight everywhere"
-        values = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
-        more = len(sharpest) - _MOST_NAMED
-        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(values)}{rest}"
+        values = [self._value(voter, d, names, levels) for d in sharpest]
+        return near_words(self.rows.tolist()[voter], values)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""

@@ -269,7 +269,7 @@ class Neighbours(ReadsColumns):
 
         return sums
 
-    def heard(self, X: _Floats) -> NDArray[np.intp]:
+    def weighed(self, X: _Floats) -> NDArray[np.intp]:
         """Return the voters that are a neighbour of any row of X, in their order."""
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
