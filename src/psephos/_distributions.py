@@ -7,15 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 __all__ = [
-    "BALANCED",
-    "WEIGHTS",
-    "Choice",
-    "Distribution",
-    "Integers",
-    "LogUniform",
-    "Uniform",
-    "draw",
-]
+    "BALANCED", "WEIGHTS", "Choice", "Distribution", "Integers", "LogUniform", "Uniform", "draw",
+]  # fmt: skip
 
 
 class Distribution(Protocol):

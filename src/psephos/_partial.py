@@ -21,14 +21,9 @@ from psephos._labels import (
 from psephos.vote import Target
 
 __all__ = [
-    "SoftLabels",
-    "known_rows",
-    "later_labels",
-    "later_soft",
-    "later_weight",
-    "partial_target",
+    "SoftLabels", "known_rows", "later_labels", "later_soft", "later_weight", "partial_target",
     "soft_target",
-]
+]  # fmt: skip
 
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]

@@ -27,16 +27,7 @@ from psephos.bounds.result import Bound
 from psephos.bounds.training import training_error_bound
 
 __all__ = [
-    "Bound",
-    "c_bound",
-    "folds_bound",
-    "gibbs_bound",
-    "held_out_bound",
-    "occam_bound",
-    "pac_bayes_c_bound",
-    "pac_bayes_kl_bound",
-    "sample_compression_bound",
-    "tandem_bound",
-    "training_error_bound",
-    "version_space_bound",
-]
+    "Bound", "c_bound", "folds_bound", "gibbs_bound", "held_out_bound", "occam_bound",
+    "pac_bayes_c_bound", "pac_bayes_kl_bound", "sample_compression_bound", "tandem_bound",
+    "training_error_bound", "version_space_bound",
+]  # fmt: skip

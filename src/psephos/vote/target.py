@@ -11,13 +11,8 @@ from psephos.vote.codec import register
 from psephos.vote.names import number, percent
 
 __all__ = [
-    "AnyTarget",
-    "CostTarget",
-    "LabelsTarget",
-    "NumbersTarget",
-    "RegressionTarget",
-    "Target",
-]
+    "AnyTarget", "CostTarget", "LabelsTarget", "NumbersTarget", "RegressionTarget", "Target",
+]  # fmt: skip
 
 _NAMED = 4  # classes of a vote that are named
 _LABELS = (bool, int, float, str)

@@ -15,21 +15,6 @@ from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner
 from psephos.vote.reasons.scores import Score, Term
 
 __all__ = [
-    "Abstention",
-    "Always",
-    "CaseLike",
-    "FittedEstimator",
-    "Gate",
-    "Inner",
-    "OfAnswers",
-    "Path",
-    "Reason",
-    "Route",
-    "Score",
-    "Spread",
-    "Term",
-    "Test",
-    "abstention",
-    "read_by",
-    "scored",
-]
+    "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "Inner", "OfAnswers", "Path",
+    "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by", "scored",
+]  # fmt: skip
