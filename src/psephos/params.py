@@ -239,13 +239,7 @@ def kept(value: Any) -> Any:
 
 
 def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
-    """Raise PsephosError naming the first constructor parameter that breaks its constraint.
-
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value its constraint does not allow, or a model file did not keep it.
-    """
+    """Raise PsephosError naming the first constructor parameter that breaks its constraint."""
     kind = type(estimator).__name__
     for name, value in vars(estimator).items():
         if isinstance(value, Unsaved):

@@ -256,13 +256,7 @@ def estimator_classes() -> "Mapping[str, type[VoteEstimator]]":
 
 
 def import_models(module: str) -> None:
-    """Import a module that registers models.
-
-    Raises
-    ------
-    PsephosError
-        If it cannot be imported.
-    """
+    """Import a module that registers models."""
     try:
         import_module(module)
     except PsephosError:

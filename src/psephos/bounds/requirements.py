@@ -79,14 +79,7 @@ class Asked(NamedTuple):
 
 
 def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
-    """Return a fitted model's vote and the rows as it reads them.
-
-    Raises
-    ------
-    PsephosError
-        If it is no fitted model of psephos that answers with one class, or its answer is not that
-        of the weighted vote; or if a label is unknown.
-    """
+    """Return a fitted model's vote and the rows as it reads them."""
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
         raise PsephosError(
@@ -135,13 +128,7 @@ def refuse_unless_binary(one: Asked) -> None:
 
 
 def constant_weights(one: Asked) -> _Floats:
-    """Return Q: the weights as a distribution over the voters, (T,).
-
-    Raises
-    ------
-    PsephosError
-        If weights depend on the case, or one is negative.
-    """
+    """Return Q: the weights as a distribution over the voters, (T,)."""
     weights = one.vote.constant_weights()
     if weights is None:
         raise one.refuse(
@@ -303,15 +290,7 @@ def _surprise(rows: list[bytes]) -> float:
 
 # ---------------------------------------------------------------------- rows out of bag
 def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
-    """Return which rows each voter was not grown on, (T, n).
-
-    Raises
-    ------
-    PsephosError
-        If the model does not know, if these are not the rows of its fit, or if rows were not drawn
-        alike: by weights, or with copies of a row drawn together. Then rows left out are no sample
-        of what new rows come from.
-    """
+    """Return which rows each voter was not grown on, (T, n)."""
     ask: Any = getattr(one.model, "left_out", None)
     if ask is None:
         raise one.refuse(

@@ -9,13 +9,7 @@ __all__ = ["Display", "axes_of", "plain", "pyplot"]
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Return matplotlib's pyplot."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -30,11 +30,6 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
 
     Asked are the models of the lowest tier that have all their columns: those that vote, and with
     ``vote='best'`` those that would. A voter that reads nothing is no model.
-
-    Raises
-    ------
-    PsephosError
-        If the vote is not that of a library of models of classes.
     """
     weighting = vote.weighting
     target: Any = vote.target

@@ -248,13 +248,7 @@ class _Numbers:
         return score
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Raise: a margin is for classes.
-
-        Raises
-        ------
-        PsephosError
-            Always.
-        """
+        """Raise: a margin is for classes."""
         raise PsephosError("a margin needs classes: this vote answers with a number.")
 
 

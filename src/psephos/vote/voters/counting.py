@@ -103,11 +103,6 @@ class Problem:
         """Return the number of consistent hypotheses, weighted by the prior; exactly.
 
         Without the empty hypothesis.
-
-        Raises
-        ------
-        TooManyStates
-            If more than `most` sets of negatives would be told apart.
         """
         every, columns, free = self._layers()
         states, seen = {every: free}, 0

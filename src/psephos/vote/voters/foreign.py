@@ -23,13 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
-    """Return what an estimator answers.
-
-    Raises
-    ------
-    PsephosError
-        If values are missing and it takes none.
-    """
+    """Return what an estimator answers."""
     try:
         return np.asarray(getattr(estimator, method)(table))
     except ValueError as error:
