@@ -17,7 +17,8 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_within,
     kinds_of,
     log_odds,
     usage_at,
@@ -74,16 +75,15 @@ class NestedVoters(ReadsColumns):
     abstains: bool
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.says in _SAYS, f"votes cannot say {self.says!r}")
-        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        check(self.value.ndim == 2, "codes are not a table")
         same = len(self.inner) == len(self.places) == len(self.levels)
         check(same, "votes, their columns and their categories differ in number")
         for vote, places, levels in zip(self.inner, self.places, self.levels, strict=True):
             check(places.dtype == np.intp, "positions are not integers")
             check(places.shape == (vote.n_features,), "a vote has another table")
-            inside = (places >= 0) & (places < len(self.columns))
-            check(bool(inside.all()), "a vote reads a column outside the list")
+            check_within(places, len(self.columns), "a vote reads a column outside the list")
             for j, values in levels:
                 known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
                 check(known and values.dtype == np.float64, "categories are not a row of numbers")
