@@ -245,8 +245,9 @@ class ValuesDisplay(Display):
             **{name: [int(one[c]) for one in rows] for c, name in enumerate(self.classes)},
         }
 
-    def _figure(self) -> dict[str, Any]:
-        return {"figsize": (9, 0.9 + 0.7 * len(self.classes))}
+    @property
+    def _size(self) -> Any:
+        return 9, 0.9 + 0.7 * len(self.classes)
 
     def _draw(self, axes: Any) -> None:
         known = ~np.isnan(self.values)

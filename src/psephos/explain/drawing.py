@@ -37,6 +37,8 @@ def plain(text: Any) -> str:
 class Display(Framed):
     """What has a `table`, a data frame of it, and a picture that its class describes."""
 
+    _size: Any = None  # of new axes, in inches
+
     def plot(self, ax: Any = None) -> Any:
         """Draw it by matplotlib.
 
@@ -54,13 +56,9 @@ class Display(Framed):
         MissingExtraError
             If matplotlib is not installed.
         """
-        axes = axes_of(ax, **self._figure())
+        axes = axes_of(ax, figsize=self._size)
         self._draw(axes)
         return axes
-
-    def _figure(self) -> dict[str, Any]:
-        """Return the settings of new axes."""
-        return {}
 
     def _draw(self, axes: Any) -> None:
         raise NotImplementedError

@@ -62,6 +62,7 @@ class MissedDisplay(Display):
     estimator_name: str
     ids: tuple[str, ...]
     groups: NDArray[Any] | None = None
+    _size = (9, 4)
 
     @classmethod
     def from_estimator(
@@ -232,9 +233,6 @@ class MissedDisplay(Display):
             f"found, {c.missed} missed; {c.cleared} of {c.alarms + c.cleared} {neg} cleared, "
             f"{alarms}."
         )
-
-    def _figure(self) -> dict[str, Any]:
-        return {"figsize": (9, 4)}
 
     def _draw(self, axes: Any) -> None:
         c, called = self.counts, self.answers >= self.threshold
