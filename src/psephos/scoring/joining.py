@@ -13,8 +13,7 @@ _PACKAGE = _HERE.parent
 _WORDS = (
     "_files/cells.py", "_files/levels.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
-    "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
-    "vote/reasons/composed.py",
+    "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
     "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",

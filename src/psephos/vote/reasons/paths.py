@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, compared, number, percent
+from psephos.vote.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 __all__ = ["Path", "Spread", "Test"]
@@ -88,9 +88,7 @@ class Test(NamedTuple):
 
     def _set(self, names: Names, bound: Any = None) -> str:
         codes = self.bound if bound is None else bound
-        listed = [names.level(self.column, code) for code in codes[:_IN_SET]]
-        more = len(codes) - len(listed)
-        return "{" + ", ".join(listed) + (f" and {more} more" if more else "") + "}"
+        return f"{{{listed([names.level(self.column, code) for code in codes], _IN_SET)}}}"
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the condition as plain values, categories in words."""

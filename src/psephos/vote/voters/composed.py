@@ -23,8 +23,7 @@ from psephos.vote.part import (
     sparse,
     training_rows,
 )
-from psephos.vote.reasons import Reason
-from psephos.vote.reasons.composed import OfAnswers
+from psephos.vote.reasons import OfAnswers, Reason
 
 __all__ = ["ComposedVoters", "answer_names", "as_read"]
 
