@@ -1,7 +1,7 @@
 """The branch taken through a tree, a stump or a rule."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -157,18 +157,15 @@ class Path(Reason):
     def cells(self) -> list[tuple[int, float]]:
         return list({test.column: test.value for test in self.tests}.items())
 
-    def clauses(self, names: Names) -> list[str]:
+    def words(self, names: Names) -> str:
         """Return one clause a column: of several thresholds the nearest."""
-        return [words for _, words in _merged(self.tests, names)]
+        return " and ".join(_merged(self.tests, names))
 
     def data(self, names: Names) -> dict[str, Any]:
         return {**super().data(names), "tests": [test.data(names) for test in self.tests]}
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        return replace(self, tests=tuple(test.mapped(columns, codes) for test in self.tests))
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        return replace(self, tests=tuple(t.decoded(columns, levels, x) for t in self.tests))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        return replace(self, tests=tuple(map(change, self.tests)))
 
 
 @dataclass(frozen=True)
@@ -187,12 +184,12 @@ class Spread(Reason):
             {column: value for path in self.paths for column, value in path.cells()}.items()
         )
 
-    def clauses(self, names: Names) -> list[str]:
+    def words(self, names: Names) -> str:
         """Return the largest parts."""
         order = sorted(range(len(self.paths)), key=lambda i: -self.shares[i])
         parts = [f"{percent(self.shares[i])}: {self._part(i, names)}" for i in order[:NAMED]]
         more = len(order) - len(parts)
-        return ["; ".join(parts) + (f"; and {more} smaller parts" if more else "")]
+        return "; ".join(parts) + (f"; and {more} smaller parts" if more else "")
 
     def _part(self, i: int, names: Names) -> str:
         words = self.paths[i].words(names)
@@ -203,16 +200,13 @@ class Spread(Reason):
         paths = [{"share": share, **path.data(names)} for share, path in parts]
         return {**super().data(names), "paths": paths}
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        return replace(self, paths=tuple(path.mapped(columns, codes) for path in self.paths))
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        return replace(self, paths=tuple(p.decoded(columns, levels, x) for p in self.paths))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        return replace(self, paths=tuple(map(change, self.paths)))
 
 
-def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
-    """Return (column, words) of tests, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
-    found: list[tuple[int, str]] = []
+def _merged(tests: Sequence[Test], names: Names) -> list[str]:
+    """Return tests in words, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
+    found: list[str] = []
     for column in dict.fromkeys(test.column for test in tests):
         own = [test for test in tests if test.column == column]
         upper = [t for t in own if t.relation in ("<=", "<")]
@@ -222,7 +216,7 @@ def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
         kept = [min(upper, key=lambda t: t.bound)] if upper else []
         kept = ([max(lower, key=lambda t: t.bound)] if lower else []) + kept
         kept += sets[-1:] + [t for t in dict.fromkeys(rest) if t not in sets]
-        found.append((column, _sentence(kept, names)))
+        found.append(_sentence(kept, names))
     return found
 
 

@@ -28,9 +28,6 @@ class ReadReason(Reason):
         more = len(self.columns) - len(read)
         return ", ".join(read) + (f" and {more} more" if more else "")
 
-    def clauses(self, names: Names) -> list[str]:
-        return [self.words(names)]
-
     def data(self, names: Names) -> dict[str, Any]:
         read = [
             {"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in self.cells()
@@ -179,9 +176,6 @@ class CaseLike(Reason):
         """Return (column, the case's value, the training case's) of every column compared."""
         return list(zip(self.columns, self.values, self.theirs, strict=True))
 
-    def clauses(self, names: Names) -> list[str]:
-        return [self.words(names)]
-
     def data(self, names: Names) -> dict[str, Any]:
         cells = [
             {
@@ -207,6 +201,9 @@ class CaseLike(Reason):
             values=outer(self.values),
             theirs=outer(self.theirs),
         )
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        return self.mapped(columns, {})
 
 
 def _near(similarity: float) -> str:
