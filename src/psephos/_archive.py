@@ -105,13 +105,7 @@ def check_text(data: bytes) -> None:
 
 
 def read_json(data: bytes) -> dict[str, Any]:
-    """Return the object that JSON text holds.
-
-    Raises
-    ------
-    ModelFileError
-        If it is not such text, is nested too deeply, or holds what is no character or number.
-    """
+    """Return the object that JSON text holds."""
     check_text(data)
     text = data.decode("utf-8")  # strictly: json would guess
     content = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)

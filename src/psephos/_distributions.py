@@ -7,15 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 __all__ = [
-    "BALANCED",
-    "WEIGHTS",
-    "Choice",
-    "Distribution",
-    "Integers",
-    "LogUniform",
-    "Uniform",
-    "draw",
-]
+    "BALANCED", "WEIGHTS", "Choice", "Distribution", "Integers", "LogUniform", "Uniform", "draw",
+]  # fmt: skip
 
 
 class Distribution(Protocol):
@@ -37,7 +30,6 @@ class Integers:
         return f"whole numbers from {self.low} to {self.high}"
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Return one value."""
         return int(rng.integers(self.low, self.high + 1))
 
 
@@ -52,7 +44,6 @@ class Uniform:
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return one value."""
         return float(rng.uniform(self.low, self.high))
 
 
@@ -67,7 +58,6 @@ class LogUniform:
         return f"numbers from {self.low:g} to {self.high:g}, evenly in the logarithm"
 
     def draw(self, rng: np.random.Generator) -> float:
-        """Return one value."""
         return math.exp(float(rng.uniform(math.log(self.low), math.log(self.high))))
 
 
@@ -82,7 +72,6 @@ class Choice:
         return f"always {words[0]}" if len(words) == 1 else f"one of {', '.join(words)}"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one value."""
         values: tuple[Any, ...] = self.values
         return values[int(rng.integers(len(values)))]
 

@@ -105,13 +105,7 @@ class Context:
 
 # ---------------------------------------------------------------------- tables
 def as_given(X: Any) -> Any:
-    """Return a table whose masked values are missing, or as it is.
-
-    Raises
-    ------
-    PsephosError
-        If it is what would be read as numbers and is none: dates, a dictionary, a text.
-    """
+    """Return a table whose masked values are missing, or as it is."""
     if isinstance(X, np.ma.MaskedArray):
         plain = np.array(X.data, dtype=None if X.dtype.kind == "O" else np.float64)
         plain[np.ma.getmaskarray(X)] = None if X.dtype.kind == "O" else np.nan

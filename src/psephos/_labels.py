@@ -14,25 +14,11 @@ from psephos._errors import PsephosError
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 __all__ = [
-    "Labels",
-    "class_factors",
-    "class_target",
-    "codes_among",
-    "declared_classes",
-    "is_table",
-    "names_of",
-    "number_target",
-    "read_groups",
-    "read_labels",
-    "read_numbers",
-    "read_sample_weight",
-    "read_several_numbers",
-    "read_target",
-    "read_weight",
-    "refuse_large_weights",
-    "refuse_repeated",
+    "Labels", "class_factors", "class_target", "codes_among", "declared_classes", "is_table",
+    "names_of", "number_target", "read_groups", "read_labels", "read_numbers", "read_sample_weight",
+    "read_several_numbers", "read_target", "read_weight", "refuse_large_weights", "refuse_repeated",
     "require_answers",
-]
+]  # fmt: skip
 
 
 _MOST_WEIGHT = 1e15
@@ -86,13 +72,7 @@ def _as_array(y: Any) -> NDArray[Any]:
 
 
 def require_answers(y: Any) -> None:
-    """Raise PsephosError unless a row has an answer to be scored against.
-
-    Raises
-    ------
-    PsephosError
-        If y is missing, or one of its values.
-    """
+    """Raise PsephosError unless a row has an answer to be scored against."""
     if y is None:
         raise PsephosError("score needs y, the true answers of the rows.")
     given = np.asarray(y)
@@ -165,13 +145,7 @@ def number_target(
 
 
 def read_groups(groups: Any, n: int) -> NDArray[Any] | None:
-    """Return the group of each row, or None.
-
-    Raises
-    ------
-    PsephosError
-        If there is not one for each row, or one is missing.
-    """
+    """Return the group of each row, or None."""
     if groups is None:
         return None
     named = np.asarray(groups)
@@ -232,13 +206,7 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
 def declared_classes(
     declared: Any, classes: NDArray[Any], codes: NDArray[np.intp]
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return (classes, codes) in the order in which the classes are declared, those of no row too.
-
-    Raises
-    ------
-    PsephosError
-        If a label is not among them, or is a word where they are numbers.
-    """
+    """Return (classes, codes) in the order of the declared classes, those of no row too."""
     labels = np.asarray(declared).tolist()
     refuse_repeated(labels)
     place = {label: k for k, label in enumerate(labels)}
@@ -390,14 +358,7 @@ def read_weight(
     codes: NDArray[np.intp],
     least: int = 2,
 ) -> NDArray[np.float64]:
-    """Return each row's weight: sample weight times class weight.
-
-    Raises
-    ------
-    PsephosError
-        If a weight is not a finite number of at least 0, their sum is not finite, or rows of
-        positive weight have fewer than `least` classes.
-    """
+    """Return each row's weight: sample weight times class weight."""
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
         known = np.unique(y).tolist()
@@ -414,13 +375,7 @@ def read_weight(
 
 
 def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    """Return one finite weight of at least 0 per row.
-
-    Raises
-    ------
-    PsephosError
-        If a weight is not a finite number of at least 0, or their sum is not finite.
-    """
+    """Return one finite weight of at least 0 per row."""
     try:
         plain = np.asarray(1.0 if sample_weight is None else sample_weight)
         if plain.dtype.kind in "cmMSUV":  # numpy would make numbers of some

@@ -21,14 +21,9 @@ from psephos._labels import (
 from psephos.vote import Target
 
 __all__ = [
-    "SoftLabels",
-    "known_rows",
-    "later_labels",
-    "later_soft",
-    "later_weight",
-    "partial_target",
+    "SoftLabels", "known_rows", "later_labels", "later_soft", "later_weight", "partial_target",
     "soft_target",
-]
+]  # fmt: skip
 
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]
@@ -74,11 +69,6 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     The code of a row without a label is -1. Its weight is its sample weight: class weights are of
     labels. Where the estimator learns from one labelled class (`one_class`), the other is that of
     `classes`, or 0 beside 1, False beside True.
-
-    Raises
-    ------
-    PsephosError
-        If no row has a label, or those that have are of one class.
     """
     mark = getattr(estimator, "unlabeled", None)
     known = known_rows(y, mark)
@@ -130,11 +120,6 @@ def soft_target(
     else counted from 0.
     A row of which all are missing has no label (all 0) where the estimator takes such rows. A class
     weight counts as in a row of each class with its share of the row's weight.
-
-    Raises
-    ------
-    PsephosError
-        If a row is no distribution, or fewer than two classes have any probability.
     """
     soft, empty = _distributions(X, y, estimator.partial_labels)
     classes = _classes(estimator, y, soft.shape[1])
@@ -184,13 +169,7 @@ def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
 def later_labels(
     estimator: Any, X: Any, y: Any, classes: Any, known: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return (classes, codes) of labels that need not name every class.
-
-    Raises
-    ------
-    PsephosError
-        If a label is none of the classes, or other classes were known before.
-    """
+    """Return (classes, codes) of labels that need not name every class."""
     if classes is None and known is None:
         return read_target(X, y)
     given: Any = known if classes is None else np.unique(column_or_1d(np.asarray(classes)))
@@ -219,11 +198,6 @@ def later_soft(
 
     Columns are the classes that y names (a data frame, `SoftLabels`), else `classes` in the order
     given, else those known, else they are counted from 0.
-
-    Raises
-    ------
-    PsephosError
-        If a row is no distribution, or the classes are others than those known before.
     """
     soft, _ = _distributions(X, y, partial=False)
     own = y.classes if isinstance(y, SoftLabels) else names_of(y)
@@ -253,13 +227,7 @@ def later_soft(
 def later_weight(
     sample_weight: Any, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp]
 ) -> _Floats:
-    """Return each row's weight, where not every class need be there.
-
-    Raises
-    ------
-    PsephosError
-        If the class weights are 'balanced', or name what is no class.
-    """
+    """Return each row's weight, where not every class need be there."""
     weight = read_sample_weight(sample_weight, len(codes))
     if isinstance(class_weight, str):
         raise PsephosError(

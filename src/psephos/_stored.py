@@ -12,7 +12,9 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GREATEST", "AnySize", "Distance", "Nullable", "Thresholds", "fault", "hints"]
+__all__ = [
+    "GREATEST", "AnySize", "Distance", "Nullable", "Thresholds", "array_types", "fault", "hints",
+]  # fmt: skip
 
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
@@ -33,6 +35,20 @@ _PLAIN = (bool, int, str, type(None))
 def hints(cls: type[Any]) -> dict[str, Any]:
     """Return what the fields of a part, or the annotated attributes of a class, may hold."""
     return get_type_hints(cls, include_extras=True)
+
+
+@cache
+def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
+    """Return the fields of a part that are arrays of one type, and that type."""
+    found: dict[str, np.dtype[Any]] = {}
+    for name, hint in hints(cls).items():
+        while get_origin(hint) in (Annotated, Union, UnionType):
+            hint = get_args(hint)[0]
+        kind = get_args(hint)[1] if get_origin(hint) is np.ndarray else None
+        wanted: Any = get_args(kind)[0] if get_args(kind) else Any
+        if wanted not in (Any, np.generic):
+            found[name] = np.dtype(wanted)
+    return found
 
 
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:

@@ -15,16 +15,9 @@ from psephos._distributions import Choice, Distribution, Integers, LogUniform, U
 from psephos._errors import PsephosError
 
 __all__ = [
-    "Anatomy",
-    "Choice",
-    "Contender",
-    "Distribution",
-    "Integers",
-    "LogUniform",
-    "Params",
-    "Shape",
+    "Anatomy", "Choice", "Contender", "Distribution", "Integers", "LogUniform", "Params", "Shape",
     "Uniform",
-]
+]  # fmt: skip
 
 Params = dict[str, Any]
 _NAME = r"[A-Za-z0-9][\w-]{0,63}"

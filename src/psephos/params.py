@@ -11,23 +11,9 @@ import numpy as np
 from psephos._errors import PsephosError
 
 __all__ = [
-    "Anything",
-    "ClassWeight",
-    "Classes",
-    "Constraint",
-    "Flag",
-    "Folder",
-    "Function",
-    "Interval",
-    "Jobs",
-    "OneOf",
-    "Options",
-    "Seed",
-    "Unsaved",
-    "Voter",
-    "check_params",
-    "kept",
-]
+    "Anything", "ClassWeight", "Classes", "Constraint", "Flag", "Folder", "Function", "Interval",
+    "Jobs", "OneOf", "Options", "Seed", "Unsaved", "Voter", "check_params", "kept",
+]  # fmt: skip
 
 _SHOWN = 80  # characters of a wrong value in a sentence
 _SEEDS = 2**32  # scikit-learn's seeds are below
@@ -56,7 +42,6 @@ class Interval:
     open_high: bool = False
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value is a number of the interval."""
         if isinstance(value, bool | np.bool_):
             return False
         if not isinstance(value, Integral if self.whole else Real):
@@ -70,7 +55,6 @@ class Interval:
         return bool(above and below and np.isfinite(number))
 
     def words(self) -> str:
-        """Return the interval in words."""
         kind = "a whole number" if self.whole else "a finite number"
         low = f"{'above' if self.open_low else 'of at least'} {self.low:g}"
         if np.isinf(self.high):
@@ -85,11 +69,9 @@ class Options:
     choices: tuple[str | None, ...]
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value is one of the choices."""
         return (value is None or isinstance(value, str)) and value in self.choices
 
     def words(self) -> str:
-        """Return the choices."""
         return "one of " + ", ".join(repr(choice) for choice in self.choices)
 
 
@@ -98,11 +80,9 @@ class Flag:
     """True or False."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value is a truth value."""
         return isinstance(value, bool | np.bool_)
 
     def words(self) -> str:
-        """Return the two values."""
         return "True or False"
 
 
@@ -111,7 +91,6 @@ class Voter:
     """None (the library's own voter) or a classifier whose fit takes sample weights."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value can serve as a voter."""
         if value is None:
             return True
         if isinstance(value, type):  # the class, where an instance is meant
@@ -122,7 +101,6 @@ class Voter:
         return made and bool(is_classifier(value))
 
     def words(self) -> str:
-        """Return what may vote."""
         return "None or a scikit-learn classifier (an instance, not its class)"
 
 
@@ -131,12 +109,10 @@ class Jobs:
     """None or a number of threads; a negative one counts back from the cores."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value is None or a whole number other than 0."""
         whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
         return value is None or (whole and value != 0)
 
     def words(self) -> str:
-        """Return what is allowed."""
         return "None, a number of threads, or a negative number counting back from the cores"
 
 
@@ -145,14 +121,12 @@ class Seed:
     """What scikit-learn takes for a random state."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value can seed a generator."""
         if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
             return True
         whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
         return whole and 0 <= int(value) < _SEEDS
 
     def words(self) -> str:
-        """Return what is allowed."""
         return "None, a whole number from 0 to 2**32 - 1, or a RandomState"
 
 
@@ -161,13 +135,11 @@ class ClassWeight:
     """None, 'balanced', or a dictionary from labels to weights of at least 0."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value gives weights to classes."""
         if value is None or (isinstance(value, str) and value == "balanced"):
             return True
         return isinstance(value, Mapping) and all(map(Interval(0).allows, value.values()))
 
     def words(self) -> str:
-        """Return what is allowed."""
         return "None, 'balanced', or a dict from labels to weights of at least 0"
 
 
@@ -176,7 +148,6 @@ class Classes:
     """None, or at least two labels, each once: the classes in the order that is meant."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value declares classes."""
         if value is None:
             return True
         if not isinstance(value, list | tuple | np.ndarray):
@@ -187,7 +158,6 @@ class Classes:
         return plain and len(words) == 1 and 2 <= len(labels) == len(set(labels))
 
     def words(self) -> str:
-        """Return what is allowed."""
         return "None or a list of at least two labels, all words or all numbers, each once"
 
 
@@ -199,11 +169,9 @@ class Function:
     returns: str
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value is a choice or can be called."""
         return callable(value) or Options(self.choices).allows(value)
 
     def words(self) -> str:
-        """Return the choices, and what a function is."""
         function = f"a function {self.returns}"
         return f"{Options(self.choices).words()}, or {function}" if self.choices else function
 
@@ -213,11 +181,9 @@ class Anything:
     """A parameter that is checked where it is used."""
 
     def allows(self, value: Any) -> bool:
-        """Return True."""
         return True
 
     def words(self) -> str:
-        """Return nothing in particular."""
         return "anything"
 
 
@@ -226,11 +192,9 @@ class Folder:
     """None, or the path of a folder."""
 
     def allows(self, value: Any) -> bool:
-        """Return whether the value can name a folder."""
         return value is None or isinstance(value, str | os.PathLike)
 
     def words(self) -> str:
-        """Return what is allowed."""
         return "None or the path of a folder"
 
 
@@ -242,13 +206,11 @@ class OneOf:
     none: bool = False
 
     def allows(self, value: Any) -> bool:
-        """Return whether any option allows the value."""
         if value is None:
             return self.none
         return any(option.allows(value) for option in self.options)
 
     def words(self) -> str:
-        """Return the options joined by 'or'."""
         words = [option.words() for option in self.options]
         said = any(one.startswith("None") for one in words)
         return " or ".join([*words, "None"] if self.none and not said else words)
@@ -277,13 +239,7 @@ def kept(value: Any) -> Any:
 
 
 def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
-    """Raise PsephosError naming the first constructor parameter that breaks its constraint.
-
-    Raises
-    ------
-    PsephosError
-        If a parameter has a value its constraint does not allow, or a model file did not keep it.
-    """
+    """Raise PsephosError naming the first constructor parameter that breaks its constraint."""
     kind = type(estimator).__name__
     for name, value in vars(estimator).items():
         if isinstance(value, Unsaved):

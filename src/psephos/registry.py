@@ -25,15 +25,9 @@ if TYPE_CHECKING:
     from psephos.base import VoteEstimator
 
 __all__ = [
-    "BUILTIN",
-    "MODELS",
-    "estimator_class",
-    "estimator_classes",
-    "import_models",
-    "is_registered",
-    "model_names",
-    "register",
-]
+    "BUILTIN", "MODELS", "estimator_class", "estimator_classes", "import_models", "is_registered",
+    "model_names", "register",
+]  # fmt: skip
 
 #: The models of psephos: the one name of each (on the command line, in results, reports and model
 #: folders), and the place of its class. Comparisons list them in this order.
@@ -262,13 +256,7 @@ def estimator_classes() -> "Mapping[str, type[VoteEstimator]]":
 
 
 def import_models(module: str) -> None:
-    """Import a module that registers models.
-
-    Raises
-    ------
-    PsephosError
-        If it cannot be imported.
-    """
+    """Import a module that registers models."""
     try:
         import_module(module)
     except PsephosError:

@@ -18,7 +18,7 @@ from psephos import (
     SparseWrapperRegressor,
 )
 from psephos.explain import SelectionTest, selection_test
-from psephos.explain.permuting import _orders
+from psephos.explain.selection import _orders
 
 FEW = {"p_max": 2, "alpha": 0.2, "n_folds": 4, "random_state": 0}
 

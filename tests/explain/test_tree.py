@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos import AdaBoostClassifier, PsephosError, SparseWrapperClassifier
 from psephos._input import Schema
 from psephos.explain import TreeDisplay, export_text, rules_frame, to_graphviz
-from psephos.explain.tree_drawing import boxes_of
+from psephos.explain.tree import boxes_of
 from psephos.testing import small_table
 from psephos.vote import (
     BranchVoters,

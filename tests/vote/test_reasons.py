@@ -27,7 +27,8 @@ from psephos import (
 from psephos.testing import small_settings
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
-from psephos.vote.ballots import Ballots, Names, answer_words
+from psephos.vote.ballots import Ballots, Names
+from psephos.vote.describing import answer_words
 from psephos.vote.names import compared, number, percent
 from psephos.vote.reasons import Path, Spread
 from psephos.vote.reasons.paths import Test
@@ -97,7 +98,7 @@ def test_rounding_never_turns_a_comparison_round():
 def test_one_value_is_said_that_keeps_all_its_comparisons(random_seed):
     names = Names(["x"])
     low, high = Test(0, ">=", 0.779, 1.87695), Test(0, "<", 1.87698, 1.87695)
-    assert Path((1.0,), (low, high)).clauses(names) == ["x = 1.87695 >= 0.779 and < 1.87698"]
+    assert Path((1.0,), (low, high)).words(names) == "x = 1.87695 >= 0.779 and < 1.87698"
     rng = np.random.default_rng(random_seed)
     for _ in range(200):
         value = float(rng.normal() * 10.0 ** rng.integers(-8, 9))
@@ -105,7 +106,7 @@ def test_one_value_is_said_that_keeps_all_its_comparisons(random_seed):
         tests = Test(0, ">=", below, value), Test(0, "<", above, value)
         if not all(test.holds() for test in tests):
             continue
-        (words,) = Path((1.0,), tests).clauses(names)
+        words = Path((1.0,), tests).words(names)
         told = re.fullmatch(r"x = (\S+) >= (\S+) and < (\S+)", words)
         said, least, most = map(float, told.groups())
         assert least <= said < most, words
@@ -115,7 +116,7 @@ def test_a_category_of_two_words_is_said_whole():
     names = Names(["c"], {0: ["dark red", "blue"]})
     known, within = Test(0, "present", None, 0.0), Test(0, "in", (0,), 0.0)
     assert known.words(names) == "c = dark red, not missing"
-    (words,) = Path((1.0,), (known, within)).clauses(names)
+    words = Path((1.0,), (known, within)).words(names)
     assert words == "c = dark red in {dark red} and not missing"
 
 
@@ -441,7 +442,7 @@ def test_a_code_that_another_table_lacks_is_left_out_of_a_set():
 def test_of_two_sets_on_one_way_the_narrower_is_said():
     names = Names(["c"], {0: ["x", "y", "z"]})
     wide, narrow = Test(0, "in", (0, 1, 2), 0.0), Test(0, "in", (0,), 0.0)
-    assert Path((1.0,), (wide, narrow)).clauses(names) == ["c = x in {x}"]
+    assert Path((1.0,), (wide, narrow)).words(names) == "c = x in {x}"
 
 
 def test_a_voter_that_says_two_classes_alike_votes_for_none():

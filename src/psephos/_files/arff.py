@@ -57,13 +57,7 @@ def labels_declared(relation: str | None) -> int:
 
 
 def arff_head(file: str, stream: Iterator[str]) -> Arff:
-    """Return what stands before the rows; `stream` is then at the first of them.
-
-    Raises
-    ------
-    PsephosError
-        If a line cannot be read, or there are no columns or rows.
-    """
+    """Return what stands before the rows; `stream` is then at the first of them."""
     relation, columns = "", list[tuple[str, tuple[str, ...] | None, bool]]()
     for line, text in enumerate(stream, 1):
         bare = text.strip()
@@ -110,12 +104,6 @@ def arff_rows(file: str, head: Arff, stream: Iterator[str]) -> Iterator[tuple[in
     """Yield (line, cells) of every row, the cells a sparse row leaves out filled in.
 
     A missing value (an unquoted ?) is an empty cell.
-
-    Raises
-    ------
-    PsephosError
-        If a row has too many or too few cells, a weight, or a value that its column does not
-        declare.
     """
     known = [None if levels is None else frozenset(levels) for levels in head.levels]
     defaults, width = head.defaults(), len(head.names)

@@ -24,13 +24,7 @@ _WIDEST = 1 << 24  # columns of a table without rows
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an npz file; the table X among them; bytes are read as UTF-8 words.
-
-    Raises
-    ------
-    PsephosError
-        If the file is damaged, has no table X, or an array holds Python objects.
-    """
+    """Return the arrays of an npz file; the table X among them; bytes are read as UTF-8 words."""
     try:
         # opened here: np.load does not close a file that is no archive
         with path.open("rb") as raw:

@@ -123,13 +123,7 @@ class Cells:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Cells":
-        """Return the settings that `data` wrote.
-
-        Raises
-        ------
-        PsephosError
-            If they are not such settings.
-        """
+        """Return the settings that `data` wrote."""
         missing, decimal, thousands = (data.get(k) for k in ("missing", "decimal", "thousands"))
         words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
         if not words or not isinstance(decimal, str) or not isinstance(thousands, str):

@@ -35,11 +35,6 @@ def refuse_numbers_in_words(
         From a row to words for it.
     fitted : bool, default=False
         Whether a model reads numbers there: words are then no remedy.
-
-    Raises
-    ------
-    PsephosError
-        It names three cells and what to do.
     """
     forms = {word: number_form(word) for word in set(words) if word is not None}
     _one_unit_only(forms)
@@ -93,13 +88,7 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool) -> str:
 
 
 def refuse_mixed(name: str, words: Sequence[str | None], n_numbers: int, place: Place) -> None:
-    """Raise PsephosError that names the first text in a column of numbers.
-
-    Raises
-    ------
-    PsephosError
-        Always: of numbers written another way, if there are any.
-    """
+    """Raise PsephosError that names the first text in a column of numbers."""
     refuse_numbers_in_words(name, words, place)
     i = next(i for i, word in enumerate(words) if word is not None)
     raise PsephosError(
@@ -111,13 +100,7 @@ def refuse_mixed(name: str, words: Sequence[str | None], n_numbers: int, place: 
 
 
 def levels_of(name: str, words: Sequence[Any]) -> tuple[str, ...]:
-    """Return the sorted levels of words, None where missing: numbers by size, then by letters.
-
-    Raises
-    ------
-    PsephosError
-        If the words are all different, as those of an identifier are.
-    """
+    """Return the sorted levels of words, None where missing: numbers by size, then by letters."""
     levels = tuple(sorted({word for word in words if word is not None}, key=_level_order))
     present = sum(word is not None for word in words)
     if present >= 10 and len(levels) == present:  # a name for each row is no predictor of its class

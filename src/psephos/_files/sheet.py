@@ -91,11 +91,6 @@ def read_sheet(
     separator : str, optional
         By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
         most of.
-
-    Raises
-    ------
-    PsephosError
-        If the file is missing, damaged, empty, of an unknown kind, or has a row of another length.
     """
     if not path.is_file():
         raise PsephosError(f"there is no file {str(path)!r}: check the name and the folder.")

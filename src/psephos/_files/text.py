@@ -48,13 +48,7 @@ _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space
 
 @contextmanager
 def opened(file: pathlib.Path) -> Generator[io.TextIOWrapper]:
-    """Open a table as UTF-8 text; .gz is unpacked.
-
-    Raises
-    ------
-    PsephosError
-        If the file is not UTF-8, or damaged.
-    """
+    """Open a table as UTF-8 text; .gz is unpacked."""
     how: Any = gzip.open if file.suffix.lower() == ".gz" else open
     raw: Any = how(file, "rb")  # closed with the text stream around it
     try:
@@ -84,13 +78,7 @@ def _odd_line(how: Any, file: pathlib.Path) -> int:
 
 
 def checked_separator(given: str | None) -> str | None:
-    """Return the mark between cells that was asked for: one character, or the word tab.
-
-    Raises
-    ------
-    PsephosError
-        If it cannot be one.
-    """
+    """Return the mark between cells that was asked for: one character, or the word tab."""
     if given is None:
         return None
     mark = _MARKS_NAMED.get(given.lower(), given)

@@ -19,26 +19,15 @@ listed in the result. A bound of 1/2 or more (of two classes) is said to be vacu
 =============================  ===================================================================
 """
 
-from psephos.bounds.bayes import gibbs_bound
 from psephos.bounds.compression import sample_compression_bound
-from psephos.bounds.concepts import version_space_bound
+from psephos.bounds.concepts import gibbs_bound, version_space_bound
 from psephos.bounds.held_out import folds_bound, held_out_bound, occam_bound
-from psephos.bounds.pac_bayes import c_bound, pac_bayes_c_bound, pac_bayes_kl_bound
+from psephos.bounds.pac_bayes import c_bound, pac_bayes_c_bound, pac_bayes_kl_bound, tandem_bound
 from psephos.bounds.result import Bound
-from psephos.bounds.tandem import tandem_bound
 from psephos.bounds.training import training_error_bound
 
 __all__ = [
-    "Bound",
-    "c_bound",
-    "folds_bound",
-    "gibbs_bound",
-    "held_out_bound",
-    "occam_bound",
-    "pac_bayes_c_bound",
-    "pac_bayes_kl_bound",
-    "sample_compression_bound",
-    "tandem_bound",
-    "training_error_bound",
-    "version_space_bound",
-]
+    "Bound", "c_bound", "folds_bound", "gibbs_bound", "held_out_bound", "occam_bound",
+    "pac_bayes_c_bound", "pac_bayes_kl_bound", "sample_compression_bound", "tandem_bound",
+    "training_error_bound", "version_space_bound",
+]  # fmt: skip

@@ -112,10 +112,9 @@ def sample_compression_bound(
             else f"voters of {size} rows each leave none of {m}: give more rows."
         )
     limit = sample_compression(gibbs, divergence, m, size, delta)
-    return Bound(
+    return one.proved(
         name=f"sample compression (theorem {theorem})",
         value=2.0 * limit,
-        of="the error of the vote on new cases",
         source="Bauvin et al. (2023), supplement D; Germain et al. (2015), JMLR 16",
         parts={
             "error on the rows": error,
@@ -131,7 +130,6 @@ def sample_compression_bound(
             "columns and unit of the distance were chosen before the rows",
         ),
         delta=delta,
-        trivial=one.guess,
     )
 
 

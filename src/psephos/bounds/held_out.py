@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos.bounds.hypotheses import hypotheses_of, refuse_bins
 from psephos.bounds.numerics import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
     Asked,
     checked_delta,
+    hypotheses_of,
+    refuse_bins,
     refuse_seen,
 )
 from psephos.bounds.result import Bound
@@ -80,7 +81,7 @@ def held_out_bound(
     """
     delta = checked_delta(delta)
     what = "the model was neither fitted on these rows nor chosen by them"
-    counted, told = _errors(model, X, y, "hold-out bound", what)
+    counted, assumed = _errors(model, X, y, "hold-out bound", what)
     k, n = counted.errors, counted.n
     if method not in ("binomial", "kl"):
         raise PsephosError(f"method={method!r}: give 'binomial' or 'kl'.")
@@ -91,7 +92,7 @@ def held_out_bound(
         of="the error on new cases",
         source="Clopper & Pearson (1934)" if exact else "Langford (2005), JMLR 6",
         parts={"error on the rows": k / n, "errors": float(k), "rows": float(n)},
-        assumes=(INDEPENDENT, told),
+        assumes=(INDEPENDENT, assumed),
         delta=delta,
         trivial=1.0 - 1.0 / counted.n_classes,
     )
@@ -220,7 +221,7 @@ def occam_bound(
     0.176
     """
     delta = checked_delta(delta)
-    nats, told = _nats_of_prior(model, n_hypotheses, prior)
+    nats, assumed = _nats_of_prior(model, n_hypotheses, prior)
     k, n, n_classes = _counted(model, X, y)
     bits = nats - math.log(delta)
     parts = {
@@ -237,7 +238,7 @@ def occam_bound(
         of="the error on new cases",
         source="Blumer et al. (1987); Langford (2005), JMLR 6",
         parts=parts,
-        assumes=(INDEPENDENT, *told),
+        assumes=(INDEPENDENT, *assumed),
         delta=delta,
         trivial=1.0 - 1.0 / n_classes,
     )
@@ -257,8 +258,8 @@ def _nats_of_prior(model: Any, n_hypotheses: Any, prior: Any) -> tuple[float, tu
     good = 0 < number <= 1 if n_hypotheses is None else 1 <= number < math.inf
     if not good:
         raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
-    told = "the list of hypotheses, with what each says and its prior, was fixed before the rows"
-    return abs(math.log(number)), (told,)
+    assumed = "the list of hypotheses, with what each says and its prior, was fixed before the rows"
+    return abs(math.log(number)), (assumed,)
 
 
 def _nats_known(model: Any) -> tuple[float, tuple[str, ...]]:
@@ -288,13 +289,13 @@ class _Answering:
         self.classes_ = cast("Any", vote.target).classes
 
 
-def _errors(model: Any, X: Any, y: Any, bound: str, told: str) -> tuple[_Counted, str]:
+def _errors(model: Any, X: Any, y: Any, bound: str, assumed: str) -> tuple[_Counted, str]:
     """Return the errors on rows that must be held out, and what is assumed of them."""
     counted = _counted(model, X, y)
     if hasattr(model, "vote_"):
         one = Asked(model, model.vote_, model._values(X), np.empty(0, np.intp), bound)
-        return counted, refuse_seen(one, told)
-    return counted, told
+        return counted, refuse_seen(one, assumed)
+    return counted, assumed
 
 
 def _counted(model: Any, X: Any, y: Any) -> _Counted:

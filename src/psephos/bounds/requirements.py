@@ -10,26 +10,16 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._labels import codes_among
+from psephos.bounds.result import Bound
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 
 __all__ = [
-    "INDEPENDENT",
-    "SETTINGS",
-    "Asked",
-    "asked",
-    "checked_delta",
-    "columns_of",
-    "constant_weights",
-    "divergence_of",
-    "kept_and_given",
-    "loss_blocks",
-    "losses",
-    "refuse_seen",
-    "refuse_unless_binary",
-    "relative_entropy",
+    "INDEPENDENT", "OUT_OF_BAG", "SETTINGS", "Asked", "asked", "checked_delta", "columns_of",
+    "constant_weights", "divergence_of", "hypotheses_of", "loss_blocks", "losses", "of_hypotheses",
+    "out_of_bag_rows", "refuse_bins", "refuse_seen", "refuse_unless_binary", "relative_entropy",
     "signed_votes",
-]
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
@@ -38,6 +28,14 @@ _BY_CHANCE = math.log(1e6)  # rows that are the same by a chance below 1e-6 are 
 
 INDEPENDENT = "the rows are drawn independently from what new rows come from (no groups, no time)"
 SETTINGS = "settings were not chosen by these rows (of the best of M take delta / M)"
+OUT_OF_BAG = (
+    "no voter depends on the rows left out of it (a forest of this library bins a column of more "
+    "than max_bins different values by all rows, their answers unseen)"
+)
+_ASSUMED = {
+    "categories": "columns and their categories were chosen before the rows",
+    "estimators": "the estimators were fitted on other rows than these",
+}
 
 
 class Asked(NamedTuple):
@@ -71,20 +69,17 @@ class Asked(NamedTuple):
         """Return the risk of guessing."""
         return 1.0 - 1.0 / self.vote.target.n_classes
 
+    def proved(self, *, of: str = "the error of the vote on new cases", **fields: Any) -> Bound:
+        """Return the bound of these fields, beside which the risk of guessing is trivial."""
+        return Bound(of=of, trivial=self.guess, **fields)
+
     def refuse(self, why: str) -> PsephosError:
         """Return the error that says why the bound does not hold here."""
         return PsephosError(f"the {self.bound} does not hold for {self.name}: {why}")
 
 
 def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
-    """Return a fitted model's vote and the rows as it reads them.
-
-    Raises
-    ------
-    PsephosError
-        If it is no fitted model of psephos that answers with one class, or its answer is not that
-        of the weighted vote; or if a label is unknown.
-    """
+    """Return a fitted model's vote and the rows as it reads them."""
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
         raise PsephosError(
@@ -133,13 +128,7 @@ def refuse_unless_binary(one: Asked) -> None:
 
 
 def constant_weights(one: Asked) -> _Floats:
-    """Return Q: the weights as a distribution over the voters, (T,).
-
-    Raises
-    ------
-    PsephosError
-        If weights depend on the case, or one is negative.
-    """
+    """Return Q: the weights as a distribution over the voters, (T,)."""
     weights = one.vote.constant_weights()
     if weights is None:
         raise one.refuse(
@@ -297,3 +286,74 @@ def _surprise(rows: list[bytes]) -> float:
     """Return -ln of the chance that as many rows like these come out the same, in order."""
     number = np.array(list(Counter(rows).values()))
     return float((number * np.log(len(rows) / number)).sum())
+
+
+# ---------------------------------------------------------------------- rows out of bag
+def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
+    """Return which rows each voter was not grown on, (T, n)."""
+    ask: Any = getattr(one.model, "left_out", None)
+    if ask is None:
+        raise one.refuse(
+            "it does not know which rows each voter was grown on: only fitted bags and forests "
+            "(BaggingClassifier, RandomForestClassifier with bootstrap=True) do. Give held-out "
+            "rows, and rows='held-out'."
+        )
+    out = ask(X, y)
+    rows = kept_and_given(one)
+    if out is None or (rows is not None and not set(rows[0]) <= set(rows[1])):
+        raise one.refuse(
+            "its voters were not grown on bootstrap samples of these rows: set bootstrap=True, and "
+            "give the X and y of fit (fitted without sample_weight)."
+        )
+    _refuse_unlike(one, X, y)
+    return np.asarray(out, dtype=np.bool_)
+
+
+def _refuse_unlike(one: Asked, X: Any, y: Any) -> None:
+    """Raise PsephosError if some rows were drawn oftener than others, by the causes there are."""
+    weight = one.model.read(X, y)[2]
+    causes: list[str] = []
+    mended: list[str] = []
+    if len(one.model.memory_.mass) != len(one.y):
+        causes.append("copies of a row are drawn together")
+        mended.append("on distinct rows")
+    if np.ptp(weight) > 1e-12 * weight.max():
+        causes.append(f"class_weight={one.model.class_weight!r} draws some classes oftener")
+        mended.append("with class_weight=None")
+    if causes:
+        raise one.refuse(
+            f"rows were not drawn alike: {' and '.join(causes)}, so that rows left out are no fair "
+            f"sample. Fit it {' and '.join(mended)}, or give held-out rows."
+        )
+
+
+# ---------------------------------------------------------------------- hypotheses
+def hypotheses_of(model: Any) -> Any:
+    """Return what a model says of its hypotheses, `hypotheses_`; None if it has none."""
+    return getattr(model, "hypotheses_", None)
+
+
+def of_hypotheses(
+    one: Asked, facts: Any, weights: NDArray[np.float64]
+) -> tuple[float, tuple[str, ...]]:
+    """Return (KL(Q || P), what is assumed) of a posterior, by the prior over the whole space."""
+    assumed = refuse_bins(one, facts)
+    if len(facts.log_prior) != 1:
+        raise one.refuse(
+            "each of its classes has hypotheses of its own, and the theorem is about one vote. "
+            "Two classes have one."
+        )
+    (log_prior,) = facts.log_prior
+    if len(log_prior) != len(weights):
+        raise one.refuse("its voters are others than the hypotheses whose prior it knows.")
+    return relative_entropy(weights, log_prior), (INDEPENDENT, assumed, SETTINGS)
+
+
+def refuse_bins(one: Asked, facts: Any) -> str:
+    """Return what is assumed of hypotheses; raise if the rows decided what they are."""
+    if facts.kind == "bins":
+        raise one.refuse(
+            "columns of numbers were cut into bins by the rows, so that the hypotheses were chosen "
+            "after the data: cut them at values fixed before, and give the bins as categories."
+        )
+    return _ASSUMED[facts.kind]

@@ -61,11 +61,11 @@ on 0.5.
     def sentence(self) -> str:
         """Return what is proved, as a sentence, and whether it says anything."""
         chance = "" if self.delta is None else f", with probability {100 * (1 - self.delta):.4g} %"
-        told = f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
+        proved = f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
         if not self.vacuous:
-            return told
+            return proved
         one = "no risk is above 1" if self.trivial >= 1 else f"guessing errs on {self.trivial:.4g}"
-        return f"{told} Vacuous: {one}."
+        return f"{proved} Vacuous: {one}."
 
     def __str__(self) -> str:
         lines = [self.sentence()]

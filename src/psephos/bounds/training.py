@@ -63,13 +63,13 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     Notes
     -----
     Nothing is said of new cases. SamBA's error is that of the vote in which each training row is
-    heard at its own place by its own relevance (``vote_.anchor_scores()``), which knows its label:
-    it is right as soon as 11.9 % of the voters are. Of AdaBoost fitted with criterion='gini' an
-    error eps_t may exceed what the least weighted error would be; the product holds all the same.
-    The printed proof has a sign wrong: see `sample_compression_bound`. For voters that say numbers
-    between -1 and 1, prod (1 - gamma_t) need not hold (the footnote claims it does); prod Z_t does,
-    and is the value. A relevance other than exp(h_t(x_i) y_i) is stored up to a factor, which
-    changes no answer: it is then taken so that the greatest is e, as SamBA's.
+    weighed at its own place by its own relevance (``vote_.anchor_scores()``), which knows its
+    label: it is right as soon as 11.9 % of the voters are. Of AdaBoost fitted with criterion='gini'
+    an error eps_t may exceed what the least weighted error would be; the product holds all the
+    same. The printed proof has a sign wrong: see `sample_compression_bound`. For voters that say
+    numbers between -1 and 1, prod (1 - gamma_t) need not hold (the footnote claims it does); prod
+    Z_t does, and is the value. A relevance other than exp(h_t(x_i) y_i) is stored up to a factor,
+    which changes no answer: it is then taken so that the greatest is e, as SamBA's.
 
     References
     ----------
@@ -100,15 +100,14 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
         parts["exp(-sum of gamma_t)"] = math.exp(-float(gamma.sum()))
     elif rounds.published == "AdaBoost":
         parts["exp(-2 sum of gamma_t^2)"] = math.exp(-2.0 * float((gamma**2).sum()))
-    return Bound(
+    return one.proved(
         name="training error (theorem 1)",
         value=float(np.prod(z)),
-        of="the weighted error on the training rows, each heard at its own place"
+        of="the weighted error on the training rows, each weighed at its own place"
         if anchored
         else "the error on these rows, by the weights given",
         source="Freund & Schapire (1997); Bauvin et al. (2023), supplement D.1",
         parts=parts,
-        trivial=one.guess,
     )
 
 

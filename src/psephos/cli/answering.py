@@ -105,7 +105,7 @@ class Answering:
     @property
     def neighbours(self) -> bool:
         """Return whether training cases vote, of which a case hears some."""
-        return hasattr(self.vote.weighting, "heard")
+        return hasattr(self.vote.weighting, "weighed")
 
     @property
     def multilabel(self) -> bool:

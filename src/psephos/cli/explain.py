@@ -44,7 +44,7 @@ def explain(
     columns, which is said, and written with --details.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
-    from psephos.vote.answering import answer_rule
+    from psephos.vote.describing import answer_rule
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)

@@ -9,10 +9,6 @@ from psephos.datasets.generators import (
 )
 
 __all__ = [
-    "LabelledTable",
-    "add_noise_columns",
-    "breast_cancer_interactions",
-    "make_checkerboard",
-    "make_continuous_xor",
-    "make_spirals",
-]
+    "LabelledTable", "add_noise_columns", "breast_cancer_interactions", "make_checkerboard",
+    "make_continuous_xor", "make_spirals",
+]  # fmt: skip

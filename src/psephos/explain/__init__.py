@@ -9,7 +9,6 @@ from psephos.explain.fitting_curve import FittingCurveDisplay
 from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
-from psephos.explain.permuting import selection_test
 from psephos.explain.prototype_ballots import PrototypeBallot
 from psephos.explain.prototype_plots import BatchMap, ColumnMap, DecisionSurface
 from psephos.explain.prototypes import (
@@ -18,33 +17,14 @@ from psephos.explain.prototypes import (
     familiarity_p_value,
     reference_point,
 )
-from psephos.explain.selection import SelectionTest
+from psephos.explain.selection import SelectionTest, selection_test
 from psephos.explain.tree import TreeDisplay, rules_frame, to_graphviz
 from psephos.trees.tree_text import export_text
 
 __all__ = [
-    "BatchMap",
-    "BiasVarianceDisplay",
-    "ColumnCurveDisplay",
-    "ColumnMap",
-    "ColumnNetwork",
-    "DecisionSurface",
-    "DiversityDisplay",
-    "ErrorDisplay",
-    "FittingCurveDisplay",
-    "MissedDisplay",
-    "NextColumn",
-    "PrototypeBallot",
-    "PrototypeTable",
-    "SelectionTest",
-    "TreeDisplay",
-    "ValuesDisplay",
-    "export_text",
-    "familiarity",
-    "familiarity_p_value",
-    "next_column",
-    "reference_point",
-    "rules_frame",
-    "selection_test",
-    "to_graphviz",
-]
+    "BatchMap", "BiasVarianceDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
+    "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "FittingCurveDisplay", "MissedDisplay",
+    "NextColumn", "PrototypeBallot", "PrototypeTable", "SelectionTest", "TreeDisplay",
+    "ValuesDisplay", "export_text", "familiarity", "familiarity_p_value", "next_column",
+    "reference_point", "rules_frame", "selection_test", "to_graphviz",
+]  # fmt: skip

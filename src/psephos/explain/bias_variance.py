@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
-from psephos.vote.ballots import Framed
 
 __all__ = ["BiasVarianceDisplay"]
 
@@ -13,8 +12,10 @@ _NAMES = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi-Wolpert", "squared":
 
 
 @dataclass(frozen=True)
-class BiasVarianceDisplay(Framed):
+class BiasVarianceDisplay(Display):
     """How much of an estimator's loss is bias, and how much variance, by bootstrap.
+
+    `plot` draws the terms as bars, with their standard errors.
 
     Use it to know what would help: more rows, a smaller model or a vote of many (variance), or a
     richer model and other columns (bias). Clones are fitted on draws of the rows; each is asked
@@ -171,18 +172,7 @@ class BiasVarianceDisplay(Framed):
                 lines.append(f"  {_NAMES[name]}: {term} {value:.4g} ± {error:.2g}")
         return "\n".join(lines)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the terms as bars, with their standard errors.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         table = self.table()
         names = [
             f"{_NAMES[name]}: {term}"
@@ -193,4 +183,3 @@ class BiasVarianceDisplay(Framed):
         axes.set_yticks(place, names)
         axes.invert_yaxis()
         axes.set_xlabel("0/1 loss" if self.terms.loss == "zero_one" else "squared error")
-        return axes

@@ -11,11 +11,10 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display
 from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
-from psephos.vote.ballots import Framed
 from psephos.vote.names import percent
 
 __all__ = ["ColumnCurveDisplay"]
@@ -25,8 +24,10 @@ _BUDGETS = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
-class ColumnCurveDisplay(Framed):
+class ColumnCurveDisplay(Display):
     """How accurate a vote on few columns is, by their number, beside the same vote on all columns.
+
+    `plot` draws the mean score against the budget, with its standard error.
 
     Columns are chosen anew on the training rows of every split, so that each score is of rows that
     had no say in the choice. The standard error of a mean over J splits, whose training rows
@@ -131,14 +132,14 @@ class ColumnCurveDisplay(Framed):
         for s, (train, test) in enumerate(splits):
             fitted = _safe_indexing(X, train), y[train]
             held = _safe_indexing(X, test), y[test]
-            told: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
-            path = estimator.path(*fitted, budgets, **told)
+            more: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
+            path = estimator.path(*fitted, budgets, **more)
             for b, model in enumerate(path.values()):
                 scores[b, s] = scorer(model, *held)
                 selected[b, s, model.selection_.chosen] = True
             whole = _on_all_columns(estimator)
-            told = told if hasattr(whole, "anatomy") else {}
-            reference[s] = scorer(whole.fit(*fitted, **told), *held)
+            more = more if hasattr(whole, "anatomy") else {}
+            reference[s] = scorer(whole.fit(*fitted, **more), *held)
         names = tuple(table.schema.words().columns)
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(budgets, scores, reference, selected, names, scoring, share)
@@ -204,18 +205,7 @@ class ColumnCurveDisplay(Framed):
             )
         return "\n".join(lines)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the mean score against the budget, with its standard error, and that on all columns.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         table = self.table()
         axes.errorbar(self.n_columns, table["score"], table["error"], marker="o", capsize=3)
         axes.axhline(float(self.reference.mean()), linestyle="--", color="gray")
@@ -225,7 +215,6 @@ class ColumnCurveDisplay(Framed):
         axes.set_xticks(self.n_columns, [f"{k:g}" for k in self.n_columns])
         axes.set_xlabel("columns (or what they may cost)")
         axes.set_ylabel(f"{self.scoring}, mean of {len(self.reference)} splits")
-        return axes
 
 
 def _on_all_columns(estimator: Any) -> Any:

@@ -12,9 +12,8 @@ from psephos._files.levels import LevelCodes
 from psephos._files.near import suggest
 from psephos.explain.axes import Axis, axis_of, pieces_of
 from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_words, sides
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display, plain
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
-from psephos.vote.ballots import Framed
 from psephos.vote.names import class_words
 
 __all__ = ["Shown", "ValuesDisplay", "shown_of"]
@@ -97,8 +96,10 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ValuesDisplay(Framed):
+class ValuesDisplay(Display):
     """The values of one column by class, on an axis painted with the class that each speaks for.
+
+    `plot` draws the values by class, and below them the axis in the colours it speaks for.
 
     What is painted is the partial dependence of the probabilities on the column (Friedman 2001,
     8.2), over at most 100 of the cases, less the mean answer to them as they are.
@@ -244,29 +245,22 @@ class ValuesDisplay(Framed):
             **{name: [int(one[c]) for one in rows] for c, name in enumerate(self.classes)},
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the values by class, and below them the axis in the colours it speaks for.
+    @property
+    def _size(self) -> Any:
+        return 9, 0.9 + 0.7 * len(self.classes)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax, figsize=(9, 0.9 + 0.7 * len(self.classes)))
+    def _draw(self, axes: Any) -> None:
         known = ~np.isnan(self.values)
         jitter = np.random.default_rng(_DOTS).uniform(-_LANE, _LANE, len(self.values))
         for c in range(len(self.classes)):
             mine = known & (self.codes == c)
             colour = _COLOURS[c % len(_COLOURS)]
             axes.scatter(self.values[mine], c + 1 + jitter[mine], s=12, color=colour, alpha=0.7)
-        axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(_plain, self.classes)])
+        axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(plain, self.classes)])
         if self.shown is None:
             ends = np.arange(len(self.levels) + 1) - 0.5
             self._paint(axes, ends.tolist(), self.moves[: len(self.levels)])
-            axes.set_xticks(range(len(self.levels)), [_plain(one) for one in self.levels])
+            axes.set_xticks(range(len(self.levels)), [plain(one) for one in self.levels])
         else:
             self._paint(axes, self.shown.says.pieces.ends, self.shown.says.moves)
             if self.shown.axis.log:
@@ -274,9 +268,8 @@ class ValuesDisplay(Framed):
             if self.shown.cut is not None:
                 axes.axvline(self.shown.cut.at, color="black", linewidth=1)
         lost = int((~known).sum())
-        axes.set(title=_plain(self.words), xlabel=_plain(self.column)
+        axes.set(title=plain(self.words), xlabel=plain(self.column)
                  + (f" ({lost} of {len(known)} not measured)" if lost else ""))  # fmt: skip
-        return axes
 
     def _paint(self, axes: Any, ends: Sequence[float], moves: _Floats) -> None:
         most = max(float(np.abs(moves).max()), 1e-12)
@@ -303,7 +296,3 @@ def _place(column: Any, names: Sequence[str], columns: Sequence[int]) -> int:
 
 def _text(parts: Sequence[Any]) -> str:
     return "".join(one if isinstance(one, str) else str(one["t"]) for one in parts)
-
-
-def _plain(text: str) -> str:
-    return text.replace("$", r"\$")  # names are no formulas

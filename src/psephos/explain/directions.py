@@ -254,12 +254,12 @@ def further(says: Says, cut: Cut) -> str:
         return f" It asks for at least {len(steps)} values." if steps else ""
     sizes = np.abs(says.jumps).max(axis=1)
     main = int(np.abs(np.array(steps) - cut.at).argmin())
-    told = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
-    if not told:
+    shown = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
+    if not shown:
         return ""
-    kept = sorted(sorted(told, key=lambda i: -sizes[i])[:_LISTED])
+    kept = sorted(sorted(shown, key=lambda i: -sizes[i])[:_LISTED])
     words = [value_text(steps[i], 4) for i in kept]
-    more = len(told) - len(kept)
+    more = len(shown) - len(kept)
     return f" Further steps at {series([*words, f'{more} more'] if more else words)}."
 
 

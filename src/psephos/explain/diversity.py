@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_numbers
-from psephos.explain.drawing import axes_of
-from psephos.vote.ballots import Framed
+from psephos.explain.drawing import Display
 from psephos.vote.part import label_of
 
 __all__ = ["DiversityDisplay"]
@@ -19,8 +18,11 @@ _CELLS = 1 << 21  # numbers of a block: 16 MiB
 
 
 @dataclass(frozen=True)
-class DiversityDisplay(Framed):
+class DiversityDisplay(Display):
     """How much the voters of a fitted vote differ in what they answer, and in what they get wrong.
+
+    `plot` draws a point a pair: kappa (or the correlation of errors) against its mean error. Low
+    and to the left is best: members that are right, and differ where they are not.
 
     A vote is better than its voters as far as they err on different cases. For voters s and t and
     the shares of cases that both answer rightly (a), only s does (b), only t (c), none (d)::
@@ -147,20 +149,7 @@ class DiversityDisplay(Framed):
             for name, values in self.statistics.items()
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw a point a pair: kappa (or the correlation of errors) against its mean error.
-
-        Low and to the left is best: members that are right, and differ where they are not.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         name = "kappa" if "kappa" in self.statistics else "correlation"
         mean = (self.error[self.first] + self.error[self.second]) / 2
         axes.scatter(self.statistics[name], mean, s=12, alpha=0.5)
@@ -171,7 +160,6 @@ class DiversityDisplay(Framed):
             f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases"
             + (without if self.left_out else "")
         )
-        return axes
 
 
 def _votes(vote: Any, values: Any) -> _Floats:

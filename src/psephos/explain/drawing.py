@@ -2,24 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos._errors import MissingExtraError
+from psephos.vote.ballots import Framed
 
-__all__ = ["axes_of", "draw_network", "pyplot"]
-
-_LISTED = 40  # names beside the picture
+__all__ = ["Display", "axes_of", "plain", "pyplot"]
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Return matplotlib's pyplot."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -39,34 +29,36 @@ def axes_of(ax: Any, **settings: Any) -> Any:
     return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
 
 
-def draw_network(network: Any, places: NDArray[np.float64], least: float, ax: Any) -> Any:
-    """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
-    axes: Any = axes_of(ax, figsize=(10, 7))
-    for j, k in np.argwhere(np.triu(network.joint, 1) > 0):
-        share = network.joint[j, k]
-        if share >= least:
-            line = places[[j, k]].T
-            axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.5 + 0.5 * share)
-    axes.scatter(
-        *places.T,
-        s=90 + 900 * network.weight,
-        c=network.weight,
-        cmap="Blues",
-        vmin=-0.3,
-        vmax=1.5,
-        edgecolors="0.3",
-        zorder=2,
-    )
-    for i, (x, y) in enumerate(places, 1):
-        axes.annotate(str(i), (x, y), ha="center", va="center", fontsize=8, zorder=3)
-    rows = [
-        f"{i}  {name} ({share:.0%})"
-        for i, (name, share) in enumerate(zip(network.names, network.weight, strict=True), 1)
-    ]
-    if len(rows) > _LISTED:
-        rows = [*rows[:_LISTED], f"and {len(rows) - _LISTED} more"]
-    text = "\n".join(rows).replace("$", r"\$")  # names are no formulas
-    axes.text(1.02, 1, text, transform=axes.transAxes, va="top", fontsize=8)
-    axes.set_axis_off()
-    axes.set_title(f"{len(network.names)} columns of {network.n_models} models")
-    return axes
+def plain(text: Any) -> str:
+    """Return a name that matplotlib reads as no formula."""
+    return str(text).replace("$", r"\$")
+
+
+class Display(Framed):
+    """What has a `table`, a data frame of it, and a picture that its class describes."""
+
+    _size: Any = None  # of new axes, in inches
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it by matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None: new ones.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        axes = axes_of(ax, figsize=self._size)
+        self._draw(axes)
+        return axes
+
+    def _draw(self, axes: Any) -> None:
+        raise NotImplementedError

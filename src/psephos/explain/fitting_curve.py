@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
-from psephos.vote.ballots import Framed
 
 __all__ = ["FittingCurveDisplay"]
 
 
 @dataclass(frozen=True)
-class FittingCurveDisplay(Framed):
+class FittingCurveDisplay(Display):
     """The loss of an estimator by one of its parameters, on its own rows and on others.
+
+    `plot` draws both losses, bias and variance against the parameter: numbers above 0 that span a
+    factor of 50 on a logarithmic axis, values that are no numbers side by side.
 
     Where both losses are high it underfits, and bias is most of the loss; where the loss on its
     own rows goes on falling and that on others rises, it overfits, and variance grows. All values
@@ -163,21 +165,7 @@ class FittingCurveDisplay(Framed):
             )
         return "\n".join(lines)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw loss on rows drawn and on others, bias and variance, against the parameter.
-
-        Numbers above 0 that span a factor of 50 are drawn on a logarithmic axis; values that are
-        no numbers side by side.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         t = self.table()
         numbers = all(isinstance(v, Real) and not isinstance(v, bool) for v in self.param_range)
         place: Any = list(self.param_range) if numbers else list(range(len(self.param_range)))
@@ -200,4 +188,3 @@ class FittingCurveDisplay(Framed):
         axes.set_xlabel(self.param_name)
         axes.set_ylabel("0/1 loss" if self.terms[0].loss == "zero_one" else "squared error")
         axes.legend()
-        return axes

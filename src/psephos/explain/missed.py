@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.dodging import UNIT, dodged
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display, plain
 from psephos.figures import Confusion, Estimate, confusion
-from psephos.vote.ballots import Framed
 from psephos.vote.names import class_words
 
 __all__ = ["MissedDisplay"]
@@ -19,8 +18,10 @@ _WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
 
 
 @dataclass(frozen=True)
-class MissedDisplay(Framed):
+class MissedDisplay(Display):
     """Every case at its answer, a lane a class, and what a threshold misses.
+
+    `plot` draws a dot a case, a lane a class, and the threshold with its four counts.
 
     The answers must be to cases that the model was not fitted on; otherwise the counts flatter.
 
@@ -46,10 +47,10 @@ class MissedDisplay(Framed):
     --------
     >>> from psephos.explain import MissedDisplay
     >>> truth = ["ill", "ill", "ill", "well", "well"]
-    >>> told = MissedDisplay.from_predictions(truth, [0.9, 0.6, 0.2, 0.1, 0.7], pos_label="ill")
-    >>> print(told)
+    >>> display = MissedDisplay.from_predictions(truth, [0.9, 0.6, 0.2, 0.1, 0.7], pos_label="ill")
+    >>> print(display)
     From 0.5 on called ill: 2 of 3 ill found, 1 missed; 1 of 2 well cleared, 1 false alarm.
-    >>> told.at(0.15).counts.missed
+    >>> display.at(0.15).counts.missed
     0
     """
 
@@ -61,6 +62,7 @@ class MissedDisplay(Framed):
     estimator_name: str
     ids: tuple[str, ...]
     groups: NDArray[Any] | None = None
+    _size = (9, 4)
 
     @classmethod
     def from_estimator(
@@ -232,18 +234,7 @@ class MissedDisplay(Framed):
             f"{alarms}."
         )
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw a dot a case, a lane a class, and the threshold with its four counts.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax, figsize=(9, 4))
+    def _draw(self, axes: Any) -> None:
         c, called = self.counts, self.answers >= self.threshold
         ends = (("missed", "found"), ("cleared", "false alarms"))
         numbers = ((c.missed, c.found), (c.cleared, c.alarms))
@@ -258,9 +249,8 @@ class MissedDisplay(Framed):
             (left, right), (low, high) = numbers[lane], ends[lane]
             axes.text(0, base + 1.1, f"{left} {low}", color=colour)
             axes.text(1, base + 1.1, f"{right} {high}", color=colour, ha="right")
-            axes.text(-0.02, base, name.replace("$", r"\$"), color=colour, ha="right")
+            axes.text(-0.02, base, plain(name), color=colour, ha="right")
         axes.axvline(self.threshold, color="black")
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.1, 2.65), yticks=[],
-                 xlabel=f"probability of {self.names[0]}".replace("$", r"\$"),
-                 title=self.estimator_name.replace("$", r"\$"))  # fmt: skip
-        return axes
+                 xlabel=plain(f"probability of {self.names[0]}"),
+                 title=plain(self.estimator_name))  # fmt: skip

@@ -1,23 +1,33 @@
 """The network of columns: how often each is read, and which are read together."""
 
+# pyright: reportMissingTypeStubs=false
+
+import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
+import networkx as nx
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import draw_network
-from psephos.explain.exchange import spring_places, to_graph, write_graph
-from psephos.explain.roles import roles
+from psephos.explain.drawing import axes_of, plain
 from psephos.vote.ballots import frame_of
 
 __all__ = ["ColumnNetwork", "entropy_of", "voter_usage"]
 
+_ALIKE = 0.5
+_LISTED = 40  # names beside the picture
+_WRITERS = (".graphml", ".gexf", ".json")
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DATE = re.compile(rb' lastmodifieddate="[^"]*"')
+_NODE_KEYS = ("share", "role", "hub", "synonym_of")
 _Floats = NDArray[np.float64]
 _sparse: Any = scipy.sparse
 
@@ -160,7 +170,7 @@ class ColumnNetwork:
 
     # ------------------------------------------------------------------ reading it
     def nodes(self) -> dict[str, list[Any]]:
-        """Return one entry a column: what it is in the network; see `psephos.explain.roles`.
+        """Return one entry a column: what it is in the network.
 
         Returns
         -------
@@ -169,8 +179,29 @@ class ColumnNetwork:
             or 'occasional'); ``hub``, the main hub it stands with most often ('' if none);
             ``lift``, joint share with that hub / product of their shares (NaN if none);
             ``synonym_of``, the column that a synonym replaces ('' for others).
+
+        Notes
+        -----
+        The source calls the most common columns main hubs, and says that a column connected to
+        one is "either a secondary hub or a synonym": that with main hub A, column B or column C
+        predict equally well. It gives no numbers; ours are these. With w the shares and w(j, k) the
+        joint ones, lift(j, k) = w(j, k) / (w(j) w(k)), which is 1 if two columns meet as often as
+        chance has it, and alike(j, k) is the cosine of w(j, .) and w(k, .) over all columns but j
+        and k:
+
+        - *main hub*: w >= 1/2, or the greatest w if none is;
+        - every other column, the most used first, is
+        - a *synonym* of a main or secondary hub k if lift(j, k) < 1 and alike(j, k) >= 1/2: they
+          seldom stand in one model, and stand with the same others (of several k, the most alike);
+        - else a *secondary hub*, if it stands with a main hub, and that one has no secondary hub
+          yet or w is at least half of what makes a main hub;
+        - else *occasional*.
+
+        ``hub`` is the main hub it stands with most often (of equals, the most used). These are
+        words for reading a picture. Which models stay as good with C in place of B, and by how
+        much their errors differ, says `Library.synonyms`.
         """
-        return {"column": list(self.names), "share": self.weight.tolist(), **roles(self)}
+        return {"column": list(self.names), "share": self.weight.tolist(), **_roles(self)}
 
     def hubs(self, share: float = 0.5) -> list[str]:
         """Return the main hubs: columns read by at least this share of the models.
@@ -233,14 +264,24 @@ class ColumnNetwork:
         Nodes are the columns' names, with ``share``, ``role``, ``hub`` and ``synonym_of``; edges
         have ``weight``, the joint share; the graph has ``n_models``.
         """
-        return to_graph(self.nodes(), self.edges(), self.n_models)
+        nodes, edges = self.nodes(), self.edges()
+        graph: Any = nx.Graph(n_models=self.n_models)
+        for i, name in enumerate(nodes["column"]):
+            graph.add_node(name, **{key: nodes[key][i] for key in _NODE_KEYS})
+        for a, b, share in zip(edges["first"], edges["second"], edges["share"], strict=True):
+            graph.add_edge(a, b, weight=share)
+        return graph
 
     def layout(self, seed: int = 0) -> _Floats:
         """Return places (q, 2) in [-1, 1]: strongly joined columns stand near each other.
 
-        The same network and seed give the same places.
+        By Fruchterman and Reingold. The same network and seed give the same places.
         """
-        return spring_places(self.graph(), seed)
+        graph = self.graph()
+        if len(graph) == 1:
+            return np.zeros((1, 2))
+        places = nx.spring_layout(graph, weight="weight", seed=seed, iterations=200)
+        return np.array([places[name] for name in graph])
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the network as GraphML, GEXF or JSON (node-link), by the ending of the path.
@@ -252,7 +293,27 @@ class ColumnNetwork:
         PsephosError
             If the ending is another, or a name has a character that XML cannot hold.
         """
-        return write_graph(self.graph(), Path(path))
+        file, graph = Path(path), self.graph()
+        ending = file.suffix.lower()
+        if ending not in _WRITERS:
+            raise PsephosError(f"{file.name!r} ends in none of {', '.join(_WRITERS)}.")
+        if ending == ".json":
+            links: Any = nx.node_link_data(graph, edges="links")
+            file.write_text(json.dumps(links, indent=1, sort_keys=True), encoding="utf-8")
+            return file
+        for name in graph:
+            if _NOT_XML.search(name):
+                raise PsephosError(
+                    f"column {name!r} has a character that {ending} files cannot hold: rename it, "
+                    "or write .json."
+                )
+        buffer = BytesIO()
+        if ending == ".gexf":
+            nx.write_gexf(graph, buffer)
+        else:
+            nx.write_graphml_xml(graph, buffer)  # not lxml's: bytes depend on no other package
+        file.write_bytes(_DATE.sub(b"", buffer.getvalue(), count=1))
+        return file
 
     def plot(self, *, least: float = 0.0, seed: int = 0, ax: Any = None) -> Any:
         """Draw the network: area by share of the models, line width by joint share.
@@ -277,4 +338,69 @@ class ColumnNetwork:
             If matplotlib is not installed.
         """
         shown = self.above(least)
-        return draw_network(shown, shown.layout(seed), least, ax)
+        return _draw(shown, shown.layout(seed), least, ax)
+
+
+# ---------------------------------------------------------------------- what a column is
+def _roles(network: "ColumnNetwork") -> dict[str, list[Any]]:
+    """Return ``role``, ``hub``, ``lift`` and ``synonym_of``: see `ColumnNetwork.nodes`."""
+    w, joint = network.weight, network.joint
+    lift = joint / np.outer(w, w)
+    main = list(range(len(network.hubs())))  # they stand first
+    bound = min(0.5, float(w.max())) / 2
+    found: list[tuple[str, str, float, str]] = [("main hub", "", float("nan"), "")] * len(main)
+    secondary: dict[int, int] = {}  # each secondary hub's main hub
+    for j in range(len(main), len(w)):
+        hub = int(np.argmax(joint[j, : len(main)]))
+        joined = joint[j, hub] > 0
+        likes = {k: _alike(joint, j, k) for k in [*main, *secondary] if lift[j, k] < 1 - 1e-9}
+        replaced = max(likes, key=lambda k, likes=likes: (likes[k], -k), default=None)
+        role, synonym = "occasional", ""
+        if replaced is not None and likes[replaced] >= _ALIKE:
+            role, synonym = "synonym", network.names[replaced]
+        elif joined and (w[j] >= bound or hub not in secondary.values()):
+            role = "secondary hub"
+            secondary[j] = hub
+        name, meets = (network.names[hub], float(lift[j, hub])) if joined else ("", float("nan"))
+        found.append((role, name, meets, synonym))
+    keys = ("role", "hub", "lift", "synonym_of")
+    return {key: [one[i] for one in found] for i, key in enumerate(keys)}
+
+
+def _alike(joint: _Floats, j: int, k: int) -> float:
+    """Return the cosine between whom j and k stand with, leaving both out; rounded for ties."""
+    a, b = (np.delete(joint[i], [j, k]) for i in (j, k))
+    norm = float(np.sqrt((a @ a) * (b @ b)))
+    return round(float(a @ b) / norm, 9) if norm > 0 else 0.0
+
+
+def _draw(network: ColumnNetwork, places: _Floats, least: float, ax: Any) -> Any:
+    """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
+    axes: Any = axes_of(ax, figsize=(10, 7))
+    for j, k in np.argwhere(np.triu(network.joint, 1) > 0):
+        share = network.joint[j, k]
+        if share >= least:
+            line = places[[j, k]].T
+            axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.5 + 0.5 * share)
+    axes.scatter(
+        *places.T,
+        s=90 + 900 * network.weight,
+        c=network.weight,
+        cmap="Blues",
+        vmin=-0.3,
+        vmax=1.5,
+        edgecolors="0.3",
+        zorder=2,
+    )
+    for i, (x, y) in enumerate(places, 1):
+        axes.annotate(str(i), (x, y), ha="center", va="center", fontsize=8, zorder=3)
+    rows = [
+        f"{i}  {name} ({share:.0%})"
+        for i, (name, share) in enumerate(zip(network.names, network.weight, strict=True), 1)
+    ]
+    if len(rows) > _LISTED:
+        rows = [*rows[:_LISTED], f"and {len(rows) - _LISTED} more"]
+    axes.text(1.02, 1, plain("\n".join(rows)), transform=axes.transAxes, va="top", fontsize=8)
+    axes.set_axis_off()
+    axes.set_title(f"{len(network.names)} columns of {network.n_models} models")
+    return axes

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import axes_of, plain
 from psephos.explain.prototypes import Prototypes
 from psephos.vote import KernelWeights
 from psephos.vote.ballots import Framed
@@ -220,13 +220,11 @@ class PrototypeBallot(Framed):
             alpha = 1.0 if prior or sure[t] else 0.35
             axes.barh(place, self.share()[case, t], color="0.6" if prior else colour, alpha=alpha)
             answer = f"{answers[t]:.5g}" if not found.classes else answers[t]
-            labels.append(
-                found.voters.name if prior else f"{rows[t]}: {answer}".replace("$", r"\$")
-            )
+            labels.append(found.voters.name if prior else plain(f"{rows[t]}: {answer}"))
         axes.set_yticks(range(len(labels)), labels, fontsize=8)
         axes.invert_yaxis()
         axes.set_xlabel("share of the weight")
-        axes.set_title(f"case {self.case_ids[case]}".replace("$", r"\$"))
+        axes.set_title(plain(f"case {self.case_ids[case]}"))
         return axes
 
 

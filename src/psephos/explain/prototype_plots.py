@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import axes_of, pyplot
+from psephos.explain.drawing import Display, axes_of, plain, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
 from psephos.vote.ballots import Framed
 
@@ -18,8 +18,10 @@ _Floats = NDArray[np.float64]
 
 # ---------------------------------------------------------------------- surface
 @dataclass(frozen=True, eq=False)
-class DecisionSurface(Framed):
+class DecisionSurface(Display):
     """What the model answers where two columns vary and the others stand at one case.
+
+    `plot` draws the likeliest class at each point, paler the less likely, or the mean.
 
     Nothing is fitted and no training table is needed: the vote is asked at every point of a grid.
 
@@ -113,23 +115,7 @@ class DecisionSurface(Framed):
             table[name] = self.predicted[:, :, k].ravel().tolist()
         return {**table, "familiarity": self.familiarity.ravel().tolist()}
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the likeliest class at each point, paler the less likely, or the mean.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        axes: Any = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         found = self.prototypes
         if not found.classes:
             shown = axes.pcolormesh(*self.grid, self.predicted[:, :, 0].T, shading="nearest")
@@ -143,12 +129,11 @@ class DecisionSurface(Framed):
             axes.pcolormesh(*self.grid, blend.transpose(1, 0, 2), shading="nearest")
             _legend(axes, found.classes)
         for d, values, side in zip(self.varied, self.grid, ("x", "y"), strict=True):
-            getattr(axes, f"set_{side}label")(_plain(found.names[d]))
+            getattr(axes, f"set_{side}label")(plain(found.names[d]))
             if found.levels[d]:
-                words = [_plain(word) for word in found.levels[d]]
+                words = [plain(word) for word in found.levels[d]]
                 getattr(axes, f"set_{side}ticks")(values, words)
         axes.plot(*self.case[list(self.varied)], "k+", ms=9)
-        return axes
 
 
 def _position(found: Prototypes, column: Any) -> int:
@@ -342,8 +327,10 @@ def _off(Z: _Floats, mean: _Floats) -> _Floats:
 
 # ---------------------------------------------------------------------- columns
 @dataclass(frozen=True, eq=False)
-class ColumnMap(Framed):
+class ColumnMap(Display):
     """How sharply each batch looks at each column.
+
+    `plot` draws columns down and batches across, the sharper the darker.
 
     Source: the picture of feature weights in proset (N. Ruf).
 
@@ -387,34 +374,15 @@ class ColumnMap(Framed):
             "per_unit": self.per_unit.ravel().tolist(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the map: columns down, batches across, the sharper the darker.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        PsephosError
-            If no batch reads a column.
-        """
-        axes: Any = axes_of(ax)
+    def _draw(self, axes: Any) -> None:
         if not self.inverse_bandwidth.size:
             raise PsephosError("no batch reads a column: there is no map to draw.")
         n_batches, q = self.inverse_bandwidth.shape
         shown = axes.imshow(self.inverse_bandwidth.T, cmap="Blues", vmin=0, aspect="auto")
         axes.figure.colorbar(shown, ax=axes, label="inverse bandwidth")
-        axes.set_yticks(range(q), [_plain(name) for name in self.names], fontsize=8)
+        axes.set_yticks(range(q), [plain(name) for name in self.names], fontsize=8)
         axes.set_xticks(range(n_batches))
         axes.set_xlabel("batch")
-        return axes
 
 
 # ---------------------------------------------------------------------- drawing
@@ -425,13 +393,8 @@ def _colour(k: int) -> tuple[float, ...]:
 
 def _legend(axes: Any, classes: list[Any]) -> None:
     for k, label in enumerate(classes):
-        axes.scatter([], [], color=_colour(k), label=_plain(str(label)))
+        axes.scatter([], [], color=_colour(k), label=plain(label))
     axes.legend(loc="upper right", fontsize=8)  # "best" is slow with many cases
-
-
-def _plain(name: str) -> str:
-    """Return a name that is no formula."""
-    return name.replace("$", r"\$")
 
 
 def _plane(places: _Floats) -> _Floats:

@@ -43,13 +43,7 @@ class Prototypes(NamedTuple):
 
     @classmethod
     def of(cls, model: Any) -> "Prototypes":
-        """Return the prototypes of a fitted model.
-
-        Raises
-        ------
-        PsephosError
-            If the model does not vote by prototypes.
-        """
+        """Return the prototypes of a fitted model."""
         whole: Any = getattr(model, "vote_", None)
         if not hasattr(getattr(whole, "weighting", None), "batches"):
             raise PsephosError(

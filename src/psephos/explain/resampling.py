@@ -56,13 +56,7 @@ class Problem:
     def read(
         cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
     ) -> "Problem":
-        """Return the problem of an estimator on a table.
-
-        Raises
-        ------
-        PsephosError
-            If the estimator is neither classifier nor regressor, or has not the loss asked for.
-        """
+        """Return the problem of an estimator on a table."""
         labels = bool(is_classifier(estimator))
         if not labels and not is_regressor(estimator):
             raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
@@ -222,13 +216,7 @@ class Draws:
     def of(
         cls, problem: Problem, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
     ) -> Any:
-        """Return draws, with their settings checked.
-
-        Raises
-        ------
-        PsephosError
-            If a setting cannot be used.
-        """
+        """Return draws, with their settings checked."""
         if not Interval(2, whole=True).allows(n_draws):
             raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
         units = int(problem.unit.max()) + 1
@@ -245,13 +233,7 @@ class Draws:
         return cls(problem, int(n_draws), int(size), bootstrap, state)
 
     def rows(self, b: int) -> _Rows:
-        """Return the rows of a draw, those drawn twice twice.
-
-        Raises
-        ------
-        PsephosError
-            If a class is missing from one draw after another.
-        """
+        """Return the rows of a draw, those drawn twice twice."""
         p = self.problem
         rng = np.random.default_rng([self.seed, b])
         units = int(p.unit.max()) + 1
@@ -268,13 +250,7 @@ class Draws:
         )
 
     def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Terms:
-        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed.
-
-        Raises
-        ------
-        PsephosError
-            If hardly any row is ever left out.
-        """
+        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
         p = self.problem
         work = joblib.delayed(_fitted)
         runs: Any = joblib.Parallel(n_jobs)(
@@ -312,9 +288,9 @@ def _fitted(draws: Draws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _F
     pairs = zip(names, seeds, strict=False)
     model.set_params(**{n: int(s >> 1) for n, s in pairs if n != fixed})
     # models of psephos divide rows for themselves: copies of a row stay together, like a group
-    told: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
+    more: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
     own = _safe_indexing(p.X, rows)
-    model.fit(own, p.y[rows], **told)
+    model.fit(own, p.y[rows], **more)
     train = float(p.losses(p.says(model, own), p.y[rows]).mean())
     asked, y = p.asked
     out = np.arange(len(y))
@@ -331,13 +307,7 @@ def _rows_of(X: Any) -> Any:
 
 
 def _pair(test: Any) -> tuple[Any, Any]:
-    """Return the rows that are asked and their answers.
-
-    Raises
-    ------
-    PsephosError
-        If they are no pair, or differ in number.
-    """
+    """Return the rows that are asked and their answers."""
     if not isinstance(test, tuple | list) or len(test) != 2:
         raise PsephosError("test is no pair: give (X, y), the rows to be asked and their answers.")
     X, y = _rows_of(test[0]), np.asarray(test[1])

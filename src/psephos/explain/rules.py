@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.names import Names
-from psephos.vote.shown import ShownTree, n_trees, shown_tree
+from psephos.vote.part import ShownTree, ask, n_trees
 
 __all__ = ["Rule", "rules_of"]
 
@@ -60,7 +60,7 @@ def _rules(vote: Any, names: Names) -> Iterator[Rule]:
         trees = n_trees(vote.voters, voter)
         if trees:
             for tree in range(min(trees, _TREES)):
-                yield from _of_tree(shown_tree(vote.voters, voter, tree), names)
+                yield from _of_tree(ask(vote.voters, "shown_tree", None, voter, tree), names)
             continue
         if not columns:
             continue

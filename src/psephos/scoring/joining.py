@@ -16,8 +16,7 @@ _WORDS = (
     "_errors.py", "_files/cells.py", "_files/levels.py", "_files/near.py", "_files/columns.py",
     "_files/text.py", "_files/unknown.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
-    "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
-    "vote/reasons/composed.py",
+    "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
     "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",

@@ -11,34 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.vote.answering import before_weighing
+from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
-__all__ = ["Ballots", "Framed", "Line", "Names", "answer_words", "frame_of"]
+__all__ = ["Ballots", "Framed", "Line", "Names", "frame_of"]
 
 _NEAREST = 5
 _Floats = NDArray[np.float64]
-
-
-def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
-    """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
-
-    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `vote_words` of targets.
-
-    Parameters
-    ----------
-    vote : Vote
-    value : ndarray of shape (K,)
-    scale : float, default=0.0
-        The size of the votes beside it: what is rounding beside them is 0.
-    """
-    target: Any = vote.target
-    return target.vote_words(value, scale, vote.readout.score == "sum")
 
 
 def _say(vote: Vote, value: Sequence[float]) -> str:
@@ -106,11 +89,11 @@ class Ballots:
     @classmethod
     def of(cls, vote: Vote, names: Names, X: Any, case_ids: list[Any]) -> "Ballots":
         """Return the ballots of a model's voters, of neighbours those that have a weight."""
-        heard = vote.heard(X)
-        if heard is None:
+        weighed = vote.weighed(X)
+        if weighed is None:
             return cls(vote, names, X, case_ids)
-        heard = heard if len(heard) else np.zeros(1, dtype=np.intp)  # a vote has a voter
-        return cls(vote.take(heard), names, X, case_ids, heard + 1)
+        weighed = weighed if len(weighed) else np.zeros(1, dtype=np.intp)  # a vote has a voter
+        return cls(vote.take(weighed), names, X, case_ids, weighed + 1)
 
     def __post_init__(self) -> None:
         score, mass = self.vote.score_and_mass(self.X)
@@ -219,7 +202,7 @@ class Ballots:
         for t, reason in enumerate(self.reasons[case]):
             if silent and self.shares[case, t] == 0:
                 continue
-            # the one that answers, where one does, is told apart from those that say the same
+            # the one that answers, where one does, is shown apart from those that say the same
             asked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
             key = repr(reason), self._vote_words(case, t), asked
             alike.setdefault(key, []).append(t)
@@ -325,9 +308,9 @@ class Ballots:
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
-        told = ["; ".join(looked_up_words(self, i)) for i in range(n)]
-        if any(told):
-            table["looked_up"] = [words for words in told for _ in range(voters)]
+        shown = ["; ".join(looked_up_words(self, i)) for i in range(n)]
+        if any(shown):
+            table["looked_up"] = [words for words in shown for _ in range(voters)]
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:

@@ -1,4 +1,8 @@
-"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors."""
+"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors.
+
+``chances(p, apart)`` maps (n, K) probabilities, of labels each on its own (`apart`) or of classes;
+``words(classes)`` says what a map does.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -9,7 +13,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import check
+from psephos.vote.part import check, check_part
 
 __all__ = ["ClassVotes", "Isotonic", "Sigmoid", "Table", "Temperature"]
 
@@ -51,11 +55,9 @@ class Sigmoid:
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "calibrated (sigmoid)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
         return _together(_special.expit(self.slope * _log_odds(chances) + self.offset), apart)
 
@@ -78,11 +80,9 @@ class Temperature:
         check(0 < self.t < np.inf, "a temperature is not a positive number")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "calibrated (temperature)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         if apart:
             return _special.expit(_log_odds(chances) / self.t)
         return _special.softmax(np.log(np.clip(chances, _LEAST, 1.0)) / self.t, axis=1)
@@ -116,11 +116,9 @@ class Isotonic:
             check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
-        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.given), "a class lacks a map")
         maps = zip(chances.T, self.given, self.told, strict=True)
         mapped: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
@@ -151,7 +149,6 @@ class Table:
         check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does."""
         return "looked up in a table of posteriors"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
@@ -161,11 +158,11 @@ class Table:
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
 
-    def unheard(self, chances: _Floats, heard: NDArray[np.bool_], apart: bool) -> _Floats:
+    def with_prior(self, chances: _Floats, weighed: NDArray[np.bool_], apart: bool) -> _Floats:
         """Return these chances, of rows on which no voter has a weight the prior."""
         if not len(self.prior):
             return chances
-        return np.where(heard[:, None], chances, _together(self.prior[None], apart))
+        return np.where(weighed[:, None], chances, _together(self.prior[None], apart))
 
 
 @register
@@ -188,8 +185,9 @@ class ClassVotes:
     of: Sigmoid | Isotonic | Temperature | None = None
 
     def __post_init__(self) -> None:
-        plain = self.weight.ndim == 1 and self.weight.dtype == np.float64
-        check(plain and bool(np.isfinite(self.weight).all()), "weights of classes are no numbers")
+        check_part(self)
+        plain = self.weight.ndim == 1 and bool(np.isfinite(self.weight).all())
+        check(plain, "weights of classes are no numbers")
         check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
 
     def words(self, classes: list[str]) -> str:

@@ -169,13 +169,7 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:
 
 
 def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the value that `encode` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        If the data names an unknown part, a missing array or a field that does not exist.
-    """
+    """Return the value that `encode` wrote."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
     if not isinstance(data, dict) or not data:

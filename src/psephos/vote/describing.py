@@ -1,24 +1,30 @@
-"""A fitted vote in sentences."""
+"""A fitted vote in sentences, and how it comes to its answer."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.trees.tree_text import Answers, export_text
-from psephos.vote.answering import answer_rule
-from psephos.vote.ballots import answer_words
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
-from psephos.vote.part import label_of
-from psephos.vote.shown import n_trees, shown_tree
+from psephos.vote.part import ask, label_of, n_trees
 from psephos.vote.vote import Vote
 
-__all__ = ["describe", "kept_words"]
+__all__ = ["answer_rule", "answer_words", "before_weighing", "describe", "kept_words"]
 
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _CASES = 12  # training cases that vote, of which each is a line
 _VOTERS = 3  # numbers of equal voters that are listed
+_PICKS = {
+    "majority": "each voter counts for the class it votes for",
+    "loudest": "what the voter of greatest weight says",
+    "drawn": "what one voter says, drawn with the chance of its weight",
+    "borda": "the class of most points: each voter ranks the classes",
+    "median": "the weighted median of what the voters say",
+}
 
 
 def kept_words(vote: Vote) -> str:
@@ -56,7 +62,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     scale = _scale(vote)
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
-    shown = _CASES if hasattr(vote.weighting, "heard") else len(groups)
+    shown = _CASES if hasattr(vote.weighting, "weighed") else len(groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS
@@ -109,7 +115,7 @@ def _about(vote: Vote, voter: int) -> str:
     """Return ``, for class ill`` of a tree that moves one of several scores."""
     if vote.target.n_outputs == 1 or n_trees(vote.voters, voter) != 1:
         return ""
-    moves = np.flatnonzero(shown_tree(vote.voters, voter, 0).votes.any(axis=0))
+    moves = np.flatnonzero(ask(vote.voters, "shown_tree", None, voter, 0).votes.any(axis=0))
     return f", for {vote.target.about(int(moves[0]))}" if len(moves) == 1 else ""
 
 
@@ -130,3 +136,83 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     words = [answer_words(vote, value, scale) for value in node_votes]
     text = export_text(tree, names.columns, names.levels, answers=Answers(words))
     return text.split("\n")
+
+
+# ---------------------------------------------------------------------- the answer
+def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> str:
+    """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
+
+    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
+    `vote_words` of targets.
+
+    Parameters
+    ----------
+    vote : Vote
+    value : ndarray of shape (K,)
+    scale : float, default=0.0
+        The size of the votes beside it: what is rounding beside them is 0.
+    """
+    target: Any = vote.target
+    return target.vote_words(value, scale, vote.readout.score == "sum")
+
+
+def answer_rule(vote: Vote) -> str:
+    """Return how votes become the answer; '' of a plain sum or mean of voters of one kind.
+
+    Such as ``the median of what the voters say, weighed by class (ill × 5)``.
+    """
+    parts = [_combined(vote)]
+    if vote.readout.calibration is not None:
+        first = "" if parts[0] else "probabilities are "
+        parts.append(first + vote.readout.calibration.words(_classes(vote)))
+    return ", ".join(part for part in parts if part)
+
+
+def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
+    """Return what a (K,) score answers without the calibration and weights of classes; '' if none.
+
+    Its contributions sum to that score, and not to the answer.
+    """
+    calibration, target = vote.readout.calibration, vote.target
+    if calibration is None or target.kind == "multilabel":
+        return ""
+    plain = replace(vote.readout, calibration=None)
+    chances = plain.probabilities(score[None], target)[0].tolist()
+    shares = [f"{c} {percent(p)}" for c, p in zip(_classes(vote), chances, strict=True)]
+    shown = sorted(range(len(shares)), key=lambda k: -chances[k])[:3]
+    said = ", ".join(shares[k] for k in shown)
+    return f"{calibration.words(_classes(vote))}; the votes alone say {said}"
+
+
+def _classes(vote: Vote) -> list[str]:
+    target: Any = vote.target
+    return [str(label) for label in target.classes.tolist()]
+
+
+def _combined(vote: Vote) -> str:
+    readout = vote.readout
+    if readout.score == "trimmed mean":
+        cut = percent(readout.cut)
+        return f"the mean of what the voters say without the {cut} of the weight at either end"
+    if readout.score in _PICKS:
+        return _PICKS[readout.score]
+    joined = getattr(vote.voters, "tag", "") == "joined voters" and vote.n_voters > 1
+    if readout.score != "normalised" or not joined:
+        return ""
+    if not vote.target.n_classes:
+        return "the weighted mean of the voters' numbers"
+    kinds = {_says(vote.voters, t) for t in range(vote.n_voters)} - {""}
+    if kinds == {"probability"}:
+        return "the weighted mean of the voters' probabilities"
+    return "" if kinds - {"answer"} else "each voter counts for the class it answers"
+
+
+def _says(joined: Any, voter: int) -> str:
+    """Return what a voter says; '' of a tree whose answers are sure: then it is both."""
+    part = joined.parts[int(joined.part[voter])]
+    part = part if hasattr(part, "says") else getattr(part, "inner", part)
+    if hasattr(part, "says") or n_trees(joined, voter) != 1:
+        return getattr(part, "says", "vote")
+    shown = ask(joined, "shown_tree", None, voter, 0)
+    said = shown.votes[shown.tree.n_children == 0]
+    return "" if np.isclose(np.abs(said).max(axis=1), 1.0).all() else "probability"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, over_outputs, sparse
+from psephos.vote.part import Columns, ask, check, check_part, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
 __all__ = [
@@ -48,8 +48,8 @@ class Baseline:
     profile: Profile | None = None
 
     def __post_init__(self) -> None:
+        check_part(self)
         arrays = (self.centre, self.votes, self.weights, self.importance)
-        check(all(a.dtype == np.float64 for a in arrays), "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in arrays), "a training mean is not finite")
         flat = self.centre.ndim == self.weights.ndim == self.importance.ndim == 1
         check(flat and self.votes.ndim == 2, "training means have another shape")
@@ -198,13 +198,9 @@ def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
 
 
 def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-    """Return (n, p): the sizes (n, T) divided among columns, by the part's own rule if it has one.
-
-    A part's ``moved(X, size, centre)`` divides; a part without it divides equally among the
-    columns that each of its voters reads.
-    """
-    rule = getattr(part, "moved", None)
-    return equally(part, size) if rule is None else rule(X, size, centre)
+    """Return (n, p): the sizes (n, T) divided among columns, equally unless the part says how."""
+    found = ask(part, "moved", None, X, size, centre)
+    return equally(part, size) if found is None else found
 
 
 def equally(part: Any, size: _Floats) -> _Floats:

@@ -19,7 +19,7 @@ class LookedUp(NamedTuple):
     Parameters
     ----------
     name : str
-    yes, heard : float
+    yes, total : float
         The weight of the voters that say it, and of all: numbers of neighbours.
     place, most : int
         Where the table is read: in column `place` of 0 ... `most`.
@@ -31,7 +31,7 @@ class LookedUp(NamedTuple):
 
     name: str
     yes: float
-    heard: float
+    total: float
     place: int
     most: int
     chance: float
@@ -39,11 +39,11 @@ class LookedUp(NamedTuple):
 
     def found(self, who: str) -> str:
         """Return ``5 of 10 neighbours have it``."""
-        if not self.heard:
+        if not self.total:
             return f"no {who.removesuffix('s')}"
         have = "have it" if self.given is not None else "are it"
-        words = f"{self.yes:.6g} of {self.heard:.6g} {who} {have}"
-        if (round(self.yes, 9), round(self.heard, 9)) == (self.place, self.most):
+        words = f"{self.yes:.6g} of {self.total:.6g} {who} {have}"
+        if (round(self.yes, 9), round(self.total, 9)) == (self.place, self.most):
             return words
         return f"{words}, read as {self.place} of {self.most}"
 
@@ -61,13 +61,13 @@ def looked_up(ballots: Any, case: int) -> list[LookedUp]:
         return []
     target, score = vote.target, ballots.score[[case]]
     share = replace(vote.readout, calibration=None).probabilities(score, target)[0]
-    most, heard = posterior.shape[1] - 1, float(ballots.mass[case])
+    most, total = posterior.shape[1] - 1, float(ballots.mass[case])
     multilabel = target.kind == "multilabel"
     given = set(ballots.given(case)) if multilabel else set[int]()
     rows = zip(target.classes.tolist(), share.tolist(), ballots.chances(case), strict=True)
     return [
         LookedUp(
-            str(name), p * heard, heard, int(np.rint(p * most)), most, chance,
+            str(name), p * total, total, int(np.rint(p * most)), most, chance,
             k in given if multilabel else None,
         )
         for k, (name, p, chance) in enumerate(rows)

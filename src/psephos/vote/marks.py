@@ -1,4 +1,4 @@
-"""Where the answers of parts turn, for rows that try them; and how many training rows they keep."""
+"""Where the answers of parts turn, for rows that try them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Marks", "joined_marks", "marks_of", "outer_marks", "range_marks", "training_rows"]
+from psephos.vote.part import ask
+
+__all__ = ["Marks", "joined_marks", "marks_of", "outer_marks", "range_marks"]
 
 Marks = tuple[NDArray[np.intp], NDArray[np.float64]]  # columns and values, (m,) each
 _Columns = NDArray[np.intp]
@@ -18,13 +20,10 @@ def marks_of(part: Any) -> Marks:
     Rows that try a part (`psephos.scoring.conformance`) are drawn among them. Values of training
     rows are none of them: a range is rounded outwards.
     """
-    ask: Any = getattr(part, "marks", None)
-    return (np.empty(0, dtype=np.intp), np.empty(0)) if ask is None else ask()
+    return ask(part, "marks", (np.empty(0, dtype=np.intp), np.empty(0)))
 
 
-def joined_marks(
-    marks: Sequence[Marks],
-) -> Marks:
+def joined_marks(marks: Sequence[Marks]) -> Marks:
     """Return the marks of several parts."""
     columns = np.concatenate([np.empty(0, dtype=np.intp), *(j for j, _ in marks)])
     return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
@@ -45,9 +44,3 @@ def range_marks(
     known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)
     own = cases[:, known]
     return outer_marks(columns[known], np.nanmin(own, axis=0), np.nanmax(own, axis=0))
-
-
-def training_rows(part: Any) -> int:
-    """Return how many rows of the training table, or parts of such, a part keeps."""
-    ask: Any = getattr(part, "training_rows", None)
-    return 0 if ask is None else ask()

@@ -30,18 +30,13 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
 
     Asked are the models of the lowest tier that have all their columns: those that vote, and with
     ``vote='best'`` those that would. A voter that reads nothing is no model.
-
-    Raises
-    ------
-    PsephosError
-        If the vote is not that of a library of models of classes.
     """
     weighting = vote.weighting
     target: Any = vote.target
     ask: Any = getattr(weighting, "available", None)
     if ask is None or target.kind not in ("binary", "multiclass"):
         raise PsephosError(
-            "multiplicity is told of a library of small models that give classes (swag): the "
+            "multiplicity is that of a library of small models that give classes (swag): the "
             "voters of other models are no models that answer by themselves."
         )
     tier: NDArray[np.intp] = getattr(weighting, "tier")  # noqa: B009
@@ -56,9 +51,9 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         said: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
             votes.shape[:2]
         )
-        heard = can & (tier == first)
+        voting = can & (tier == first)
         for k in range(target.n_classes):
-            counts[start : start + step, k] = (heard & (said == k)).sum(axis=1)
+            counts[start : start + step, k] = (voting & (said == k)).sum(axis=1)
     answer: NDArray[np.intp] = target.answers(vote.readout.decided(*_scored(vote, X)))
     asked = counts.sum(axis=1)
     others = counts.copy()

@@ -93,6 +93,6 @@ def _answers(vote: Vote, X: _Floats) -> tuple[_Floats, NDArray[Any]]:
     chances = vote.readout.probabilities(score, vote.target, mass)
     decided = vote.readout.decided(score, vote.target, mass)
     if vote.target.kind == "multilabel":
-        raise PsephosError("next_column is told of one class a case, or of a number.")
+        raise PsephosError("next_column is about one class a case, or of a number.")
     target: Any = vote.target
     return chances, target.answers(decided)

@@ -3,40 +3,25 @@
 # pyright: reportMissingTypeStubs=false
 
 from dataclasses import replace
-from typing import Any, Protocol, Self, cast, runtime_checkable
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._stored import array_types
+from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
 
 __all__ = [
-    "OPTIONAL",
-    "Columns",
-    "Part",
-    "ReadsColumns",
-    "ReadsNothing",
-    "Voters",
-    "Weighting",
-    "check",
-    "check_columns",
-    "check_present",
-    "kinds_of",
-    "label_of",
-    "log_odds",
-    "named_of",
-    "over_outputs",
-    "positions",
-    "primary",
-    "relative_weights",
-    "rows_named",
-    "sparse",
-    "usage_of_all",
-    "usage_table",
-    "weighted_sum",
-]
+    "OPTIONAL", "Columns", "Part", "ReadsColumns", "ReadsLike", "ReadsNothing", "ShownTree",
+    "Voters", "Weighting", "ask", "check", "check_columns", "check_part", "check_places",
+    "check_present", "check_ptr", "check_within", "kinds_of", "label_of", "log_odds", "n_trees",
+    "named_of", "over_outputs", "positions", "primary", "relative_weights", "rows_named", "sparse",
+    "training_rows", "usage_at", "usage_of_all", "usage_table", "weighted_sum",
+]  # fmt: skip
 
 sparse: Any = scipy.sparse  # its types say less than they promise
 
@@ -75,7 +60,7 @@ OPTIONAL = {
     "primary_voters": "() -> the voters that a complete case needs",
     "reserve": "() -> (T,): who has weight only where values are missing",
     "similarity": "the `InverseDistance` of local weights, for bounds",
-    "heard": "(X) -> the voters that have a weight on any row",
+    "weighed": "(X) -> the voters that have a weight on any row",
     "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
     "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
     "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",
@@ -115,7 +100,7 @@ class Part(Protocol):
         ...
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the part for these voters only, in this order."""
+        """Return the part for these voters only, in this order; it drops columns no longer read."""
         ...
 
 
@@ -160,6 +145,18 @@ class Weighting(Part, Protocol):
         ...
 
 
+class ShownTree(NamedTuple):
+    """A tree that a voter is made of, on the columns of the table, to be drawn.
+
+    `shares` (nodes, n_classes) are the class shares of its nodes, None where they hold none;
+    `votes` (nodes, K) are the votes of its nodes.
+    """
+
+    tree: Tree
+    shares: NDArray[np.float64] | None
+    votes: NDArray[np.float64]
+
+
 class ReadsColumns:
     """What parts share that keep `n_features` and `columns`, and nothing else of the table."""
 
@@ -172,15 +169,31 @@ class ReadsColumns:
         return replace(own, n_features=len(columns), columns=positions(self.columns, columns))
 
 
+class ReadsLike:
+    """What parts share that read the columns of a part they hold, in the field `read_by`."""
+
+    read_by: ClassVar[str]
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return getattr(self, self.read_by).n_features
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that are read."""
+        return getattr(self, self.read_by).columns
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns`."""
+        own: Any = self
+        return replace(own, **{self.read_by: getattr(self, self.read_by).select(columns)})
+
+
 class ReadsNothing:
     """What parts share that read no column."""
 
     n_features: int
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> Columns:
@@ -189,8 +202,7 @@ class ReadsNothing:
 
     def usage(self) -> Any:
         """Return the empty (T, p) table."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
+        return usage_at(self, self.columns, self.columns)
 
     def select(self, columns: Columns) -> Self:
         """Return the same part on the smaller table."""
@@ -198,20 +210,26 @@ class ReadsNothing:
         return replace(own, n_features=len(columns))
 
 
-def kinds_of(voters: Any) -> tuple[str, ...]:
-    """Return the tags of the voters, those first met first.
+def ask(part: Any, method: str, otherwise: Any, *given: Any) -> Any:
+    """Return what a method of `OPTIONAL` returns; `otherwise` of a part that has it not."""
+    own: Any = getattr(part, method, None)
+    return otherwise if own is None else own(*given)
 
-    Parts that hold others say so by a method ``kinds()``.
-    """
-    ask: Any = getattr(voters, "kinds", None)
+
+def kinds_of(voters: Any) -> tuple[str, ...]:
+    """Return the tags of the voters, those first met first."""
     kind = cast("type[Any]", type(voters))
-    return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
+    return ask(voters, "kinds", (str(getattr(kind, "tag", kind.__name__)),))
+
+
+def n_trees(voters: Any, voter: int) -> int:
+    """Return how many trees a voter is; 0: it is none."""
+    return ask(voters, "n_trees", 0, voter)
 
 
 def label_of(voters: Any, voter: int) -> str:
     """Return the voter's name and a colon, to begin a sentence; '' without a name."""
-    ask: Any = getattr(voters, "label", None)
-    name = "" if ask is None else ask(voter)
+    name = ask(voters, "label", "", voter)
     return f"{name}: " if name else ""
 
 
@@ -236,30 +254,28 @@ def relative_weights(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
 
-    Weights that may leave the range of float64 have a method ``relative(X)`` for it; of all others
-    w are the weights themselves, and log_scale is None.
+    Without a method ``relative`` w are the weights themselves, and log_scale is None.
     """
-    ask: Any = getattr(weighting, "relative", None)
-    return (weighting.weights(X), None) if ask is None else ask(X)
+    found = ask(weighting, "relative", None, X)
+    return (weighting.weights(X), None) if found is None else found
 
 
 def weighted_sum(
     voters: Voters, weights: NDArray[np.float64], X: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t].
-
-    Voters that add up faster than by their (n, T, K) votes say so by a method ``weighted_sum(
-    weights, X)``, which may return None where it cannot.
-    """
-    ask: Any = getattr(voters, "weighted_sum", None)
-    total = None if ask is None else ask(weights, X)
+    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
+    total = ask(voters, "weighted_sum", None, weights, X)
     return np.einsum("nt,ntk->nk", weights, voters.votes(X)) if total is None else total
 
 
 def rows_named(part: Any, names: NDArray[Any]) -> Any:
     """Return a part with names for the training rows it keeps; one that keeps none as it is."""
-    ask = getattr(part, "named_rows", None)
-    return part if ask is None else ask(names)
+    return ask(part, "named_rows", part, names)
+
+
+def training_rows(part: Any) -> int:
+    """Return how many rows of the training table, or parts of such, a part keeps."""
+    return ask(part, "training_rows", 0)
 
 
 def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
@@ -275,12 +291,48 @@ def check(condition: bool, sentence: str) -> None:
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
 
 
+def check_part(part: Any) -> None:
+    """Check that arrays are of the types that a part's annotations name, and its columns sorted."""
+    for name, kind in array_types(cast("type[Any]", type(part))).items():
+        array = getattr(part, name)
+        check(array is None or array.dtype == kind, f"{name} is not {kind}")
+    if isinstance(part, ReadsColumns):
+        check_columns(part.columns, part.n_features)
+
+
 def check_columns(columns: Columns, n_features: int) -> None:
     """Check that columns are sorted, distinct and within the table."""
     check(columns.ndim == 1 and columns.dtype == np.intp, "columns are not a row of integers")
     inside = (columns >= 0) & (columns < n_features)  # first: differences of the rest may wrap
     ordered = inside.all() and (np.diff(columns) > 0).all()
     check(bool(ordered), "columns are not sorted within the table")
+
+
+def check_within(places: NDArray[np.intp], end: Any, fault: str) -> None:
+    """Check that places are from 0 to below `end`, a number or one for each."""
+    check(bool(((places >= 0) & (places < end)).all()), fault)
+
+
+def check_ptr(ptr: NDArray[np.intp], n: int, end: int, of: str) -> NDArray[np.intp]:
+    """Check that pointers divide 0 ... end among n, and return how much each gets."""
+    check(ptr.shape == (n + 1,), f"pointers of {of} differ in number")
+    inside = ((ptr >= 0) & (ptr <= end)).all()  # first: differences of the rest may wrap
+    sizes = np.diff(ptr)
+    whole = ptr[0] == 0 and ptr[-1] == end and inside and (sizes >= 0).all()
+    check(bool(whole), f"pointers of {of} are not increasing")
+    return sizes
+
+
+def check_places(
+    places: NDArray[np.intp], ptr: NDArray[np.intp], n_voters: int, n_columns: int
+) -> NDArray[np.intp]:
+    """Check that pointers give each voter sorted places of columns, and return their numbers."""
+    check(places.ndim == 1, "places of columns are not in a row")
+    sizes = check_ptr(ptr, n_voters, len(places), "a voter's columns")
+    check_within(places, n_columns, "a voter reads a column it lacks")
+    for a, b in pairwise(ptr):
+        check(bool((np.diff(places[a:b]) > 0).all()), "a voter's columns are unsorted")
+    return sizes
 
 
 def check_present(X: NDArray[np.float64], kind: str) -> None:
@@ -303,18 +355,18 @@ def positions(inner: Columns, outer: Columns) -> Columns:
 
 
 def primary(voters: Voters) -> Voters:
-    """Return voters without what they read only where a value is missing.
-
-    Voters that have such rules say so by a method `primary`; all others are returned as they are.
-    """
-    ask: Any = getattr(voters, "primary", None)
-    return voters if ask is None else ask()
+    """Return voters without what they read only where a value is missing."""
+    return ask(voters, "primary", voters)
 
 
-def usage_of_all(voters: int, columns: Columns, n_features: int) -> Any:
-    """Return the (T, p) table of voters that read all of these columns."""
-    voter, column = np.indices((voters, len(columns))).reshape(2, -1)
-    return usage_table(voter, columns[column], (voters, n_features))
+def usage_of_all(part: Any) -> Any:
+    """Return the (T, p) table of a part whose voters all read all of its columns."""
+    return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))
+
+
+def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Any:
+    """Return the (T, p) table of a part: its voters, and the places in `columns` that they read."""
+    return usage_table(voter, part.columns[place], (part.n_voters, part.n_features))
 
 
 def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:

@@ -32,11 +32,6 @@ def to_plain(value: Any) -> Any:
 
     Names of training rows, by which parts explain themselves, are left out: where the part has
     them, -1 (unknown) stands in their place; positions in the training table are kept.
-
-    Raises
-    ------
-    PsephosError
-        If a voter is an estimator of another library, which is no data.
     """
     if value is None or isinstance(value, bool | str | int):
         return value

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Nullable
 from psephos.vote.codec import register
-from psephos.vote.part import check
+from psephos.vote.part import check, check_columns, check_part, check_ptr
 
 __all__ = ["LEVELS", "Profile", "profile_of"]
 
@@ -57,16 +57,13 @@ class Profile:
     mass: Nullable = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
+        check_part(self)
         q, c = len(self.missing), len(self.category)
         check(self.n_rows > 0, "a profile of no rows")
         check(self.missing.ndim == 1 and self.quantiles.shape == (q, len(LEVELS)), "quantiles")
         check(self.mean.shape == self.spread.shape == (q,), "means of other columns")
-        inside = (self.category >= 0) & (self.category < q)
-        ordered = bool(inside.all() and (np.diff(self.category) > 0).all())
-        check(self.category.ndim == 1 and self.category.dtype == np.intp and ordered, "categories")
-        check(self.ptr.shape == (c + 1,) and self.ptr.dtype == np.intp, "shares of levels")
-        whole = self.ptr[0] == 0 and self.ptr[-1] == len(self.share)
-        check(bool(whole and (np.diff(self.ptr) >= 0).all()), "shares of levels")
+        check_columns(self.category, q)
+        check_ptr(self.ptr, c, len(self.share), "shares of levels")
         with np.errstate(invalid="ignore"):
             check(not bool((np.diff(self.quantiles, axis=1) < 0).any()), "quantiles fall")
         check(bool(((self.missing >= 0) & (self.missing <= 1)).all()), "a share of missing values")

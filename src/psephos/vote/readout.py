@@ -137,7 +137,7 @@ class Readout:
         chances = self.calibration.chances(linked, apart)
         if mass is None or not isinstance(self.calibration, Table):
             return chances
-        return self.calibration.unheard(chances, mass > 0, apart)
+        return self.calibration.with_prior(chances, mass > 0, apart)
 
     def _linked(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         check(self.link != "identity", "a vote that answers with numbers has no probabilities")

@@ -11,13 +11,8 @@ from psephos.vote.codec import register
 from psephos.vote.names import number, percent
 
 __all__ = [
-    "AnyTarget",
-    "CostTarget",
-    "LabelsTarget",
-    "NumbersTarget",
-    "RegressionTarget",
-    "Target",
-]
+    "AnyTarget", "CostTarget", "LabelsTarget", "NumbersTarget", "RegressionTarget", "Target",
+]  # fmt: skip
 
 _NAMED = 4  # classes of a vote that are named
 _LABELS = (bool, int, float, str)
@@ -235,7 +230,6 @@ class CostTarget(Target):
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """Return the loss of each answer, rows the true class."""
         return self.loss
 
 
@@ -244,26 +238,17 @@ class _Numbers:
 
     @property
     def kind(self) -> Literal["regression"]:
-        """Return 'regression'."""
         return "regression"
 
     @property
     def n_classes(self) -> int:
-        """Return 0: there is none."""
         return 0
 
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the score: numbers have no ties."""
         return score
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Raise: a margin is for classes.
-
-        Raises
-        ------
-        PsephosError
-            Always.
-        """
+        """Raise: a margin is for classes."""
         raise PsephosError("a margin needs classes: this vote answers with a number.")
 
 
@@ -283,36 +268,28 @@ class RegressionTarget(_Numbers):
 
     @property
     def n_outputs(self) -> int:
-        """Return K = 1."""
         return 1
 
     @property
     def outputs(self) -> list[str]:
-        """Return the one nameless column."""
         return [""]
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
-        """Return each number of (m, 1) votes, to five digits."""
         return [f"{value:.5g}" for value in votes[:, 0].tolist()]
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the number each row of an (n, 1) score is."""
         return score[:, 0]
 
     def leading(self, score: NDArray[np.float64]) -> int:
-        """Return 0."""
         return 0
 
     def about(self, output: int) -> str:
-        """Return nothing: it is the one number."""
         return ""
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        """Return the number."""
         return number(float(vote[0]), scale)
 
     def answered(self, score: NDArray[np.float64], chances: Any) -> str:
-        """Return the number."""
         return number(float(score[0]))
 
 
@@ -336,23 +313,19 @@ class NumbersTarget(_Numbers):
 
     @property
     def n_outputs(self) -> int:
-        """Return K."""
         return len(self.names)
 
     @property
     def outputs(self) -> list[str]:
-        """Return the names of the numbers."""
         return list(self.names)
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
-        """Return the numbers of each row of (m, K) votes by name, to five digits."""
         return [
             ", ".join(f"{n} = {v:.5g}" for n, v in zip(self.names, row, strict=True))
             for row in votes.tolist()
         ]
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the (n, K) numbers."""
         return score
 
     def leading(self, score: NDArray[np.float64]) -> int:
@@ -360,16 +333,13 @@ class NumbersTarget(_Numbers):
         return 0
 
     def about(self, output: int) -> str:
-        """Return the name of a number."""
         return self.names[output]
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        """Return the numbers by name."""
         pairs = zip(self.names, vote.tolist(), strict=True)
         return ", ".join(f"{name} = {number(value, scale)}" for name, value in pairs)
 
     def answered(self, score: NDArray[np.float64], chances: Any) -> str:
-        """Return the numbers by name."""
         return self.vote_words(score, 0.0, False)
 
 
@@ -408,22 +378,18 @@ class LabelsTarget:
 
     @property
     def kind(self) -> Literal["multilabel"]:
-        """Return 'multilabel'."""
         return "multilabel"
 
     @property
     def n_classes(self) -> int:
-        """Return K."""
         return len(self.classes)
 
     @property
     def n_outputs(self) -> int:
-        """Return K."""
         return len(self.classes)
 
     @property
     def outputs(self) -> list[str]:
-        """Return the names of the labels."""
         return [str(label) for label in self.classes.tolist()]
 
     def coded(self, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -439,7 +405,6 @@ class LabelsTarget:
         return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the (n, K) table of 0 and 1: which labels each row has."""
         given = score >= self.threshold if self.or_equal else score > self.threshold
         return given.astype(np.intp)
 
@@ -448,7 +413,6 @@ class LabelsTarget:
         return int(score.argmax())
 
     def about(self, output: int) -> str:
-        """Return the label."""
         return f"label {self.classes[output]}"
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
@@ -467,7 +431,6 @@ class LabelsTarget:
         return ", ".join(f"{name} {percent(chance)}" for name, chance in chances)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
-        """Return the answer to a (K,) score: the labels and their probabilities."""
         each = zip(self.outputs, self.decode(score).tolist(), chances.tolist(), strict=True)
         found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"

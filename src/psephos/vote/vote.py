@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, moved
-from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
+from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names, backup_words
 from psephos.vote.part import (
     Columns,
     Voters,
     Weighting,
+    ask,
     check,
     over_outputs,
     primary,
     relative_weights,
     rows_named,
     sparse,
+    training_rows,
     weighted_sum,
 )
 from psephos.vote.readout import Readout
@@ -68,8 +70,7 @@ class Vote:
         numbers = self.target.kind in ("regression", "numbers")
         classes_only = self.readout.score in ("majority", "borda")
         check(not (numbers and classes_only), f"numbers have no {self.readout.score}")
-        fits: Any = getattr(self.weighting, "fits", None)
-        fault = "" if fits is None else fits(self.target, self.readout.is_sum)
+        fault = ask(self.weighting, "fits", "", self.target, self.readout.is_sum)
         check(not fault, fault)
 
     # ------------------------------------------------------------------ who reads what
@@ -92,8 +93,8 @@ class Vote:
         """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
         if self._of_votes is not None:
-            asks: Any = getattr(self.weighting, "asks", None)
-            table = table if asks is None else table + asks(self.voters.usage())
+            own = self.voters.usage()
+            table = table + ask(self.weighting, "asks", own, own)
         return table.astype(bool)
 
     @cached_property
@@ -108,13 +109,11 @@ class Vote:
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that are left in `primary`."""
-        ask: Any = getattr(self.weighting, "primary_voters", None)
-        return np.arange(self.n_voters) if ask is None else ask()
+        return ask(self.weighting, "primary_voters", np.arange(self.n_voters))
 
     def reserve(self) -> NDArray[np.bool_]:
         """Return which voters, (T,), have weight only where values are missing."""
-        ask: Any = getattr(self.weighting, "reserve", None)
-        return np.zeros(self.n_voters, dtype=bool) if ask is None else ask()
+        return ask(self.weighting, "reserve", np.zeros(self.n_voters, dtype=bool))
 
     def primary(self) -> "Vote":
         """Return the vote without what is read only where a value is missing.
@@ -165,8 +164,7 @@ class Vote:
 
         It holds no (n, T) table, and picks the columns it reads from rows of the whole table.
         """
-        ask: Any = getattr(self.weighting, "sums_with", None)
-        return None if ask is None else ask(self.voters)
+        return ask(self.weighting, "sums_with", None, self.voters)
 
     @property
     def _of_votes(self) -> Any:
@@ -308,16 +306,13 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
-    def heard(self, X: Any) -> NDArray[np.intp] | None:
+    def weighed(self, X: Any) -> NDArray[np.intp] | None:
         """Return the voters that have a weight on any row; None unless the weighting says so."""
-        vote = self._compact
-        ask: Any = getattr(vote.weighting, "heard", None)
-        return None if ask is None else ask(vote._dense(X))
+        return ask(self._compact.weighting, "weighed", None, self._dense(X))
 
     def similarities(self, X: Any) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
-        ask: Any = getattr(self._compact.weighting, "similarities", None)
-        return None if ask is None else ask(self._dense(X))
+        return ask(self._compact.weighting, "similarities", None, self._dense(X))
 
     def open(
         self, voter: int, X: Any, names: Names, member: int | None = None
@@ -416,10 +411,10 @@ class Vote:
         PsephosError
             If the weights are not local.
         """
-        ask: Any = getattr(self.weighting, "anchor_scores", None)
-        if ask is None:
+        found = ask(self.weighting, "anchor_scores", None, self.voters)
+        if found is None:
             raise PsephosError("anchor_scores needs local weights: this vote has no anchors.")
-        return ask(self.voters)
+        return found
 
     # ------------------------------------------------------------------ what is read off it
     def margins(self, X: Any, y: NDArray[np.intp]) -> _Floats:
@@ -445,8 +440,7 @@ class Vote:
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
         """Return the k training cases of greatest weight for each row; None if none is kept."""
         vote = self._compact
-        ask: Any = getattr(vote.weighting, "nearest", None)
-        return None if ask is None else ask(vote.voters, vote.target, self._dense(X), k)
+        return ask(vote.weighting, "nearest", None, vote.voters, vote.target, self._dense(X), k)
 
     def weighting_words(self) -> str:
         """Return what the weights are, in words."""

@@ -165,7 +165,7 @@ def test_cases_that_share_no_column_are_no_neighbours(weight):
     model = MLKNeighborsClassifier(5).fit(X, Y, sample_weight=w)
     asked = two_laboratories(rng, 60)[0][:30]
     assert (model.kneighbors(asked)[1] < 100).all()
-    heard = model.vote_.heard(asked)
+    heard = model.vote_.weighed(asked)
     assert (heard < 100).all()
     alone = MLKNeighborsClassifier(5).fit(X[:100, :2], Y[:100])
     assert_array_equal(model.kneighbors(asked)[1], alone.kneighbors(asked[:, :2])[1])
@@ -242,7 +242,7 @@ def test_only_neighbours_with_a_weight_are_heard():
     cases = np.arange(6.0)[:, None]
     labels = np.tile([[0], [1]], (3, 2))
     model = MLKNeighborsClassifier(2).fit(cases, labels, sample_weight=[2, 2, 1, 1, 1, 1])
-    assert_array_equal(model.vote_.heard(np.zeros((1, 1))), [0])
+    assert_array_equal(model.vote_.weighed(np.zeros((1, 1))), [0])
     assert_array_equal(model.vote_.weights(np.zeros((1, 1)))[0], [2, 0, 0, 0, 0, 0])
     assert len(model.explain([[0.0]]).nearest()[0]) == 1
     by_votes = model.vote_.weights(cases).sum(axis=0)

@@ -13,8 +13,7 @@ from psephos.bounds import (
     tandem_bound,
     version_space_bound,
 )
-from psephos.bounds.hypotheses import hypotheses_of
-from psephos.bounds.requirements import SETTINGS
+from psephos.bounds.requirements import SETTINGS, hypotheses_of
 
 __all__ = ["BOUND_COLUMNS", "DELTA", "proved", "refit_bounds"]
 

@@ -16,8 +16,8 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.study.folder import Cases
 from psephos.report.words import plural
-from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
 from psephos.vote.recalibration import Recalibration

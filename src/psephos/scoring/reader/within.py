@@ -7,7 +7,7 @@ from typing import Any
 from psephos.scoring.reader.core import NAN, VOTERS, cells, filled, of_kind, part_of, spans
 from psephos.scoring.reader.vote import WholeVote
 from psephos.vote.reasons import Abstention, Inner
-from psephos.vote.reasons.composed import OfAnswers
+from psephos.vote.reasons.read import OfAnswers
 
 __all__ = ["Coded", "Composed", "Joined", "Nested", "Ranked"]
 

@@ -7,29 +7,12 @@ the data: every test holds, terms add up to scores, scores give the answer.
 
 from psephos.vote.reasons.asked import abstention, read_by, scored
 from psephos.vote.reasons.base import Always, Reason
-from psephos.vote.reasons.cases import CaseLike
-from psephos.vote.reasons.composed import OfAnswers
 from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import Path, Spread, Test
-from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner
+from psephos.vote.reasons.read import Abstention, CaseLike, FittedEstimator, Inner, OfAnswers
 from psephos.vote.reasons.scores import Score, Term
 
 __all__ = [
-    "Abstention",
-    "Always",
-    "CaseLike",
-    "FittedEstimator",
-    "Gate",
-    "Inner",
-    "OfAnswers",
-    "Path",
-    "Reason",
-    "Route",
-    "Score",
-    "Spread",
-    "Term",
-    "Test",
-    "abstention",
-    "read_by",
-    "scored",
-]
+    "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "Inner", "OfAnswers", "Path",
+    "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by", "scored",
+]  # fmt: skip

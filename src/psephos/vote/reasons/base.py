@@ -5,7 +5,7 @@ alone, and travel with a scorer (`psephos.scoring`).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -34,13 +34,9 @@ class Reason:
         """Return the columns read and the case's values, in the order of the sentence."""
         return []
 
-    def clauses(self, names: Names) -> list[str]:
-        """Return the parts of the sentence."""
-        return []
-
     def words(self, names: Names) -> str:
         """Return the sentence, without the answer."""
-        return " and ".join(self.clauses(names))
+        return ""
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the reason as plain values (JSON)."""
@@ -56,7 +52,7 @@ class Reason:
         codes : mapping of int to sequence of float
             For columns of categories: what each code is now.
         """
-        return self
+        return self._each(lambda part: part.mapped(columns, codes))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         """Return the reason on the table that a design of 0/1 columns was made of.
@@ -70,7 +66,11 @@ class Reason:
         x : sequence of float
             The case in the table.
         """
-        return self.mapped(columns, {})
+        return self._each(lambda part: part.decoded(columns, levels, x))
+
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        """Return the reason with its tests, terms or paths changed, if it is made of such."""
+        return self
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
         """Return the reason on the table whose normal scores it is on.
@@ -103,12 +103,10 @@ class Always(Reason):
     name: str = ""
     kind = "constant"
 
-    def clauses(self, names: Names) -> list[str]:
-        """Return what the voter is."""
-        return [self.name]
+    def words(self, names: Names) -> str:
+        return self.name
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "name": self.name}
 
 

@@ -1,13 +1,13 @@
 """The way most of a case takes through a soft tree, and the columns that open its gates."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from psephos.vote.names import Names, number, percent
-from psephos.vote.reasons.base import Codes, Reason, plain_value
-from psephos.vote.reasons.scores import Term, decoded_term, mapped_term
+from psephos.vote.reasons.base import Reason
+from psephos.vote.reasons.scores import Term
 
 __all__ = ["Gate", "Route"]
 
@@ -66,15 +66,7 @@ class Gate(NamedTuple):
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the gate as plain values."""
-        terms = [
-            {
-                "column": names.columns[t.column],
-                "value": plain_value(names, t.column, t.value),
-                "added": t.added[0],
-                **({"level": names.level(t.column, t.level)} if t.level >= 0 else {}),
-            }
-            for t in self.terms
-        ]
+        terms = [{**term.data(names), "added": term.added[0]} for term in self.terms]
         return {**self._asdict(), "terms": terms}
 
 
@@ -98,12 +90,7 @@ class Route(Reason):
     kind = "route"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns named and the case's values, in the order of the gates."""
         return list({t.column: t.value for gate in self.gates for t in gate.terms}.items())
-
-    def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
-        return [self.words(names)]
 
     def words(self, names: Names) -> str:
         """Return the share of the likeliest leaf, and the gates on the way."""
@@ -112,24 +99,13 @@ class Route(Reason):
         return f"the likeliest way ({percent(self.share)}): {way}{said}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         gates = [gate.data(names) for gate in self.gates]
         own = {"share": self.share, "gates": gates, "leaf": list(self.leaf)}
         return {**super().data(names), **own}
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
-        return self._with([[mapped_term(t, columns, codes) for t in g.terms] for g in self.gates])
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design of 0/1 columns was made of."""
-        return self._with(
-            [[decoded_term(t, columns, levels, x) for t in g.terms] for g in self.gates]
-        )
-
-    def _with(self, terms: list[list[Term]]) -> Self:
-        pairs = zip(self.gates, terms, strict=True)
-        return replace(self, gates=tuple(gate._replace(terms=tuple(own)) for gate, own in pairs))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        gates = (gate._replace(terms=tuple(map(change, gate.terms))) for gate in self.gates)
+        return replace(self, gates=tuple(gates))
 
 
 def _summed(parts: list[tuple[float, str]], scale: float) -> str:

@@ -1,11 +1,11 @@
 """The branch taken through a tree, a stump or a rule."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, compared, number, percent
+from psephos.vote.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 __all__ = ["Path", "Spread", "Test"]
@@ -88,9 +88,7 @@ class Test(NamedTuple):
 
     def _set(self, names: Names, bound: Any = None) -> str:
         codes = self.bound if bound is None else bound
-        listed = [names.level(self.column, code) for code in codes[:_IN_SET]]
-        more = len(codes) - len(listed)
-        return "{" + ", ".join(listed) + (f" and {more} more" if more else "") + "}"
+        return f"{{{listed([names.level(self.column, code) for code in codes], _IN_SET)}}}"
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the condition as plain values, categories in words."""
@@ -157,24 +155,17 @@ class Path(Reason):
     kind = "path"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns tested and the case's values, in the order of the sentence."""
         return list({test.column: test.value for test in self.tests}.items())
 
-    def clauses(self, names: Names) -> list[str]:
+    def words(self, names: Names) -> str:
         """Return one clause a column: of several thresholds the nearest."""
-        return [words for _, words in _merged(self.tests, names)]
+        return " and ".join(_merged(self.tests, names))
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "tests": [test.data(names) for test in self.tests]}
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
-        return replace(self, tests=tuple(test.mapped(columns, codes) for test in self.tests))
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
-        return replace(self, tests=tuple(t.decoded(columns, levels, x) for t in self.tests))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        return replace(self, tests=tuple(map(change, self.tests)))
 
 
 @dataclass(frozen=True)
@@ -189,40 +180,33 @@ class Spread(Reason):
     kind = "paths"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns tested and the case's values, in the order of the sentence."""
         return list(
             {column: value for path in self.paths for column, value in path.cells()}.items()
         )
 
-    def clauses(self, names: Names) -> list[str]:
+    def words(self, names: Names) -> str:
         """Return the largest parts."""
         order = sorted(range(len(self.paths)), key=lambda i: -self.shares[i])
         parts = [f"{percent(self.shares[i])}: {self._part(i, names)}" for i in order[:NAMED]]
         more = len(order) - len(parts)
-        return ["; ".join(parts) + (f"; and {more} smaller parts" if more else "")]
+        return "; ".join(parts) + (f"; and {more} smaller parts" if more else "")
 
     def _part(self, i: int, names: Names) -> str:
         words = self.paths[i].words(names)
         return words if names.say is None else f"{words} → {names.say(self.paths[i].answer)}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         parts = zip(self.shares, self.paths, strict=True)
         paths = [{"share": share, **path.data(names)} for share, path in parts]
         return {**super().data(names), "paths": paths}
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
-        return replace(self, paths=tuple(path.mapped(columns, codes) for path in self.paths))
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
-        return replace(self, paths=tuple(p.decoded(columns, levels, x) for p in self.paths))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        return replace(self, paths=tuple(map(change, self.paths)))
 
 
-def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
-    """Return (column, words) of tests, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
-    found: list[tuple[int, str]] = []
+def _merged(tests: Sequence[Test], names: Names) -> list[str]:
+    """Return tests in words, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
+    found: list[str] = []
     for column in dict.fromkeys(test.column for test in tests):
         own = [test for test in tests if test.column == column]
         upper = [t for t in own if t.relation in ("<=", "<")]
@@ -232,7 +216,7 @@ def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
         kept = [min(upper, key=lambda t: t.bound)] if upper else []
         kept = ([max(lower, key=lambda t: t.bound)] if lower else []) + kept
         kept += sets[-1:] + [t for t in dict.fromkeys(rest) if t not in sets]
-        found.append((column, _sentence(kept, names)))
+        found.append(_sentence(kept, names))
     return found
 
 

@@ -1,13 +1,16 @@
-"""Reasons that name what was read and no more."""
+"""Reasons that name values: those the case has, a training case, and answers of other voters."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from psephos.vote.names import Names, plural
-from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
+from psephos.vote.names import Names, listed, plural
+from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Abstention", "FittedEstimator", "Inner", "ReadReason"]
+__all__ = ["Abstention", "CaseLike", "FittedEstimator", "Inner", "OfAnswers"]
+
+_NONE = Always(())  # fields before it have defaults
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,6 @@ class ReadReason(Reason):
     values: tuple[float, ...] = ()
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns read and the case's values."""
         return list(zip(self.columns, self.values, strict=True))
 
     def _values(self, names: Names) -> str:
@@ -26,19 +28,13 @@ class ReadReason(Reason):
         more = len(self.columns) - len(read)
         return ", ".join(read) + (f" and {more} more" if more else "")
 
-    def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
-        return [self.words(names)]
-
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         read = [
             {"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in self.cells()
         ]
         return {**super().data(names), "columns": read}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
         values = [
             v if codes.get(j) is None else outer_code(codes[j], v)
             for j, v in zip(self.columns, self.values, strict=True)
@@ -48,7 +44,6 @@ class ReadReason(Reason):
         )
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
         read = tuple(dict.fromkeys(int(columns[j]) for j in self.columns))
         return replace(self, columns=read, values=tuple(x[j] for j in read))
 
@@ -73,7 +68,6 @@ class Inner(ReadReason):
         return f"{plural(self.n_voters, self.of)} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "n_voters": self.n_voters, "of": self.of}
 
 
@@ -89,7 +83,6 @@ class FittedEstimator(ReadReason):
         return f"{self.name} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
         return {**super().data(names), "name": self.name}
 
 
@@ -101,6 +94,117 @@ class Abstention(ReadReason):
 
     def words(self, names: Names) -> str:
         """Return what is missing."""
-        named = [names.columns[j] for j in self.columns[:NAMED]]
-        more = len(self.columns) - len(named)
-        return f"{', '.join(named)}{f' and {more} more' if more else ''} missing"
+        return f"{listed([names.columns[j] for j in self.columns], NAMED)} missing"
+
+
+@dataclass(frozen=True)
+class OfAnswers(ReadReason):
+    """Reason of a voter that reads answers of others: its own reason, and the columns behind it.
+
+    Parameters
+    ----------
+    columns, values : tuple
+        The columns of the table that the voter or those whose answers it reads depend on, and the
+        case's values.
+    told : Reason
+        Of the table, behind whose columns stand the answers: the last answer is column -1.
+    answers : tuple of str
+        Their names.
+    """
+
+    told: Reason = _NONE
+    answers: tuple[str, ...] = ()
+    kind = "answers"
+
+    def _wide(self, names: Names) -> Names:
+        return replace(names, columns=[*names.columns, *self.answers])
+
+    def words(self, names: Names) -> str:
+        """Return the reader's reason, such as ``kNN's answer = 0.4 > 0.1``."""
+        return self.told.words(self._wide(names))
+
+    def data(self, names: Names) -> dict[str, Any]:
+        return {**super().data(names), "told": self.told.data(self._wide(names))}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        wide = [*columns, *range(-len(self.answers), 0)]
+        return replace(super().mapped(columns, codes), told=self.told.mapped(wide, codes))
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        return self.mapped(columns, {})
+
+
+@dataclass(frozen=True)
+class CaseLike(Reason):
+    """A training case that is resembled: its row, its values beside the case's, how near it is.
+
+    Parameters
+    ----------
+    row : int or str
+        The training case; -1 or '' where it is not known.
+    columns, values, theirs : tuple
+        The columns compared, the sharpest first; the case's values, and the training case's.
+    similarity : float
+        1 for an equal case, 0 for one far away; NaN where the weights have none.
+    """
+
+    row: Any = -1
+    columns: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+    theirs: tuple[float, ...] = ()
+    similarity: float = math.nan
+    kind = "case"
+
+    def cells(self) -> list[tuple[int, float]]:
+        return list(zip(self.columns, self.values, strict=True))
+
+    def words(self, names: Names) -> str:
+        """Return ``like row 17 (similarity 0.83): dose = 0.5 (there 0.4)``."""
+        row = "a training case" if self.row in (-1, "") else str(self.row)
+        named = f"row {row}" if isinstance(self.row, int) and self.row >= 0 else row
+        near = "" if math.isnan(self.similarity) else f" (similarity {_near(self.similarity)})"
+        if not self.columns:
+            return f"like {named}, by no column: the same weight everywhere"
+        values: list[str] = []
+        for column, value, their in list(self.cells_with_theirs())[:NAMED]:
+            here, there = names.value(column, value), names.value(column, their)
+            values.append(f"{names.columns[column]} = {here} (there {there})")
+        more = len(self.columns) - len(values)
+        return f"like {named}{near}: {', '.join(values)}" + (f" and {more} more" if more else "")
+
+    def cells_with_theirs(self) -> Sequence[tuple[int, float, float]]:
+        """Return (column, the case's value, the training case's) of every column compared."""
+        return list(zip(self.columns, self.values, self.theirs, strict=True))
+
+    def data(self, names: Names) -> dict[str, Any]:
+        cells = [
+            {
+                "column": names.columns[column],
+                "value": plain_value(names, column, value),
+                "there": plain_value(names, column, their),
+            }
+            for column, value, their in self.cells_with_theirs()
+        ]
+        near = None if math.isnan(self.similarity) else self.similarity
+        return {**super().data(names), "row": self.row, "similarity": near, "columns": cells}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        known = [codes.get(j) for j in self.columns]
+
+        def outer(values: tuple[float, ...]) -> tuple[float, ...]:
+            pairs = zip(known, values, strict=True)
+            return tuple(v if k is None else outer_code(k, v) for k, v in pairs)
+
+        return replace(
+            self,
+            columns=tuple(int(columns[j]) for j in self.columns),
+            values=outer(self.values),
+            theirs=outer(self.theirs),
+        )
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        return self.mapped(columns, {})
+
+
+def _near(similarity: float) -> str:
+    return "< 0.001" if similarity < 0.001 else f"{similarity:.3f}"

@@ -1,14 +1,14 @@
 """Scores of linear, Gaussian and kernel models, and what the columns add to them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from psephos.vote.names import Names, number
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Score", "Term", "decoded_term", "mapped_term"]
+__all__ = ["Score", "Term"]
 
 
 class Term(NamedTuple):
@@ -43,6 +43,34 @@ class Term(NamedTuple):
             return self.normal
         return self.value if self.level < 0 else float(self.value == self.level)
 
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the term as plain values."""
+        return {
+            "column": names.columns[self.column],
+            "value": plain_value(names, self.column, self.value),
+            "added": list(self.added),
+            **({"coef": list(self.coef)} if self.coef else {}),
+            **({"level": names.level(self.column, self.level)} if self.level >= 0 else {}),
+            **({} if math.isnan(self.normal) else {"normal_score": self.normal}),
+        }
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> "Term":
+        """Return the term on another numbering of columns and codes."""
+        known = codes.get(self.column)
+        moved = self._replace(column=int(columns[self.column]))
+        if known is None:
+            return moved
+        level = int(known[self.level]) if 0 <= self.level < len(known) else self.level
+        return moved._replace(value=outer_code(known, self.value), level=level)
+
+    def decoded(
+        self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
+    ) -> "Term":
+        """Return the term on the table that a design of 0/1 columns was made of."""
+        column, level = int(columns[self.column]), levels[self.column]
+        coded = -1 if math.isnan(level) else int(level)
+        return self._replace(column=column, value=x[column], level=coded)
+
 
 @dataclass(frozen=True)
 class Score(Reason):
@@ -75,7 +103,6 @@ class Score(Reason):
     kind = "score"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns and the case's values, in the order of the sentence."""
         return list({term.column: term.value for term in self.terms}.items())
 
     def words(self, names: Names) -> str:
@@ -89,10 +116,6 @@ class Score(Reason):
         more = len(cells) - len(read)
         rest = f" and {more} more" if more else ""
         return f"{', '.join(read)}{rest}: {self.model}{self._sums(names)}"
-
-    def clauses(self, names: Names) -> list[str]:
-        """Return the sentence."""
-        return [self.words(names)]
 
     def _line(self, names: Names) -> str:
         """Return ``0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0``."""
@@ -156,59 +179,22 @@ class Score(Reason):
         return replace(self, answer=answer, readout=made)
 
     def data(self, names: Names) -> dict[str, Any]:
-        """Return the reason as plain values."""
-        terms = [
-            {
-                "column": names.columns[t.column],
-                "value": plain_value(names, t.column, t.value),
-                "added": list(t.added),
-                **({"coef": list(t.coef)} if t.coef else {}),
-                **({"level": names.level(t.column, t.level)} if t.level >= 0 else {}),
-                **({} if math.isnan(t.normal) else {"normal_score": t.normal}),
-            }
-            for t in self.terms
-        ]
         return {
             **super().data(names),
             "model": self.model,
-            "terms": terms,
+            "terms": [term.data(names) for term in self.terms],
             "constant": list(self.constant),
             "scores": list(self.scores),
             "readout": self.readout,
             "slope": self.slope,
         }
 
-    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and codes."""
-        return replace(self, terms=tuple(mapped_term(t, columns, codes) for t in self.terms))
-
-    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
-        return replace(self, terms=tuple(decoded_term(t, columns, levels, x) for t in self.terms))
+    def _each(self, change: Callable[[Any], Any]) -> Self:
+        return replace(self, terms=tuple(map(change, self.terms)))
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
-        """Return the reason on the table whose normal scores it is on."""
         terms = tuple(
             t._replace(column=int(columns[t.column]), value=x[columns[t.column]], normal=t.value)
             for t in self.terms
         )
         return replace(self, terms=terms)
-
-
-def decoded_term(
-    term: Term, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
-) -> Term:
-    """Return a term on the table that a design of 0/1 columns was made of."""
-    column, level = int(columns[term.column]), levels[term.column]
-    coded = -1 if math.isnan(level) else int(level)
-    return term._replace(column=column, value=x[column], level=coded)
-
-
-def mapped_term(term: Term, columns: Sequence[int], codes: Codes) -> Term:
-    """Return a term on another numbering of columns and codes."""
-    known = codes.get(term.column)
-    mapped = term._replace(column=int(columns[term.column]))
-    if known is None:
-        return mapped
-    level = int(known[term.level]) if 0 <= term.level < len(known) else term.level
-    return mapped._replace(value=outer_code(known, term.value), level=level)

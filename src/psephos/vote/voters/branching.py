@@ -15,9 +15,17 @@ from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ShownTree,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    usage_at,
+)
 from psephos.vote.reasons import Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 from psephos.vote.voters.forests import spoken
 
@@ -63,7 +71,7 @@ class BranchVoters(ReadsColumns):
     code: _Floats | None = None
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(type(self.nodes) in (Tree, SoftTree), "the nodes are not those of trees")
         _check_kinds(self.nodes)
         _check_rules(self.nodes, len(self.columns))
@@ -72,7 +80,7 @@ class BranchVoters(ReadsColumns):
             _check_soft(self.nodes)
         code = self.code
         if code is not None:
-            check(code.ndim == 2 and code.dtype == np.float64, "codes are not a table")
+            check(code.ndim == 2, "codes are not a table")
             check(len(code) == self.nodes.value.shape[1], "codes and class shares differ")
 
     @classmethod
@@ -98,7 +106,6 @@ class BranchVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.root)
 
     @cached_property
@@ -108,7 +115,6 @@ class BranchVoters(ReadsColumns):
         return value if self.code is None else spoken(value, "probability", self.code)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read, gaps = self._read(X)
         if self._plain is None:
             return self.nodes.answers(read, self.root, self.node_votes)
@@ -169,7 +175,7 @@ class BranchVoters(ReadsColumns):
         inner = self.nodes.column >= 0
         column = np.concatenate([self.nodes.column[inner], surrogates.column])
         reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(surrogates.ptr))])
-        return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, reader, column)
 
     def primary(self) -> Self:
         """Return the same trees without the surrogates that only a missing value asks.
@@ -242,13 +248,11 @@ class BranchVoters(ReadsColumns):
         return column
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         inner, spare = self.nodes.column >= 0, self.nodes.surrogates
         read = np.concatenate([self.nodes.column[inner], spare.column])
         return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only; columns no longer read are dropped."""
         ends = self._ends()
         sizes = ends[voters + 1] - ends[voters]
         root = (np.cumsum(sizes) - sizes).astype(np.intp)
@@ -269,11 +273,9 @@ class BranchVoters(ReadsColumns):
         return alone.nodes.on_columns(at[rules], at[surrogates])
 
     def n_trees(self, voter: int) -> int:
-        """Return 1: each voter is a tree."""
         return 1
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a voter's tree, and what its nodes say."""
         grown = self.tree(voter)
         if self.code is None:
             return ShownTree(grown, None, grown.value)
@@ -341,16 +343,12 @@ def _check_rules(nodes: Tree, n_columns: int) -> None:
         (surrogates.ptr, len(surrogates.column)),
         (surrogates.code_ptr, len(surrogates.code_branch)),
     ):
-        inside = ptr[0] == 0 and ptr[-1] == end and ((ptr >= 0) & (ptr <= end)).all()
-        check(bool(inside and (np.diff(ptr) >= 0).all()), "pointers of rules are not increasing")
+        check_ptr(ptr, len(ptr) - 1, end, "rules")
     codes, rules = np.diff(nodes.code_ptr), np.diff(surrogates.ptr)
     check(bool((codes[~inner] == 0).all() and (rules[~inner] == 0).all()), "a leaf has a rule")
     known = np.where(inner, (nodes.column >= 0) & (nodes.column < n_columns), nodes.column == -1)
     check(bool(known.all()), "a tree reads a column it lacks")
-    check(
-        bool(((surrogates.column >= 0) & (surrogates.column < n_columns)).all()),
-        "a surrogate reads a column it lacks",
-    )
+    check_within(surrogates.column, n_columns, "a surrogate reads a column it lacks")
     check(bool((branches[inner & (codes == 0)] == 2).all()), "a threshold is not for two branches")
     of_rule = np.repeat(branches, rules)
     plain = np.diff(surrogates.code_ptr) == 0
@@ -384,8 +382,7 @@ def _check_shape(root: NDArray[np.intp], nodes: Tree) -> None:
     """Check that every tree is one: each node but its root is the child of one before it."""
     n = nodes.n_nodes
     check(root.ndim == 1, "roots are not in a row")
-    check(root.dtype == np.intp, "positions are not integers")
-    check(bool(((root >= 0) & (root < n)).all()), "a root is not a node")
+    check_within(root, n, "a root is not a node")
     ends = np.append(root, n)
     check(ends[0] == 0, "the first root is not the first node")
     check(bool((np.diff(ends) > 0).all()), "a tree has no node")

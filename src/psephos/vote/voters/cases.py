@@ -1,5 +1,6 @@
 """Training cases as voters: each votes for what it is itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -8,21 +9,31 @@ from numpy.typing import NDArray
 
 from psephos._stored import Nullable
 from psephos.vote.codec import register
-from psephos.vote.names import Names
+from psephos.vote.names import Names, plural
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
     named_of,
     usage_of_all,
 )
 from psephos.vote.reasons import CaseLike, Reason
 
-__all__ = ["CaseVoters"]
+__all__ = ["CaseVoters", "near_words"]
 
 _Floats = NDArray[np.float64]
 _NAMED = 6  # a rule names no more columns than this
+
+
+def near_words(row: Any, values: Sequence[str]) -> str:
+    """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
+    named = "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
+    if not values:
+        return f"near {named}, by no column: the same weight everywhere"
+    more = len(values) - _NAMED
+    rest = f" and {plural(more, 'more column')}" if more > 0 else ""
+    return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
 
 @register
@@ -52,49 +63,38 @@ class CaseVoters(ReadsColumns):
     rows: NDArray[Any]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         t = len(self.rows)
         check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
-        kinds = (self.cases.dtype, self.values.dtype)
-        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.rows)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def usage(self) -> Any:
         """Return the (T, p) table: a case is described in all columns."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
         taken = (self.cases[voters], self.values[voters], self.rows[voters])
         return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
-        row = self.rows.tolist()[voter]
-        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
         words = Names(names, levels)
-        cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
-        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
-        more = len(cells) - len(values)
-        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(values)}{rest}"
+        cells = zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True)
+        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells]
+        return near_words(self.rows.tolist()[voter], values)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it."""
@@ -106,5 +106,4 @@ class CaseVoters(ReadsColumns):
         return [[CaseLike(v, row, columns, x, case) for v, row, case in known] for x in read]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]

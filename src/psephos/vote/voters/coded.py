@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, marks_of, training_rows
+from psephos.vote.marks import Marks, marks_of
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
     Voters,
     check,
-    check_columns,
+    check_part,
+    check_within,
     primary,
     sparse,
-    usage_table,
+    training_rows,
+    usage_at,
 )
 from psephos.vote.reasons import Reason
 
@@ -73,31 +75,25 @@ class CodedVoters(ReadsColumns):
     level: Nullable
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         p = self.inner.n_features
         check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        check(self.source.dtype == np.intp and self.level.dtype == np.float64, "the design's types")
-        inside = (self.source >= 0) & (self.source < len(self.columns))
-        check(bool(inside.all()), "the design reads a column that is not there")
+        check_within(self.source, len(self.columns), "the design reads a column that is not there")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.inner.n_voters
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.inner.votes(design_matrix(X[:, self.columns], self.source, self.level))
 
     def usage(self) -> Any:
         """Return the (T, p) table: a category is one column, whatever its levels."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, design = inner.coords
-        column = self.columns[self.source[design]]
-        return usage_table(voter.astype(np.intp), column, (self.n_voters, self.n_features))
+        return usage_at(self, voter, self.source[design])
 
     def primary(self) -> Self:
-        """Return the same voters without what only a missing value asks."""
         return replace(self, inner=primary(self.inner)).take(np.arange(self.n_voters))
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -116,7 +112,6 @@ class CodedVoters(ReadsColumns):
         return self.columns[self.source[design[whole]]], values[whole]
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -157,5 +152,4 @@ class CodedVoters(ReadsColumns):
         return words
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the voter."""
         return self.inner.sides(voter)

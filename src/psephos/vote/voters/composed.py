@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
+from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
     Voters,
+    ask,
     check,
     kinds_of,
     label_of,
     primary,
     rows_named,
     sparse,
+    training_rows,
 )
-from psephos.vote.reasons import Reason
-from psephos.vote.reasons.composed import OfAnswers
+from psephos.vote.reasons import OfAnswers, Reason
 
 __all__ = ["ComposedVoters", "answer_names", "as_read"]
 
@@ -61,17 +62,14 @@ class ComposedVoters:
 
     @property
     def n_features(self) -> int:
-        """Return p."""
         return self.members.n_features
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.readers.n_voters
 
     @property
     def columns(self) -> Columns:
-        """Return the sorted columns of the table that members or readers read."""
         own = self.readers.columns
         return np.union1d(self.members.columns, own[own < self.n_features]).astype(np.intp)
 
@@ -90,7 +88,6 @@ class ComposedVoters:
         return np.ascontiguousarray(np.hstack([X, answers]))
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.readers.votes(self.table(X))
 
     def kinds(self) -> tuple[str, ...]:
@@ -107,7 +104,6 @@ class ComposedVoters:
         return sparse.csr_array((reads[:, :p] + reads[:, p:] @ theirs) > 0)
 
     def primary(self) -> Self:
-        """Return the same voters without what only a missing value asks."""
         return replace(self, members=primary(self.members), readers=primary(self.readers))._kept()
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -119,13 +115,11 @@ class ComposedVoters:
         return inner[:, :p] + divided(self.members, X, theirs, centre)
 
     def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
         wide = np.append(columns, self.n_features + np.arange(len(self.answers)))
         readers = self.readers.select(wide.astype(np.intp))
         return replace(self, members=self.members.select(columns), readers=readers)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training rows that some keep."""
         members, readers = (rows_named(part, names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
@@ -136,7 +130,6 @@ class ComposedVoters:
         return joined_marks([marks_of(self.members), (read[own], values[own])])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return max(training_rows(self.members), training_rows(self.readers))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -163,7 +156,6 @@ class ComposedVoters:
         return self.readers.rule(voter, [*names, *self.answers], levels)
 
     def label(self, voter: int) -> str:
-        """Return the name of the reader, '' if it has none."""
         return label_of(self.readers, voter).removesuffix(": ")
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
@@ -190,17 +182,12 @@ class ComposedVoters:
         self, voter: int, X: _Floats, names: Names, member: int | None = None
     ) -> tuple[Any, _Floats, Names] | None:
         """Return the vote that a reader is, or a member, with its rows and words; None if none."""
-        part: Any = self.readers if member is None else self.members
-        ask: Any = getattr(part, "open", None)
-        if ask is None:
-            return None
         if member is not None:
-            return ask(member, X, names)
+            return ask(self.members, "open", None, member, X, names)
         wide = replace(names, columns=[*names.columns, *self.answers])
-        return ask(voter, self.table(X), wide)
+        return ask(self.readers, "open", None, voter, self.table(X), wide)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the reader."""
         return self.readers.sides(voter)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import AnySize
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions
+from psephos.vote.part import Columns, ReadsColumns, check, check_part
 from psephos.vote.reasons import Test
 
 __all__ = ["ConjunctiveSpace", "Hypotheses"]
@@ -61,7 +61,7 @@ class Hypotheses(NamedTuple):
 
 @register
 @dataclass(frozen=True)
-class ConjunctiveSpace:
+class ConjunctiveSpace(ReadsColumns):
     """All conjunctions of one constraint a column, and the empty hypothesis.
 
     A column of categories is not tested (``?``) or is one category. A column of numbers is cut
@@ -90,11 +90,10 @@ class ConjunctiveSpace:
     cuts: tuple[AnySize, ...]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         q = len(self.columns)
         check(self.size.shape == self.is_category.shape == (q,), "columns and sizes differ")
-        check(len(self.cuts) == q and self.is_category.dtype == np.bool_, "columns and bins differ")
-        check(self.size.dtype == np.intp, "sizes are not whole numbers")
+        check(len(self.cuts) == q, "columns and bins differ")
         check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is no size")
         for size, category, cuts in zip(self.size, self.is_category, self.cuts, strict=True):
             number = 0 if category else max(int(size) - 1, 0)
@@ -246,10 +245,6 @@ class ConjunctiveSpace:
             size=self.size[which],
             cuts=tuple(self.cuts[int(i)] for i in which),
         )
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same space on the table reduced to `columns`."""
-        return replace(self, n_features=len(columns), columns=positions(self.columns, columns))
 
 
 def _cuts(x: _Floats, n_bins: int) -> _Floats:

@@ -1,7 +1,7 @@
 """A version space too large to list, as one voter: the share of its hypotheses that hold."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.names import percent
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
 from psephos.vote.reasons import FittedEstimator, Reason
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counting import Problem
@@ -22,7 +22,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class CountedHypotheses:
+class CountedHypotheses(ReadsLike):
     """All hypotheses between S and what the negative cases allow, counted and not listed.
 
     It votes ``share * yes + (1 - share) * no``, the share being that of the hypotheses that hold
@@ -44,6 +44,7 @@ class CountedHypotheses:
     """
 
     tag: ClassVar[str] = "counted hypotheses"
+    read_by: ClassVar[str] = "space"
     space: ConjunctiveSpace
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -54,34 +55,21 @@ class CountedHypotheses:
     no: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         q = self.space.n_columns
         check(self.low.shape == self.high.shape == (q,), "S and the columns differ")
         check(self.negatives.ndim == 2 and self.negatives.shape[1] == q, "negatives and columns")
-        kinds = {a.dtype for a in (self.low, self.high, self.negatives)}
-        check(kinds == {np.dtype(np.int32)}, "codes are not whole numbers")
         size = self.space.size
         inside = (self.low >= 0) & (self.low <= self.high) & (self.high < size)
         check(bool(self.empty or inside.all()), "S takes codes that there are not")
         known = (self.negatives >= -1) & (self.negatives < size)
         check(bool(known.all()), "a negative has a code that there is not")
         check(self.prior in ("uniform", "short"), f"unknown prior {self.prior!r}")
-        votes = self.yes.dtype == self.no.dtype == np.float64 and self.yes.ndim == 1
-        check(bool(votes and self.yes.shape == self.no.shape), "votes are not float64")
-
-    @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.space.n_features
+        check(self.yes.ndim == 1 and self.yes.shape == self.no.shape, "votes differ in shape")
 
     @property
     def n_voters(self) -> int:
-        """Return 1."""
         return 1
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that hypotheses may test."""
-        return self.space.columns
 
     @property
     def specific(self) -> Hypotheses:
@@ -107,26 +95,17 @@ class CountedHypotheses:
         return Problem(self.space, one, self.negatives, self.prior).count()
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, 1, K) votes."""
         check(self.total > 0, "no hypothesis is consistent")
         share = np.array([count / self.total for count in self.counts(X)])[:, None]
         return (share * self.yes + (1.0 - share) * self.no)[:, None, :]
 
     def usage(self) -> Any:
-        """Return the (1, p) table of columns that hypotheses may test."""
-        one = np.zeros(len(self.columns), dtype=np.intp)
-        return usage_table(one, self.columns, (1, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same on the table reduced to `columns`."""
-        return replace(self, space=self.space.select(columns))
+        return usage_of_all(self)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.negatives)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the same: it is one voter."""
         check(len(voters) == 1, "counted hypotheses are one voter")
         return self
 

@@ -95,22 +95,17 @@ class Problem:
         free = math.prod(
             sum(g.weight for g in groups) for _, groups in columns if not _excludes(groups)
         )
-        told = [(i, groups) for i, groups in columns if _excludes(groups)]
-        told.sort(key=lambda one: -_excludes(one[1]).bit_count())
-        return every, told, free
+        excluding = [(i, groups) for i, groups in columns if _excludes(groups)]
+        excluding.sort(key=lambda one: -_excludes(one[1]).bit_count())
+        return every, excluding, free
 
     def count(self, most: int = STATES) -> int:
         """Return the number of consistent hypotheses, weighted by the prior; exactly.
 
         Without the empty hypothesis.
-
-        Raises
-        ------
-        TooManyStates
-            If more than `most` sets of negatives would be told apart.
         """
         every, columns, free = self._layers()
-        states, told = {every: free}, 0
+        states, seen = {every: free}, 0
         rest = _rest(columns)
         for (_, groups), later in zip(columns, rest, strict=True):
             whole = sum(g.weight for g in groups)
@@ -124,8 +119,8 @@ class Problem:
                     if not now & ~later:
                         new[now] = new.get(now, 0) + ways * group.weight
             states = new
-            told += len(states)
-            if told > most:
+            seen += len(states)
+            if seen > most:
                 raise TooManyStates(_TOO_MANY)
         return states.get(0, 0)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_table
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -16,25 +16,14 @@ from psephos.vote.voters.nested import nested
 from psephos.vote.voters.trees import TreeVoters
 
 __all__ = [
-    "TREES",
-    "ForeignVoters",
-    "SubsetVoters",
-    "from_estimators",
-    "linear_voters",
-    "tree_voters",
-]
+    "TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "linear_voters", "tree_voters",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 
 
 def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
-    """Return what an estimator answers.
-
-    Raises
-    ------
-    PsephosError
-        If values are missing and it takes none.
-    """
+    """Return what an estimator answers."""
     try:
         return np.asarray(getattr(estimator, method)(table))
     except ValueError as error:
@@ -67,11 +56,9 @@ class ForeignVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.estimators)
 
     def refusal(self) -> str:
-        """Return why a model of these voters cannot be written to a file."""
         name = type(self.estimators[0]).__name__
         return (
             f"its voters are {name}, which psephos cannot write as plain data (it can write its "
@@ -80,19 +67,15 @@ class ForeignVoters(ReadsColumns):
         )
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         table = np.zeros((len(X), self.width))
         table[:, self.source] = X[:, self.columns]
         answers = [_asked(e, "predict", table).astype(np.intp) for e in self.estimators]
         return self.value[np.stack(answers, axis=1)]
 
     def usage(self) -> Any:
-        """Return the (T, p) table."""
-        voter, column = np.nonzero(self.used)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.used))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         used = self.used[voters]
         read = np.flatnonzero(used.any(axis=0))
         return replace(
@@ -108,13 +91,11 @@ class ForeignVoters(ReadsColumns):
         return f"{type(self.estimators[voter]).__name__} on {int(self.used[voter].sum())} columns"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what each estimator read."""
         read = [self.columns[np.flatnonzero(self.used[t])] for t in range(self.n_voters)]
         names = [type(estimator).__name__ for estimator in self.estimators]
         return read_by(X, read, names, self.votes(X))
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 
@@ -166,11 +147,9 @@ class SubsetVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.estimators)
 
     def refusal(self) -> str:
-        """Return why a model of these voters cannot be written to a file."""
         name = type(self.estimators[0]).__name__
         return (
             f"its voters are {name}, which psephos cannot write as plain data; take a model of "
@@ -201,13 +180,10 @@ class SubsetVoters(ReadsColumns):
         return _asked(estimator, "predict_proba", table) @ self.value[known]
 
     def usage(self) -> Any:
-        """Return the (T, p) table."""
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        column = np.concatenate([np.empty(0, np.intp), *self.places])
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         subsets = [self.columns[self.places[t]] for t in voters]
         models = [self.estimators[t] for t in voters]
         how = self.says, self.value, self.abstains
@@ -219,13 +195,11 @@ class SubsetVoters(ReadsColumns):
         return f"{type(self.estimators[voter]).__name__} on {', '.join(read) or 'no column'}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what each estimator read."""
         read = [self.columns[self.places[t]] for t in range(self.n_voters)]
         names = [type(estimator).__name__ for estimator in self.estimators]
         return read_by(X, read, names, self.votes(X))
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 

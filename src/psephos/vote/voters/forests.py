@@ -11,9 +11,16 @@ from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import listed
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsLike,
+    ShownTree,
+    check,
+    check_part,
+    check_ptr,
+    usage_table,
+)
 from psephos.vote.reasons import Abstention, Inner, Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.voters.trees import TreeVoters, abstaining
 
 __all__ = ["ForestVoters", "spoken"]
@@ -24,7 +31,7 @@ _LEAVES = 2**20  # leaves held at once
 
 @register
 @dataclass(frozen=True)
-class ForestVoters:
+class ForestVoters(ReadsLike):
     """Forests: each voter averages its trees, leaf by leaf, and votes by the mean.
 
     Forest t is the trees ``group[t] : group[t + 1]`` of `trees`, whose leaves hold class shares
@@ -45,6 +52,7 @@ class ForestVoters:
     """
 
     tag: ClassVar[str] = "forest voters"
+    read_by: ClassVar[str] = "trees"
     trees: TreeVoters
     group: NDArray[np.intp]
     value: _Floats
@@ -54,15 +62,11 @@ class ForestVoters:
     def __post_init__(self) -> None:
         check(type(self.trees) is TreeVoters, "a forest is not of trees")
         check(not self.trees.abstains, "a tree of a forest abstains alone")
-        group = self.group
-        check(
-            group.ndim == 1 and group.dtype == np.intp and len(group) > 0,
-            "group is not a row of integers",
-        )
-        ends = group[0] == 0 and group[-1] == self.trees.n_voters
-        check(bool(ends and (np.diff(group) > 0).all()), "groups do not cover the trees")
+        check_part(self)
+        sizes = check_ptr(self.group, max(self.group.size, 1) - 1, self.trees.n_voters, "groups")
+        check(bool((sizes > 0).all()), "a forest has no tree")
         check(self.says in ("answer", "probability", "value"), f"says is {self.says!r}")
-        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        check(self.value.ndim == 2, "codes are not a table")
         check(
             len(self.value) == self.trees.value.shape[1],
             "values of trees and codes differ in number of classes",
@@ -70,18 +74,7 @@ class ForestVoters:
         check(self.says != "value" or self.value.shape == (1, 1), "a value is one number")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.trees.n_features
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that any tree splits on."""
-        return self.trees.columns
-
-    @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.group) - 1
 
     def shares(self, X: _Floats) -> _Floats:
@@ -94,12 +87,10 @@ class ForestVoters:
         return out
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         votes = spoken(self.shares(X), self.says, self.value)
         return abstaining(votes, X, self) if self.abstains else votes
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns split on."""
         table: Any = self.trees.usage().tocoo()
         forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
         shape = (self.n_voters, self.n_features)
@@ -110,25 +101,17 @@ class ForestVoters:
         forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
         return self.trees.path_moves(X, size, forest)
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same forests on the table reduced to `columns`."""
-        return replace(self, trees=self.trees.select(columns))
-
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         return self.trees.marks()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these forests only; columns no longer read are dropped."""
         group, trees = spans_of(self.group, voters)
         return replace(self, trees=self.trees.take(trees), group=group)
 
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a forest has."""
         return int(self.group[voter + 1] - self.group[voter])
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a tree of a forest, and what its nodes say."""
         grown = self.trees.tree(int(self.group[voter]) + tree)
         if self.says == "value":
             return ShownTree(grown, None, grown.value)
@@ -159,7 +142,6 @@ class ForestVoters:
         return Inner(vote, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 

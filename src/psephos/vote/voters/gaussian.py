@@ -15,16 +15,17 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_places,
     check_present,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
-__all__ = ["NaiveBayesVoters", "QuadraticVoters"]
+__all__ = ["NaiveBayesVoters", "QuadraticVoters", "votes_by_score"]
 
 _Floats = NDArray[np.float64]
-_SPOKEN = 4  # columns that a rule spells out
+_NAMED = 4  # columns that a rule spells out
 _LOWEST = -1e300  # of a score, so that differences of scores are numbers
 _SAYS = ("answer", "probability")
 
@@ -68,7 +69,7 @@ class NaiveBayesVoters(ReadsColumns):
     abstains: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(
             self.mean.ndim == 3 and self.mean.shape == self.variance.shape,
             "mean and variance are not (T, C, q)",
@@ -77,19 +78,14 @@ class NaiveBayesVoters(ReadsColumns):
         check(self.log_prior.shape == self.mean.shape[:2], "log_prior is not (T, C)")
         check(bool((self.variance > 0).all()), "a variance is not positive")
         _check_classes(self.value, self.mean.shape[1], self.says)
-        numbers = (self.mean, self.variance, self.log_prior, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        if self.reads is not None:
-            check(self.reads.dtype == np.bool_, "reads is not boolean")
-            check(self.reads.shape == (len(self.mean), len(self.columns)), "reads is not (T, q)")
+        shape = (len(self.mean), len(self.columns))
+        check(self.reads is None or self.reads.shape == shape, "reads is not (T, q)")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.mean)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "naive Bayes voters")
@@ -98,7 +94,7 @@ class NaiveBayesVoters(ReadsColumns):
             score = np.tile(self.log_prior[t], (len(X), 1))
             for column in self._own(t):  # one column after the other: one order of sums
                 score -= self._density(t, column, read[:, column])
-            out[:, t] = _said(score, self.value, self.says)
+            out[:, t] = votes_by_score(score, self.value, self.says)
         return out
 
     def _density(self, voter: int, column: int, values: _Floats) -> _Floats:
@@ -149,11 +145,9 @@ class NaiveBayesVoters(ReadsColumns):
         return np.flatnonzero(self.reads[voter])
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that enter a score."""
         own = [self._own(t) for t in range(self.n_voters)]
         voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
-        column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
-        return usage_table(voter, column, (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, dtype=np.intp), *own]))
 
     def marks(self) -> Marks:
         """Return (columns, values): about the means of the classes."""
@@ -162,7 +156,6 @@ class NaiveBayesVoters(ReadsColumns):
         return outer_marks(self.columns, low, high)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
         some = replace(
             self,
@@ -189,7 +182,6 @@ class NaiveBayesVoters(ReadsColumns):
         return _rule("Gaussian naive Bayes", named, self.mean[voter][:, own], deviation)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 
@@ -236,26 +228,10 @@ class QuadraticVoters(ReadsColumns):
     abstains: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        check(self.ptr.dtype == self.position.dtype == np.intp, "positions are not integers")
-        check(
-            self.ptr.ndim == self.position.ndim == 1 and len(self.ptr) > 0,
-            "ptr and position are not 1-dimensional",
-        )
-        sizes = np.diff(self.ptr)
-        check(
-            self.ptr[0] == 0 and self.ptr[-1] == len(self.position),
-            "ptr does not divide position among the voters",
-        )
-        check(bool((sizes >= 0).all()), "ptr is not increasing")
-        inside = (self.position >= 0) & (self.position < len(self.columns))
-        check(bool(inside.all()), "a voter reads a column it lacks")
-        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
-            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
-        check(
-            self.constant.ndim == 2 and len(self.constant) == len(sizes), "constant is not (T, C)"
-        )
-        classes = self.constant.shape[1]
+        check_part(self)
+        check(self.constant.ndim == 2, "constant is not (T, C)")
+        n_voters, classes = self.constant.shape
+        sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
         _check_classes(self.value, classes, self.says)
         check(self.mean.shape == (classes, len(self.position)), "means and columns differ")
         check(
@@ -263,12 +239,10 @@ class QuadraticVoters(ReadsColumns):
             "whitening has another shape than the voters' columns need",
         )
         numbers = (self.mean, self.whitening, self.constant, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.ptr) - 1
 
     def _blocks(self) -> NDArray[np.intp]:
@@ -280,13 +254,12 @@ class QuadraticVoters(ReadsColumns):
         return self.whitening[:, start : start + d * d].reshape(len(self.whitening), d, d)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "quadratic discriminants")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
-            out[:, t] = _said(self._scores(t, read), self.value, self.says)
+            out[:, t] = votes_by_score(self._scores(t, read), self.value, self.says)
         return out
 
     def _scores(self, voter: int, read: _Floats) -> _Floats:
@@ -310,10 +283,8 @@ class QuadraticVoters(ReadsColumns):
         return reasons
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that enter a score."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter, self.columns[self.position], shape)
+        return usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.
@@ -332,7 +303,6 @@ class QuadraticVoters(ReadsColumns):
         return outer_marks(columns, self.mean.min(axis=0), self.mean.max(axis=0))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         ptr, own = spans_of(self.ptr, voters)
         square = spans_of(self._blocks(), voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
@@ -355,7 +325,6 @@ class QuadraticVoters(ReadsColumns):
         return _rule("quadratic discriminant", named, self.mean[:, own], deviation)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
 
 
@@ -377,7 +346,7 @@ def _distances(read: _Floats, mean: _Floats, matrices: _Floats, score: _Floats) 
             score[:, k] -= 0.5 * length * length
 
 
-def _said(score: _Floats, value: _Floats, says: str) -> _Floats:
+def votes_by_score(score: _Floats, value: _Floats, says: str) -> _Floats:
     """Return the (n, K) votes of scores (n, classes); 0 where a score is missing."""
     missing = np.isnan(score).any(axis=1)
     if says == "answer":
@@ -398,7 +367,7 @@ def _rule(kind: str, names: list[str], mean: _Floats, deviation: _Floats) -> str
     """Return a density's columns in words: mean and deviation of each class, in their order."""
     if not names:
         return f"{kind} on 0 columns: the classes' shares"
-    if len(names) > _SPOKEN:
+    if len(names) > _NAMED:
         return f"{kind} on {len(names)} columns"
     parts = [
         f"{name} ({' | '.join(f'{m:.4g} ± {s:.4g}' for m, s in zip(*pair, strict=True))})"

@@ -1,7 +1,7 @@
 """Conjunctive hypotheses as voters: each says one thing where it holds, another where not."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import ReadsLike, check, check_part, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
@@ -22,7 +22,7 @@ _CELLS = 1 << 22  # truth values at once
 
 @register
 @dataclass(frozen=True)
-class HypothesisVoters:
+class HypothesisVoters(ReadsLike):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 
     A missing value meets no test.
@@ -39,6 +39,7 @@ class HypothesisVoters:
     """
 
     tag: ClassVar[str] = "hypotheses"
+    read_by: ClassVar[str] = "space"
     space: ConjunctiveSpace
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -47,12 +48,11 @@ class HypothesisVoters:
     no: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         shape = (len(self.empty), self.space.n_columns)
         check(self.low.shape == self.high.shape == shape, "hypotheses and columns differ")
-        check(self.low.dtype == self.high.dtype == np.int32, "codes are not whole numbers")
-        check(self.empty.dtype == np.bool_ and self.empty.ndim == 1, "hypotheses differ in number")
-        votes = self.yes.dtype == self.no.dtype == np.float64 and self.yes.ndim == 1
-        check(bool(votes and self.yes.shape == self.no.shape), "votes are not float64")
+        check(self.empty.ndim == 1, "hypotheses differ in number")
+        check(self.yes.ndim == 1 and self.yes.shape == self.no.shape, "votes differ in shape")
         size, tested = self.space.size, self.low >= 0
         free = (self.low == -1) & (self.high == size)
         inside = tested & (self.low <= self.high) & (self.high < size)
@@ -71,19 +71,8 @@ class HypothesisVoters:
         return cls(space.take(kept), low, high, found.empty, yes, no)
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.space.n_features
-
-    @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.empty)
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that any of them tests."""
-        return self.space.columns
 
     @property
     def hypotheses(self) -> Hypotheses:
@@ -91,7 +80,6 @@ class HypothesisVoters:
         return Hypotheses(self.low, self.high, self.empty)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         held = self.hypotheses.holds(self.space.encode(X))
         return np.where(held[:, :, None], self.yes, self.no)
 
@@ -108,23 +96,16 @@ class HypothesisVoters:
         return held[:, None] * self.yes + rest[:, None] * self.no
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns that each tests."""
         voter, at = np.nonzero(self.low >= 0)
-        return usage_table(voter, self.columns[at], (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same hypotheses on the table reduced to `columns`."""
-        return replace(self, space=self.space.select(columns))
+        return usage_at(self, voter, at)
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         cuts = self.space.cuts
         return np.repeat(self.columns, [len(own) for own in cuts]), np.concatenate(
             [np.empty(0), *cuts]
         )
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these hypotheses only; columns no longer tested are dropped."""
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:

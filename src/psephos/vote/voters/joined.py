@@ -10,20 +10,25 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
+from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
+    ShownTree,
     Voters,
+    ask,
     check,
+    check_part,
+    check_within,
     kinds_of,
+    n_trees,
     primary,
     rows_named,
     sparse,
+    training_rows,
     weighted_sum,
 )
 from psephos.vote.reasons import Reason
-from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
 __all__ = ["JoinedVoters", "join"]
 
@@ -54,33 +59,33 @@ class JoinedVoters:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_part(self)
         check(len(self.parts) > 0, "no voter is joined")
         widths = {part.n_features for part in self.parts}
         check(len(widths) == 1, "joined voters have different tables")
         check(self.part.shape == self.place.shape and self.part.ndim == 1, "voters lack a part")
-        check(self.part.dtype == self.place.dtype == np.intp, "parts of voters are not integers")
-        check(bool(((self.part >= 0) & (self.part < len(self.parts))).all()), "a part is not there")
+        check_within(self.part, len(self.parts), "a part is not there")
         check(len(self.names) in (0, len(self.part)), "voters and their names differ in number")
         sizes = np.array([part.n_voters for part in self.parts])[self.part]
-        check(bool(((self.place >= 0) & (self.place < sizes)).all()), "a voter is not there")
+        check_within(self.place, sizes, "a voter is not there")
 
     @property
     def n_features(self) -> int:
-        """Return p."""
         return self.parts[0].n_features
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.part)
 
     @property
     def columns(self) -> Columns:
-        """Return the sorted columns that any of them reads."""
         return np.unique(np.concatenate([part.columns for part in self.parts])).astype(np.intp)
 
+    def _at(self, voter: int) -> tuple[Voters, int]:
+        """Return the part of a voter, and its number in it."""
+        return self.parts[int(self.part[voter])], int(self.place[voter])
+
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         votes: list[_Floats] = []
         for k, part in enumerate(self.parts):
             mine = self.place[self.part == k]
@@ -109,29 +114,24 @@ class JoinedVoters:
         return own if whole else None
 
     def kinds(self) -> tuple[str, ...]:
-        """Return the tags of the voters of all parts."""
         return tuple(dict.fromkeys(kind for part in self.parts for kind in kinds_of(part)))
 
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a voter is; 0 where it is none."""
-        return n_trees(self.parts[int(self.part[voter])], int(self.place[voter]))
+        return n_trees(*self._at(voter))
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a tree of a voter, and what its nodes say."""
-        return shown_tree(self.parts[int(self.part[voter])], int(self.place[voter]), tree)
+        part, place = self._at(voter)
+        return ask(part, "shown_tree", None, place, tree)
 
     def label(self, voter: int) -> str:
-        """Return the name of a voter, '' if it has none."""
         return self.names[voter] if self.names else ""
 
     def usage(self) -> Any:
-        """Return the (T, p) table of who reads what."""
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
         first = np.cumsum([0, *(part.n_voters for part in self.parts)])[:-1]
         return stacked[first[self.part] + self.place].astype(bool)
 
     def primary(self) -> Self:
-        """Return the same voters without what only a missing value asks."""
         return replace(self, parts=tuple(primary(part) for part in self.parts))
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
@@ -145,19 +145,15 @@ class JoinedVoters:
         return out
 
     def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
         return replace(self, parts=tuple(part.select(columns) for part in self.parts))
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training rows that some keep."""
         return replace(self, parts=tuple(rows_named(part, names) for part in self.parts))
 
     def marks(self) -> Marks:
-        """Return (columns, values) of all parts."""
         return joined_marks([marks_of(part) for part in self.parts])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return max(map(training_rows, self.parts))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -183,23 +179,21 @@ class JoinedVoters:
         return tuple(self.names[t] for t in places) if self.names else ()
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the voter in words."""
-        return self.parts[int(self.part[voter])].rule(int(self.place[voter]), names, levels)
+        part, place = self._at(voter)
+        return part.rule(place, names, levels)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
         reasons = [part.reasons(X) for part in self.parts]
         order = list(zip(self.part.tolist(), self.place.tolist(), strict=True))
         return [[reasons[k][i][t] for k, t in order] for i in range(len(X))]
 
     def open(self, voter: int, X: _Floats, names: Names) -> Any:
-        """Return the vote that a voter is, with its rows and words; None if it is none."""
-        ask: Any = getattr(self.parts[int(self.part[voter])], "open", None)
-        return None if ask is None else ask(int(self.place[voter]), X, names)
+        part, place = self._at(voter)
+        return ask(part, "open", None, place, X, names)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the voter."""
-        return self.parts[int(self.part[voter])].sides(int(self.place[voter]))
+        part, place = self._at(voter)
+        return part.sides(place)
 
 
 def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()) -> Voters:

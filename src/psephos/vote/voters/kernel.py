@@ -14,11 +14,14 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_places,
     check_present,
-    usage_table,
+    check_ptr,
+    usage_at,
 )
 from psephos.vote.reasons import Reason, scored
+from psephos.vote.voters.gaussian import votes_by_score
 
 __all__ = ["KernelVoters"]
 
@@ -107,24 +110,13 @@ class KernelVoters(ReadsColumns):
     called: str = "support vector machine"
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        n_columns = _check_ptr(self.ptr, len(self.position), "a voter's columns")
-        n_rows = _check_ptr(self.rows, self.dual.shape[-1], "a voter's support rows")
-        check(
-            self.position.ndim == 1 and self.position.dtype == np.intp,
-            "position is not a row of integers",
-        )
-        inside = (self.position >= 0) & (self.position < len(self.columns))
-        check(bool(inside.all()), "a voter reads a column it lacks")
-        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
-            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
+        check_part(self)
+        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
+        n_columns = check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
+        n_rows = check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
         check(
             self.centre.shape == self.inverse.shape == self.position.shape,
             "centre and inverse have another shape than position",
-        )
-        check(
-            len(n_columns) == len(n_rows) == len(self.gamma),
-            "ptr, rows and gamma differ in number of voters",
         )
         check(
             self.support.shape == (int(n_columns @ n_rows),),
@@ -140,10 +132,7 @@ class KernelVoters(ReadsColumns):
             self.intercept.shape == (len(self.gamma), pairs),
             "intercept is not (T, pairs of classes)",
         )
-        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        check(self.gamma.dtype == self.value.dtype == np.float64, "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
         check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
         check(self.says in ("answer", "probability"), f"says is {self.says!r}")
@@ -151,11 +140,9 @@ class KernelVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.gamma)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, f"{self.called}s")
@@ -199,25 +186,15 @@ class KernelVoters(ReadsColumns):
 
     def _said(self, margins: _Floats) -> _Floats:
         """Return the (n, K) votes of margins (n, P)."""
-        n_classes = len(self.value)
-        if n_classes == 2:
+        if len(self.value) == 2:
             scores = np.concatenate([np.zeros_like(margins), margins], axis=1)
         else:
-            scores = _pair_scores(margins, n_classes)
-        if self.says == "answer":
-            return self.value[scores.argmax(axis=1)]
-        share = np.exp(scores - scores.max(axis=1, keepdims=True))
-        total, votes = share[:, 0].copy(), share[:, 0, None] * self.value[0]
-        for k in range(1, n_classes):  # one order of sums, whatever the rows
-            total += share[:, k]
-            votes += share[:, k, None] * self.value[k]
-        return votes / total[:, None]
+            scores = _pair_scores(margins, len(self.value))
+        return votes_by_score(scores, self.value, self.says)
 
     def usage(self) -> Any:
-        """Return the (T, p) table of the voters' columns."""
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter, self.columns[self.position], shape)
+        return usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same machines for a table whose columns are times these powers of two."""
@@ -231,11 +208,9 @@ class KernelVoters(ReadsColumns):
         return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return self.dual.shape[1]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these machines only; columns no longer read are dropped."""
         ptr, own = spans_of(self.ptr, voters)
         row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)
@@ -287,16 +262,7 @@ class KernelVoters(ReadsColumns):
         return reasons
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
         return []
-
-
-def _check_ptr(ptr: NDArray[np.intp], total: int, words: str) -> NDArray[np.intp]:
-    """Check that `ptr` cuts 0 ... total into parts, and return their sizes."""
-    check(ptr.ndim == 1 and len(ptr) > 0 and ptr.dtype == np.intp, words)
-    sizes = np.diff(ptr)
-    check(bool(ptr[0] == 0 and ptr[-1] == total and (sizes >= 0).all()), words)
-    return sizes
 
 
 def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:

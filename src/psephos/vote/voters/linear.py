@@ -10,14 +10,7 @@ from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import plural
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_columns,
-    check_present,
-    usage_table,
-)
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present, usage_at
 from psephos.vote.reasons import Reason, Score, Term, abstention
 
 __all__ = ["LinearVoters"]
@@ -77,7 +70,7 @@ class LinearVoters(ReadsColumns):
     slope: float = 1.0
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(
             self.coef.ndim == 3 and self.coef.shape[2] == len(self.columns),
             "coef is not (T, scores, q)",
@@ -91,17 +84,13 @@ class LinearVoters(ReadsColumns):
         else:
             rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
             check(self.value.ndim == 2 and len(self.value) == rows, "value is not (C, K)")
-        numbers = (self.coef, self.intercept, self.value)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(0 < self.slope < np.inf, "a slope is not a positive number")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.coef)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "linear models")
@@ -126,9 +115,8 @@ class LinearVoters(ReadsColumns):
         return votes
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero((self.coef != 0).any(axis=1))
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, column)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``."""
@@ -151,7 +139,6 @@ class LinearVoters(ReadsColumns):
         return np.tile(self.columns[read], 2), np.concatenate([1.0 / size[read], -1.0 / size[read]])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only; columns no longer read are dropped."""
         coef = self.coef[voters]
         read = np.flatnonzero((coef != 0).any(axis=(0, 1)))
         coef = np.ascontiguousarray(coef[:, :, read])

@@ -17,10 +17,11 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
+    check_within,
     kinds_of,
     log_odds,
-    usage_table,
+    usage_at,
 )
 from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.target import RegressionTarget, Target
@@ -74,16 +75,15 @@ class NestedVoters(ReadsColumns):
     abstains: bool
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.says in _SAYS, f"votes cannot say {self.says!r}")
-        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        check(self.value.ndim == 2, "codes are not a table")
         same = len(self.inner) == len(self.places) == len(self.levels)
         check(same, "votes, their columns and their categories differ in number")
         for vote, places, levels in zip(self.inner, self.places, self.levels, strict=True):
             check(places.dtype == np.intp, "positions are not integers")
             check(places.shape == (vote.n_features,), "a vote has another table")
-            inside = (places >= 0) & (places < len(self.columns))
-            check(bool(inside.all()), "a vote reads a column outside the list")
+            check_within(places, len(self.columns), "a vote reads a column outside the list")
             for j, values in levels:
                 known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
                 check(known and values.dtype == np.float64, "categories are not a row of numbers")
@@ -101,7 +101,6 @@ class NestedVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.inner)
 
     def kinds(self) -> tuple[str, ...]:
@@ -110,7 +109,6 @@ class NestedVoters(ReadsColumns):
         return tuple(dict.fromkeys(f"votes of {kinds}" for kinds in inner))
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
@@ -139,8 +137,7 @@ class NestedVoters(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        read = np.concatenate([np.empty(0, np.intp), *self.places])
-        return usage_table(voter, self.columns[read], (self.n_voters, self.n_features))
+        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
 
     def primary(self) -> Self:
         """Return the same votes without what only a missing value asks; all if they abstain."""
@@ -183,17 +180,14 @@ class NestedVoters(ReadsColumns):
         return out
 
     def marks(self) -> Marks:
-        """Return (columns, values) of all votes."""
         each = zip(self.inner, self.places, strict=True)
         found = [(places, *vote.marks()) for vote, places in each]
         return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return max(vote.training_rows() for vote in self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         places = [self.places[int(t)] for t in voters]
         kept = np.unique(np.concatenate([np.empty(0, np.intp), *places]))
         return replace(

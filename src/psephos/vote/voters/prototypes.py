@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import Columns, check, named_of
+from psephos.vote.part import Columns, ReadsLike, check, check_part, named_of
 from psephos.vote.reasons import Always, CaseLike, Reason
+from psephos.vote.voters.cases import near_words
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
 __all__ = ["PrototypeVoters"]
 
 _Floats = NDArray[np.float64]
-_MOST_NAMED = 6  # a rule names no more columns than this
 
 
 @register
 @dataclass(frozen=True)
-class PrototypeVoters:
+class PrototypeVoters(ReadsLike):
     """Training cases, each of which votes for its own class or value, and the prior.
 
     Parameters
@@ -43,6 +43,7 @@ class PrototypeVoters:
     """
 
     tag: ClassVar[str] = "prototype voters"
+    read_by: ClassVar[str] = "batches"
     batches: Batches
     cases: Nullable
     values: _Floats
@@ -51,29 +52,17 @@ class PrototypeVoters:
     name: str
 
     def __post_init__(self) -> None:
+        check_part(self)
         t = self.n_voters
         check(self.cases.shape == (t, len(self.columns)), "prototypes have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "prototypes and votes differ")
         check(self.spread.shape == self.rows.shape == (t,), "prototypes lack names or spreads")
-        numbers = (self.cases, self.values, self.spread)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(bool(np.isfinite(self.values).all()), "a vote is not finite")
         check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.batches.n_features
-
-    @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.batches.n_voters
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns in which the prototypes are described."""
-        return self.batches.columns
 
     @cached_property
     def answers(self) -> Answers:
@@ -81,7 +70,6 @@ class PrototypeVoters:
         return Answers.of(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def components(self) -> tuple[_Floats, _Floats] | None:
@@ -92,20 +80,13 @@ class PrototypeVoters:
         """Return the (T, p) table: the columns in which a prototype is described."""
         return self.batches.usage()
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        return replace(self, batches=self.batches.select(columns))
-
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return int((self.batches.batch != PRIOR).sum())
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only; columns no longer read are dropped."""
         batches, read = self.batches.take(voters)
         return replace(
             self,
@@ -126,15 +107,8 @@ class PrototypeVoters:
             return self.name
         v = self.batches.inverse_bandwidth[batch]
         sharpest = [d for d in np.argsort(-v, kind="stable").tolist() if v[d] > 0]
-        row = self.rows.tolist()[voter]
-        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
-        place = "near a training case" if row in (-1, "") else place
-        if not sharpest:
-            return f"{place}, by no column: the same weight everywhere"
-        values = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
-        more = len(sharpest) - _MOST_NAMED
-        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(values)}{rest}"
+        values = [self._value(voter, d, names, levels) for d in sharpest]
+        return near_words(self.rows.tolist()[voter], values)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
@@ -167,5 +141,4 @@ class PrototypeVoters:
         return f"{names[column]} = {word}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]

@@ -10,15 +10,17 @@ from psephos._stored import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, outer_marks, training_rows
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
     Voters,
     check,
-    check_columns,
+    check_part,
+    check_ptr,
     sparse,
-    usage_table,
+    training_rows,
+    usage_at,
 )
 from psephos.vote.reasons import Reason
 
@@ -84,15 +86,11 @@ class RankedVoters(ReadsColumns):
     start: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.inner.n_features == len(self.columns), "the scores are of other columns")
-        numbers = self.knots.dtype == self.scores.dtype == np.float64
-        check(numbers and self.knots.ndim == 1, "knots are not a row of numbers")
+        check(self.knots.ndim == 1, "knots are not a row of numbers")
         check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
-        check(self.start.dtype == np.intp and self.start.ndim == 1, "knots have no columns")
-        check(len(self.start) == len(self.columns) + 1, "knots are of other columns")
-        ends = len(self.start) > 0 and self.start[0] == 0 and self.start[-1] == len(self.knots)
-        check(bool(ends and (np.diff(self.start) >= 0).all()), "knots begin out of order")
+        check_ptr(self.start, len(self.columns), len(self.knots), "knots")
         same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
         inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
         same[inside - 1] = False
@@ -101,22 +99,18 @@ class RankedVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.inner.n_voters
 
     def _scores(self, X: _Floats) -> _Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return self.inner.votes(self._scores(X))
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns read."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, place = inner.coords
-        shape = (self.n_voters, self.n_features)
-        return usage_table(voter.astype(np.intp), self.columns[place], shape)
+        return usage_at(self, voter, place)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the normal scores."""
@@ -132,7 +126,6 @@ class RankedVoters(ReadsColumns):
         return outer_marks(self.columns[known], low, high)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -162,7 +155,6 @@ class RankedVoters(ReadsColumns):
         ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of the voter."""
         return self.inner.sides(voter)
 
 

@@ -13,7 +13,17 @@ from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ReadsLike,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    usage_at,
+    usage_table,
+)
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["FirstMatch", "RuleVoters"]
@@ -57,19 +67,13 @@ class RuleVoters(ReadsColumns):
     value: _Floats
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        c = len(self.feature)
-        whole = (self.ptr, self.feature, self.op)
-        check(all(a.ndim == 1 and a.dtype == np.intp for a in whole), "tests are not integers")
-        check(self.op.shape == self.bound.shape == (c,), "tests differ in number")
-        kinds = self.bound.dtype == self.value.dtype == np.float64
-        check(bool(kinds and self.value.ndim == 2), "numbers are not float64")
-        check(len(self.ptr) == len(self.value) + 1 > 1, "rules and votes differ in number")
-        ends = self.ptr[0] == 0 and self.ptr[-1] == c and (np.diff(self.ptr) >= 0).all()
-        check(bool(ends), "pointers of rules are not increasing")
-        inside = (self.feature >= 0) & (self.feature < len(self.columns))
-        check(bool(inside.all()), "a rule reads a column it lacks")
-        check(bool(((self.op >= 0) & (self.op < len(_OPS))).all()), "a test asks what is unknown")
+        check_part(self)
+        shapes = {a.shape for a in (self.feature, self.op, self.bound)}
+        check(shapes == {(len(self.feature),)}, "tests differ in number")
+        check(self.value.ndim == 2 and len(self.value) > 0, "rules have no votes")
+        check_ptr(self.ptr, len(self.value), len(self.feature), "rules")
+        check_within(self.feature, len(self.columns), "a rule reads a column it lacks")
+        check_within(self.op, len(_OPS), "a test asks what is unknown")
 
     @classmethod
     def of(cls, rules: Sequence[Sequence[RuleTest]], value: _Floats, n_features: int) -> Self:
@@ -88,7 +92,6 @@ class RuleVoters(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.value)
 
     def holds(self, X: _Floats) -> NDArray[np.bool_]:
@@ -101,7 +104,6 @@ class RuleVoters(ReadsColumns):
         return out
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.where(self.holds(X)[:, :, None], self.value, 0.0)
 
     def usage(self) -> Any:
@@ -110,16 +112,14 @@ class RuleVoters(ReadsColumns):
         rule = np.repeat(np.arange(self.n_voters), tests)
         rest = np.flatnonzero(tests == 0)
         voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
-        column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
-        return usage_table(voter, column, (self.n_voters, self.n_features))
+        every = np.arange(len(self.columns))
+        return usage_at(self, voter, np.concatenate([self.feature, np.tile(every, len(rest))]))
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         numbers = self.op < 2
         return self.columns[self.feature[numbers]], self.bound[numbers]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these rules only; columns no longer read are dropped."""
         ptr, tests = spans_of(self.ptr, voters)
         kept, feature = np.unique(self.feature[tests], return_inverse=True)
         return replace(
@@ -185,7 +185,7 @@ def _condition(test: RuleTest) -> Condition:
 
 @register
 @dataclass(frozen=True)
-class FirstMatch:
+class FirstMatch(ReadsLike):
     """w_t(x) = 1 for the first rule that holds on x, else 0: a gate.
 
     Whether a rule is the first depends on those before it: its weight reads their columns too.
@@ -200,35 +200,25 @@ class FirstMatch:
     """
 
     tag: ClassVar[str] = "first match"
+    read_by: ClassVar[str] = "rules"
     rules: RuleVoters
     rank: NDArray[np.intp]
     share: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         check(type(self.rules) is RuleVoters, "the first match is not of rules")
         t = self.rules.n_voters
         check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
-        check(self.rank.dtype == np.intp and len(np.unique(self.rank)) == t, "no order of rules")
-        shares = self.share.dtype == np.float64 and np.isfinite(self.share).all()
-        check(bool(shares and (self.share >= 0).all()), "a share of rows is not one")
-
-    @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.rules.n_features
+        check(len(np.unique(self.rank)) == t, "no order of rules")
+        shares = np.isfinite(self.share) & (self.share >= 0)
+        check(bool(shares.all()), "a share of rows is not one")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.rules.n_voters
 
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that the rules test."""
-        return self.rules.columns
-
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         t = self.n_voters
         order = np.argsort(self.rank)
         held = self.rules.holds(X)[:, order]
@@ -244,7 +234,6 @@ class FirstMatch:
         return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "the first rule that holds decides"
 
     def usage(self) -> Any:
@@ -255,10 +244,6 @@ class FirstMatch:
         before[order] = np.logical_or.accumulate(own[order], axis=0)
         voter, column = np.nonzero(before)
         return usage_table(voter, column, own.shape)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the smaller table."""
-        return replace(self, rules=self.rules.select(columns))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the weights of these rules alone, in their old order of precedence."""

@@ -12,7 +12,7 @@ from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import plural
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
 __all__ = ["SoftTreeVoters"]
@@ -60,24 +60,21 @@ class SoftTreeVoters(ReadsColumns):
     leaf: _Floats
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.leaf.ndim == 3 and self.leaf.shape[2] > 0, "leaves are not (T, L, K)")
         trees, leaves, _ = self.leaf.shape
         check(leaves >= 2 and leaves & (leaves - 1) == 0, "a soft tree is not complete")
         q, gates = len(self.columns), (trees, leaves - 1)
         check(self.coef.shape == (*gates, q), "coef is not (T, gates, q)")
         check(self.bias.shape == gates, "bias is not (T, gates)")
-        check(self.gaps.ndim == 1 and self.gaps.dtype == np.intp, "gaps are not integers")
+        check(self.gaps.ndim == 1, "gaps are not in a row")
         check(self.absent.shape == (*gates, len(self.gaps)), "absent is not (T, gates, gaps)")
         check_columns(self.gaps, q)
         check(self.centre.shape == self.scale.shape == (q,), "a column has no centre or scale")
         check(bool((self.scale > 0).all()), "a scale is not above 0")
-        numbers = (self.centre, self.scale, self.coef, self.bias, self.absent, self.leaf)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.leaf)
 
     @property
@@ -98,13 +95,11 @@ class SoftTreeVoters(ReadsColumns):
         return linear_scores(inputs, np.concatenate([self.coef, self.absent], axis=2), self.bias)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return soft_votes(self._linear(self._inputs(X)), self.leaf)
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns with a coefficient."""
         voter, column = np.nonzero(self._read())
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, voter, column)
 
     def _read(self) -> NDArray[np.bool_]:
         """Return which tree reads which of `columns`, (T, q)."""
@@ -118,7 +113,6 @@ class SoftTreeVoters(ReadsColumns):
         return outer_marks(self.columns, self.centre - away, self.centre + away)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only; columns no longer read are dropped."""
         read = np.flatnonzero(self._read()[voters].any(axis=0))
         kept = np.isin(self.gaps, read)
         return replace(

@@ -12,7 +12,16 @@ from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, ReadsColumns, ReadsNothing, check, check_columns, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ReadsNothing,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    usage_at,
+)
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
@@ -41,32 +50,26 @@ class ConstantVoters(ReadsNothing):
     name: str
 
     def __post_init__(self) -> None:
-        table = self.values.ndim == 2 and self.values.dtype == np.float64
-        check(table, "constant voters need a (T, K) table of votes")
+        check_part(self)
+        check(self.values.ndim == 2, "constant voters need a (T, K) table of votes")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
         return replace(self, values=self.values[voters])
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return what the voter is."""
         return self.name
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what the voters are."""
         return [[Always(tuple(v), self.name) for v in self.values.tolist()] for _ in X]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
         return [("always", self.values[voter])]
 
 
@@ -126,28 +129,18 @@ class StumpVoters(ReadsColumns):
     right: _Floats
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         t = len(self.feature)
         ranks = (self.feature, self.threshold, self.missing_left)
         check(all(a.shape == (t,) for a in ranks), "stumps differ in number")
-        check(self.feature.dtype == np.intp, "positions are not integers")
-        inside = t == 0 or (self.feature.min() >= 0 and self.feature.max() < len(self.columns))
-        check(bool(inside), "a stump reads a column outside its list")
+        check_within(self.feature, len(self.columns), "a stump reads a column outside its list")
         check(self.left.ndim == 2 and self.left.shape == self.right.shape, "votes differ in shape")
         check(len(self.left) == t, "stumps and votes differ in number")
-        ptr = self.category_ptr
-        check(ptr.shape == (t + 1,) and ptr.dtype == np.intp, "category pointers are wrong")
         check(self.category_left.ndim == 1, "sets of categories are not a row")
-        ends = ptr[0] == 0 and ptr[-1] == len(self.category_left) and (np.diff(ptr) >= 0).all()
-        check(bool(ends), "category pointers are not increasing")
-        kinds = (self.threshold.dtype, self.left.dtype, self.right.dtype)
-        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
-        flags = (self.missing_left.dtype, self.category_left.dtype)
-        check(all(kind == np.bool_ for kind in flags), "flags are not truth values")
+        check_ptr(self.category_ptr, t, len(self.category_left), "categories")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.feature)
 
     def holds(self, X: _Floats) -> NDArray[np.bool_]:
@@ -163,7 +156,6 @@ class StumpVoters(ReadsColumns):
         )
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         return np.where(self.holds(X)[:, :, None], self.left, self.right)
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
@@ -173,16 +165,12 @@ class StumpVoters(ReadsColumns):
         return out
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns read."""
-        column = self.columns[self.feature]
-        return usage_table(np.arange(self.n_voters), column, (self.n_voters, self.n_features))
+        return usage_at(self, np.arange(self.n_voters), self.feature)
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         return self.columns[self.feature], self.threshold
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these stumps only; columns no longer read are dropped."""
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
         sets = [self._set(int(t)) for t in voters]
         return replace(

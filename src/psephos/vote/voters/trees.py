@@ -16,9 +16,18 @@ from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, Part, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import (
+    Columns,
+    Part,
+    ReadsColumns,
+    ShownTree,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    usage_at,
+)
 from psephos.vote.reasons import Abstention, Reason
-from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 
 __all__ = ["TreeVoters", "abstaining"]
@@ -93,19 +102,15 @@ class TreeVoters(ReadsColumns):
     answer: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         nodes = len(self.feature)
         flat = (self.threshold, self.missing_left, self.first, self.second)
         check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
         check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
-        check(self.missing_left.dtype == np.bool_, "flags are not truth values")
         check(self.value.ndim == 2, "votes are not a table")
-        check(self.threshold.dtype == self.value.dtype == np.float64, "numbers are not float64")
-        whole = (self.root, self.feature, self.first, self.second)
-        check(all(a.dtype == np.intp for a in whole), "positions are not integers")
         inside = (self.feature >= -1) & (self.feature < len(self.columns))
         check(bool(inside.all()), "a tree reads a column it lacks")
-        check(bool(((self.root >= 0) & (self.root < nodes)).all()), "a root is not a node")
+        check_within(self.root, nodes, "a root is not a node")
         ends = self._ends()
         check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
         check(bool((np.diff(ends) > 0).all()), "a tree has no node")
@@ -125,7 +130,7 @@ class TreeVoters(ReadsColumns):
 
     def _check_answers(self) -> None:
         nodes, answer = len(self.feature), self.answer
-        check(answer.ndim == 1 and answer.dtype == np.intp, "answers are not a row of integers")
+        check(answer.ndim == 1, "answers are not in a row")
         if len(answer) == 0:
             check(len(self.value) == nodes, "nodes and votes differ")
             return
@@ -138,23 +143,17 @@ class TreeVoters(ReadsColumns):
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left
         check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
-        check(ptr.dtype == np.intp, "category pointers are not integers")
-        check(members.dtype == np.bool_, "flags are not truth values")
         if len(ptr) == 0:
             check(len(members) == 0, "sets of categories have no pointers")
             return
-        check(len(ptr) == len(self.feature) + 1, "category pointers and nodes differ")
-        inside = ptr[0] == 0 and ptr[-1] == len(members) < 2**31
-        increasing = inside and (ptr >= 0).all() and (np.diff(ptr) >= 0).all()
-        check(bool(increasing), "category pointers are not increasing")
+        check(len(members) < 2**31, "sets of categories are too many")
+        check_ptr(ptr, len(self.feature), len(members), "categories")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.root)
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
         votes = self.value[self.rows(X)]
         return abstaining(votes, X, self) if self.abstains else votes
 
@@ -185,12 +184,10 @@ class TreeVoters(ReadsColumns):
         return np.append(self.root, len(self.feature))
 
     def usage(self) -> Any:
-        """Return the (T, p) table of columns split on."""
         ends = self._ends()
         voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
         inner = self.feature >= 0
-        column = self.columns[self.feature[inner]]
-        return usage_table(voter[inner], column, (self.n_voters, self.n_features))
+        return usage_at(self, voter[inner], self.feature[inner])
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided along the path of each row."""
@@ -236,12 +233,10 @@ class TreeVoters(ReadsColumns):
         return parent, step
 
     def marks(self) -> Marks:
-        """Return (columns, values): the thresholds that are asked."""
         inner = self.feature >= 0
         return self.columns[self.feature[inner]], self.threshold[inner]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these trees only."""
         ends = self._ends()
         start, nodes = spans_of(ends, voters)
         root = start[:-1]
@@ -292,11 +287,9 @@ class TreeVoters(ReadsColumns):
         )  # fmt: skip
 
     def n_trees(self, voter: int) -> int:
-        """Return 1: each voter is a tree."""
         return 1
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a voter's tree, and what its nodes say."""
         grown = self.tree(voter)
         return ShownTree(grown, None, grown.value)
 

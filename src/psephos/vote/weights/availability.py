@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, usage_at
 
 __all__ = ["Available"]
 
@@ -53,23 +53,20 @@ class Available(ReadsColumns):
     partly: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         t = len(self.alpha)
-        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
         check(
             bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
         )
-        check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
         check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
-        check(self.tier.shape == (t,) and self.tier.dtype == np.intp, "tiers are not integers")
+        check(self.tier.shape == (t,), "tiers and weights differ in number")
         check(bool((self.tier >= 0).all()), "a tier is negative")
-        if self.partly is not None:
-            check(self.partly.dtype == np.bool_, "who needs not all is not a truth table")
-            check(self.partly.shape == (t,), "who needs not all has another shape")
+        same = self.partly is None or self.partly.shape == (t,)
+        check(same, "who needs not all has another shape")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def available(self, X: _Floats) -> NDArray[np.bool_]:
@@ -85,7 +82,6 @@ class Available(ReadsColumns):
         return can
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         can = self.available(X)
         none = self.tier.max(initial=0) + 1
         first = np.where(can, self.tier, none).min(axis=1, initial=none)
@@ -101,7 +97,6 @@ class Available(ReadsColumns):
         return whole / whole.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         if self.loudest:
             return "the best whose columns were measured"
         if self.partly is not None and self.partly.any():
@@ -126,11 +121,9 @@ class Available(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
-        voter, column = np.nonzero(self.reads)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         reads = self.reads[voters]
         kept = np.flatnonzero(reads.any(axis=0))
         return replace(

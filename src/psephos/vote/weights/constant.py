@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import ReadsNothing, check
+from psephos.vote.part import ReadsNothing, check, check_part
 
 __all__ = ["Constant"]
 
@@ -32,7 +32,8 @@ class Constant(ReadsNothing):
     alpha: _Floats
 
     def __post_init__(self) -> None:
-        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        check_part(self)
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
         size = np.abs(self.alpha)
         with np.errstate(over="ignore"):
             total = size.sum()
@@ -40,17 +41,14 @@ class Constant(ReadsNothing):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return what is wrong with these weights for a read-out, '' if nothing."""
         if is_sum or (self.alpha >= 0).all():
             return ""
         return "a weight is below 0, which only a sum of votes has a meaning for"
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
     def loudness(self) -> _Floats:
@@ -59,9 +57,7 @@ class Constant(ReadsNothing):
         return size / size.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "constant weights"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         return replace(self, alpha=self.alpha[voters])

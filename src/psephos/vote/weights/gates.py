@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.names import percent
-from psephos.vote.part import ReadsNothing, check, sparse
+from psephos.vote.part import ReadsNothing, check, check_part, sparse
 
 __all__ = ["ConfidenceGate", "OutputWeights", "certainty"]
 
@@ -42,17 +42,16 @@ class OutputWeights(_OfVotes):
     alpha: _Floats
 
     def __post_init__(self) -> None:
-        check(self.alpha.ndim == 2 and self.alpha.dtype == np.float64, "alpha is not (T, K)")
+        check_part(self)
+        check(self.alpha.ndim == 2, "alpha is not (T, K)")
         size = np.abs(self.alpha)
         check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return why a vote cannot have these weights; '' if it can."""
         if self.alpha.shape[1] != target.n_outputs:
             return "weights and outputs differ in number"
         return "" if is_sum else "only sums take a weight for each output"
@@ -67,11 +66,9 @@ class OutputWeights(_OfVotes):
         return size / size.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by output"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
         return replace(self, alpha=self.alpha[voters])
 
 
@@ -106,25 +103,21 @@ class ConfidenceGate(_OfVotes):
     first: bool
 
     def __post_init__(self) -> None:
+        check_part(self)
         t = len(self.alpha)
         shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
         check(all(shape == (t,) for shape in shapes), "weights and thresholds differ in number")
-        kinds = (self.alpha.dtype, self.threshold.dtype)
-        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
         check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
         check(bool(sound), "a threshold is no probability")
-        check(self.rank.dtype == np.intp, "ranks are not integers")
         check(len(np.unique(self.rank)) == t, "two voters have one rank")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.alpha)
 
     def fits(self, target: Any, is_sum: bool) -> str:
-        """Return why a vote cannot have these weights; '' if it can."""
         return "numbers have no probability" if target.kind == "regression" else ""
 
     def of_votes(self, votes: _Floats, target: Any) -> _Floats:
@@ -158,7 +151,6 @@ class ConfidenceGate(_OfVotes):
         return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         if self.n_voters == 1:
             return "constant weights"
         least = np.unique(self.threshold)

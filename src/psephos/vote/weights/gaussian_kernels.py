@@ -11,7 +11,7 @@ from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, usage_at
 from psephos.vote.weights.local import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
@@ -67,18 +67,17 @@ class Batches(ReadsColumns):
     batch: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         v = self.inverse_bandwidth
-        check(v.dtype == np.float64 and v.ndim == 2, "inverse bandwidths are not (B, q) float64")
+        check(v.ndim == 2, "inverse bandwidths are not (B, q)")
         check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
         check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
-        check(self.batch.ndim == 1 and self.batch.dtype == np.intp, "batches are not integers")
+        check(self.batch.ndim == 1, "batches are not in a row")
         inside = (self.batch >= PRIOR) & (self.batch < len(v))
         check(bool(inside.all()), "a voter's batch is not there")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.batch)
 
     def reads(self) -> NDArray[np.bool_]:
@@ -89,9 +88,7 @@ class Batches(ReadsColumns):
         return looked
 
     def usage(self) -> Any:
-        """Return the (T, p) table of the same."""
-        voter, column = np.nonzero(self.reads())
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_at(self, *np.nonzero(self.reads()))
 
     def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
         """Return the batches of these voters, and the positions of the columns still read."""
@@ -111,7 +108,7 @@ class Batches(ReadsColumns):
 
 @register
 @dataclass(frozen=True)
-class KernelWeights:
+class KernelWeights(ReadsLike):
     """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
 
     With z the scaled row, ``z_d = (x_d - centre_d) inverse_d``, c the scaled prototype and v the
@@ -148,6 +145,7 @@ class KernelWeights:
     """
 
     tag: ClassVar[str] = "prototype kernels"
+    read_by: ClassVar[str] = "batches"
     batches: Batches
     centre: AnySize
     inverse: AnySize
@@ -157,14 +155,12 @@ class KernelWeights:
     weight: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         q, t = len(self.columns), self.n_voters
         scales = (self.centre, self.inverse, self.n_levels, self.agree)
         check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
         check(self.prototypes.shape == (t, q), "prototypes have another shape")
         check(self.weight.shape == (t,) and t > 0, "prototypes and their weights differ in number")
-        numbers = (self.centre, self.inverse, self.agree, self.prototypes, self.weight)
-        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
-        check(self.n_levels.dtype == np.intp, "numbers of categories are not integers")
         check(bool((self.n_levels >= 0).all()), "a number of categories is below 0")
         check(bool(np.isfinite(self.centre).all()), "a centre is not finite")
         check(bool(((self.inverse > 0) & (self.inverse < np.inf)).all()), "a scale is not above 0")
@@ -179,19 +175,8 @@ class KernelWeights:
         check(not unknown.any(), "a prototype has a category that is not there")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.batches.n_features
-
-    @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.batches.n_voters
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns that some batch reads."""
-        return self.batches.columns
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
@@ -323,7 +308,6 @@ class KernelWeights:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         return self._relative(self._scaled(X), shift=False)[0]
 
     def loudness(self) -> _Floats:
@@ -375,7 +359,6 @@ class KernelWeights:
         return replace(self, weight=np.ones_like(self.weight)).weights(X)
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by Gaussian kernels"
 
     def usage(self) -> Any:
@@ -402,10 +385,6 @@ class KernelWeights:
             out[:, self.columns] += part * (size[:, t] / total)[:, None]
         return out
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the table reduced to `columns`."""
-        return replace(self, batches=self.batches.select(columns))
-
     def marks(self) -> Marks:
         """Return (columns, values): two units about the centres."""
         away, numbers = 2.0 / self.inverse, ~self.is_category
@@ -413,7 +392,6 @@ class KernelWeights:
         return outer_marks(self.columns[numbers], low[numbers], high[numbers])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only; batches and columns no longer read are dropped."""
         batches, read = self.batches.take(voters)
         return replace(
             self,

@@ -10,7 +10,14 @@ from psephos._stored import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, range_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_of_all
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    check,
+    check_part,
+    named_of,
+    usage_of_all,
+)
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["Local", "Nearest", "moved_by_distance"]
@@ -79,26 +86,22 @@ class Local(ReadsColumns):
     anchor_class: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         m = len(self.anchors)
         check(m > 0 and self.anchors.shape == (m, len(self.columns)), "anchors have other columns")
-        check(self.anchors.dtype == np.float64, "anchors are not float64")
         check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
-        check(self.anchor_weight.dtype == np.float64, "anchor weights are not float64")
         check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
         finite = not np.isinf(self.anchors).any() and np.isfinite(self.anchor_weight).all()
         check(bool(finite), "anchors or their weights are infinite")
-        check(self.voters >= 0 and self.right.dtype == np.uint8, "the bit table is not of bytes")
+        check(self.voters >= 0, "a number of voters is negative")
         check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
         check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")
-        check(self.anchor_class.dtype == np.intp, "anchor classes are not integers")
         check(bool((self.anchor_class >= 0).all()), "anchor classes are negative")
         check(len(self.similarity.column_scale) == len(self.columns), "column scales are missing")
         check(0 < self.low <= self.high < np.inf, "expertise is not positive")
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.voters
 
     @property
@@ -117,7 +120,6 @@ class Local(ReadsColumns):
         return np.ascontiguousarray(read, dtype=np.float64)
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
         s = self.similarity
         total, where_right, log_scale = local_sums(
             self._read(X),
@@ -131,7 +133,6 @@ class Local(ReadsColumns):
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
@@ -142,11 +143,9 @@ class Local(ReadsColumns):
         return total / total.sum()
 
     def words(self) -> str:
-        """Return what the weights are."""
         return "weights by local expertise"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
-        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
         distance = np.minimum(distances(self._read(X), self.anchors, self.similarity.metric), _MOST)
@@ -166,7 +165,6 @@ class Local(ReadsColumns):
         )
 
     def anchor_scores(self, voters: Any) -> _Floats:
-        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
@@ -182,8 +180,7 @@ class Local(ReadsColumns):
             return -np.logaddexp(s.b * np.log(s.a), far)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance.
@@ -198,7 +195,6 @@ class Local(ReadsColumns):
         return out
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same weighting with names for its anchors."""
         return replace(self, rows=named_of(self.rows, names))
 
     def marks(self) -> Marks:
@@ -210,7 +206,6 @@ class Local(ReadsColumns):
         return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights; the distance keeps its columns and scale."""
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 

@@ -18,8 +18,9 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
-    check_columns,
+    check_part,
     check_present,
+    check_within,
     usage_of_all,
 )
 from psephos.vote.voters.cases import CaseVoters
@@ -92,20 +93,19 @@ class Neighbours(ReadsColumns):
     needed: bool = False
 
     def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
+        check_part(self)
         check(self.metric in METRICS, f"unknown metric {self.metric!r}")
         m, q = len(self.cases), len(self.columns)
-        check(self.cases.shape == (m, q) and self.cases.dtype == np.float64, "cases are no table")
+        check(self.cases.shape == (m, q), "cases are no table")
         check(not np.isinf(self.cases).any(), "a case is infinite")
-        check(self.voter.ndim == 1 and self.voter.dtype == np.intp, "voters are not integers")
-        inside = len(self.voter) > 0 and self.voter.min() >= 0 and self.voter.max() < m
-        check(bool(inside), "a voter is no case")
+        check(self.voter.ndim == 1 and len(self.voter) > 0, "voters are not in a row")
+        check_within(self.voter, m, "a voter is no case")
         check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
         check(bool((self.mass > 0).all()), "the mass of a case is not positive")
         known = self.mass.sum() if len(self.mass) else m
         check(1 <= self.k <= known, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
-        check(shapes and self.is_category.dtype == np.bool_, "scales and columns differ in number")
+        check(shapes, "scales and columns differ in number")
         check(
             bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
             "a column scale is not positive",
@@ -114,7 +114,6 @@ class Neighbours(ReadsColumns):
 
     @property
     def n_voters(self) -> int:
-        """Return T."""
         return len(self.voter)
 
     def found(
@@ -246,7 +245,6 @@ class Neighbours(ReadsColumns):
         return order, apart, weight * counts
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         order, _, raw = self._raw(X)
         out = np.zeros((len(X), len(self.cases)))
         np.put_along_axis(out, order, raw, axis=1)
@@ -271,7 +269,7 @@ class Neighbours(ReadsColumns):
 
         return sums
 
-    def heard(self, X: _Floats) -> NDArray[np.intp]:
+    def weighed(self, X: _Floats) -> NDArray[np.intp]:
         """Return the voters that are a neighbour of any row of X, in their order."""
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
@@ -296,7 +294,6 @@ class Neighbours(ReadsColumns):
         return out
 
     def words(self) -> str:
-        """Return what the weights are."""
         return f"the {self.k} nearest neighbours"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
@@ -319,15 +316,13 @@ class Neighbours(ReadsColumns):
         return Nearest(place, apart, share, rows[place], answer, meaning)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def marks(self) -> Marks:
         """Return (columns, values) about the range of the cases."""
         return range_marks(self.columns, self.cases, self.is_category)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:

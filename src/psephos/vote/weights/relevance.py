@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import Columns, check, usage_of_all
+from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class LocalRelevance:
+class LocalRelevance(ReadsLike):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     `Local` stores an expertise that has two values, for right and wrong; this is for all others.
@@ -34,30 +34,21 @@ class LocalRelevance:
     """
 
     tag: ClassVar[str] = "local relevance"
+    read_by: ClassVar[str] = "local"
     local: Local
     relevance: _Floats
 
     def __post_init__(self) -> None:
+        check_part(self)
         check(self.local.n_voters == 0, "the anchors of numbers have voters")
         m = len(self.local.anchors)
-        table = self.relevance.ndim == 2 and self.relevance.dtype == np.float64
-        check(table and len(self.relevance) == m, "relevance is not a float64 row an anchor")
+        table = self.relevance.ndim == 2 and len(self.relevance) == m
+        check(table, "relevance is not a row an anchor")
         check(bool((self.relevance >= 0).all()), "relevance is negative")
 
     @property
-    def n_features(self) -> int:
-        """Return p."""
-        return self.local.n_features
-
-    @property
     def n_voters(self) -> int:
-        """Return T."""
         return self.relevance.shape[1]
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns the similarity reads."""
-        return self.local.columns
 
     @property
     def similarity(self) -> InverseDistance:
@@ -85,7 +76,6 @@ class LocalRelevance:
         return self.relevance
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
         a, s = self.local, self.local.similarity
         _, weights, log_scale = local_sums(
             np.ascontiguousarray(X[:, self.columns], dtype=np.float64), a.anchors, s.metric,
@@ -94,7 +84,6 @@ class LocalRelevance:
         return weights, log_scale
 
     def weights(self, X: _Floats) -> _Floats:
-        """Return the raw (n, T) weights."""
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
@@ -105,33 +94,24 @@ class LocalRelevance:
         return total / total.sum() if total.any() else np.full(len(total), 1 / max(1, len(total)))
 
     def words(self) -> str:
-        """Return what the weights are."""
         return self.local.words()
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
-        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 
     def anchor_scores(self, voters: Any) -> _Floats:
-        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
         votes = voters.select(self.columns).votes(self.local.anchors)
         return np.einsum("mt,mtk->mk", self.relevance, votes)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return usage_of_all(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance."""
         return self.local.moved(X, size, centre)
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same weighting on the table reduced to `columns`."""
-        return replace(self, local=self.local.select(columns))
-
     def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same weighting with names for its anchors."""
         return replace(self, local=self.local.named_rows(names))
 
     def marks(self) -> Marks:
@@ -139,9 +119,7 @@ class LocalRelevance:
         return self.local.marks()
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
         return self.local.training_rows()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights; the distance keeps its columns and scale."""
         return replace(self, relevance=self.relevance[:, voters])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import AnySize
 from psephos.kernels.prediction.similarity import InverseKernel, Metric
 from psephos.vote.codec import register
-from psephos.vote.part import check
+from psephos.vote.part import check, check_part
 
 __all__ = ["InverseDistance"]
 
@@ -49,10 +49,9 @@ class InverseDistance:
     absent: float
 
     def __post_init__(self) -> None:
+        check_part(self)
         shape = self.column_scale.shape
         check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
-        check(self.column_scale.dtype == np.float64, "column scales are not float64")
-        check(self.is_category.dtype == np.bool_, "category flags are not truth values")
         check(
             bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
             "a column scale is not positive",
