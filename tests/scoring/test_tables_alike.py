@@ -175,8 +175,12 @@ def test_names_with_blanks_around_them(tmp_path, capsys):
 def test_classes_and_models_of_every_kind(kind, tmp_path, capsys):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.standard_normal((60, 2)), columns=["a", "b"])
-    y = {"truth values": table.a > 0, "numbers": np.where(table.a > 0, 1.0, -2.0),
-         "words": np.where(table.a > 0, "it's", "a,b\nc"), "no column": np.arange(60) % 2}[kind]  # fmt: skip
+    y = {
+        "truth values": table.a > 0,
+        "numbers": np.where(table.a > 0, 1.0, -2.0),
+        "words": np.where(table.a > 0, "it's", "a,b\nc"),
+        "no column": np.arange(60) % 2,
+    }[kind]
     model = AdaBoostClassifier(n_estimators=3, random_state=0)
     model.fit(table * (kind != "no column"), y)
     assert (model.n_features_used_ == 0) == (kind == "no column")

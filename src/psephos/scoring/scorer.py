@@ -28,7 +28,7 @@ ignored: {columns}.
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("Error: this program needs Python 3.11 or newer, and this is " + sys.version.split()[0])
+    sys.exit("Error: this program needs Python 3.11 or newer; this is " + sys.version.split()[0])
 '''
 _TAIL = """
 # ---------- the model

@@ -6,7 +6,13 @@ import struct
 from typing import Any
 
 from psephos.scoring.reader.core import (
-    CALIBRATIONS, VOTERS, WEIGHTS, best, exp_shares, part_of, summed,
+    CALIBRATIONS,
+    VOTERS,
+    WEIGHTS,
+    best,
+    exp_shares,
+    part_of,
+    summed,
 )  # fmt: skip
 from psephos.scoring.reader.target import target_of
 
