@@ -15,7 +15,8 @@ from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
 from psephos.models.boosting.soft.memory import SoftMemory, plan_of, raise_other
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
-from psephos.trees.soft.training import SoftTrainer
+from psephos.trees.soft.losses import SquaredError
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import started
 from psephos.vote import Vote
 from psephos.vote.names import listed, plural
