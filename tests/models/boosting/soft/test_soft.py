@@ -54,7 +54,7 @@ def test_two_classes_are_the_difference_of_two_outputs():
 def test_answers_are_those_of_the_trees_in_training():
     X, y = iris()
     model = SoftGradientBoostingClassifier(4, temperature=0.5, **FEW).fit(X, y)
-    from psephos.models.boosting.soft.fit import plan_of
+    from psephos.models.boosting.soft.memory import plan_of
 
     labels = model.read(X, y)[1]
     trainer = model.memory_.trainer(plan_of(model, labels))

@@ -12,16 +12,16 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
-from psephos.models.boosting.soft.memory import SoftMemory, raise_other
+from psephos.models.boosting.soft.memory import SoftMemory, plan_of, raise_other
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
-from psephos.trees.soft.losses import CrossEntropy, SquaredError
+from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import started
 from psephos.vote import Vote
 from psephos.vote.names import listed, plural
 
-__all__ = ["fit_soft", "plan_of"]
+__all__ = ["fit_soft"]
 
 _Floats = NDArray[np.float64]
 _START, _EPOCH = 10, 11  # task ids of seeds
@@ -211,20 +211,3 @@ class _Run:
                 self.stopped = "validation"
                 break
         self.trainer.restore(best)
-
-
-def plan_of(model: Any, labels: Labels) -> SoftPlan:
-    """Return how a recipe's parameters train."""
-    return SoftPlan(
-        CrossEntropy() if labels.target.n_classes else SquaredError(),
-        model.boosted,
-        float(model.learning_rate) if model.boosted else 1.0,
-        bool(model.detach_residual) if model.boosted else True,
-        float(model.temperature),
-        float(model.gate_penalty),
-        float(model.gate_lasso),
-        float(model.learning_rate_init),
-        float(model.weight_decay),
-        int(model.batch_size),
-        bool(labels.target.n_classes),
-    )

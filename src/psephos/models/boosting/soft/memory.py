@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._stored import AnySize
+from psephos.base import Labels
 from psephos.models.boosting.soft.inputs import SoftInputs
+from psephos.trees.soft.losses import CrossEntropy, SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import SoftTrees
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 from psephos.vote.codec import encode, register
 from psephos.vote.part import Columns, check
 
-__all__ = ["SoftMemory"]
+__all__ = ["SoftMemory", "plan_of", "raise_other"]
 
 _Singles = NDArray[np.float32]
 
@@ -170,4 +172,21 @@ def raise_other(name: str, now: Any, then: Any) -> None:
     raise PsephosError(
         f"{name}={now}, but the trees to go on from were fitted with {name}={then}: keep it, or "
         "fit with warm_start=False."
+    )
+
+
+def plan_of(model: Any, labels: Labels) -> SoftPlan:
+    """Return how a recipe's parameters train."""
+    return SoftPlan(
+        CrossEntropy() if labels.target.n_classes else SquaredError(),
+        model.boosted,
+        float(model.learning_rate) if model.boosted else 1.0,
+        bool(model.detach_residual) if model.boosted else True,
+        float(model.temperature),
+        float(model.gate_penalty),
+        float(model.gate_lasso),
+        float(model.learning_rate_init),
+        float(model.weight_decay),
+        int(model.batch_size),
+        bool(labels.target.n_classes),
     )
