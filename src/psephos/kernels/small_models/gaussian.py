@@ -47,21 +47,19 @@ def _totals(count, mean, pairs, diagonal):
     return centre, np.where(around > NOUGHT * total, around / total, 0.0)
 
 
-def _ratio(scale, subsets, j, i):
-    """Return (B, 1): the unit of column j of each candidate over that of column i."""
-    own, other = scale[subsets[:, j]], scale[subsets[:, i]]
-    return (np.minimum(own, _FAR * other) / other)[:, None]
+def _ratio(scale, subsets, j):
+    """Return (B, d): the unit of column j of each candidate over those of all its columns."""
+    units = scale[subsets]
+    return np.minimum(units[:, j : j + 1], _FAR * units) / units
 
 
 # ---------------------------------------------------------------------- linear discriminants
 def _shrink(scale, subsets, shrinkage, table):
     """Replace pooled covariances S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
     d = subsets.shape[1]
-    own = [j * (j + 3) // 2 for j in range(d)]
-    added = [
-        sum(_ratio(scale, subsets, j, i) ** 2 * table[:, own[i]] / d for i in range(d))
-        for j in range(d)
-    ]
+    own = np.arange(d) * (np.arange(d) + 3) // 2
+    ratios = (_ratio(scale, subsets, j)[:, :, None] for j in range(d))
+    added = [sum((ratio * ratio * table[:, own] / d).swapaxes(0, 1)) for ratio in ratios]
     table *= 1.0 - shrinkage
     for j in range(d):
         table[:, own[j]] += shrinkage * added[j]
@@ -72,7 +70,7 @@ def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs):
 
     `pairs` are pooled over the classes and have room for R rows more.
     """
-    (n_classes, d), n = (len(count), subsets.shape[1]), sum(count)
+    (n_classes, d), n = (len(count), subsets.shape[1]), np.add.accumulate(count)[-1]
     centre, least = _totals(count, mean, pairs, False)
     table = pairs[:, 0]
     if shrinkage > 0.0:
@@ -139,8 +137,8 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     variances = np.ones(pairs.shape)
     seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
     for j in range(d):
-        each = (smoothing * _ratio(scale, subsets, j, i) ** 2 * total[:, i] for i in range(d))
-        added = np.minimum(np.maximum.reduce([*each]), _ENDLESS)[:, None]
+        ratio = _ratio(scale, subsets, j)[:, :, None]
+        added = np.minimum((smoothing * ratio * ratio * total).max(axis=1), _ENDLESS)[:, None]
         least = _FLAT * total[:, j][:, None]
         variance = np.maximum(np.where(seen, pairs[:, :, j] / weight + added, 0.0), least)
         variance = np.where(seen & (least > 0.0), variance, np.inf)

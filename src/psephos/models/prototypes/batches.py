@@ -346,10 +346,11 @@ def _merged(problem: Problem, frozen: FrozenBatch) -> tuple[NDArray[np.intp], _F
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
     """Return a batch's objective."""
     y, Z = problem.y, problem.scaled.Z
-    tables = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))
+    each = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))
+    references, candidates = each
     rows = draw.references if len(draw.references) < len(y) else slice(None)  # no copy
     return BatchObjective(
-        *tables, y[rows], y[draw.candidates], masses.own[rows],
+        references, candidates, y[rows], y[draw.candidates], masses.own[rows],
         masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
         regression=problem.regression, n_jobs=settings.model.n_jobs, twin=draw.twin,
         echo=draw.echo,

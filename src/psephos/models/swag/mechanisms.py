@@ -1,5 +1,6 @@
 """The learning mechanisms by name."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from psephos.models.swag.generic import GenericLearner
@@ -42,7 +43,7 @@ REGRESSORS: dict[str, Learner] = {
 class Mechanism:
     """What `learner` may be: a name of `names`, a batched learner, or a scikit-learn estimator."""
 
-    def __init__(self, names: dict[str, Learner]) -> None:
+    def __init__(self, names: Mapping[str, Learner]) -> None:
         self.names = names
 
     def allows(self, value: Any) -> bool:
@@ -60,7 +61,7 @@ class Mechanism:
         return f"one of {names}, or a scikit-learn estimator (an instance, not its class)"
 
 
-def make_mechanism(value: Any, names: dict[str, Learner]) -> Learner:
+def make_mechanism(value: Any, names: Mapping[str, Learner]) -> Learner:
     """Return the learner that a parameter means."""
     if isinstance(value, str):
         return names[value]

@@ -69,8 +69,10 @@ def make_step(candidates: Subsets, errors: Errors, settings: SearchSettings) -> 
     else:
         n_strong = int(_at(len(candidates), share)) + 1
     strong = order[:n_strong]
-    own = (part[strong] for part in (errors.error, errors.spread, errors.tie))
-    return Step(candidates.shape[1], candidates[strong], *own, errors.error, cut)
+    return Step(
+        candidates.shape[1], candidates[strong], errors.error[strong], errors.spread[strong],
+        errors.tie[strong], errors.error, cut,
+    )  # fmt: skip
 
 
 def post_process(

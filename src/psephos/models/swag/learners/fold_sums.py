@@ -14,7 +14,7 @@ __all__ = ["TABLE_BYTES", "SharedSums"]
 
 TABLE_BYTES = 2**28  # 256 MiB: a problem whose tables would be larger is summed from its rows
 
-_NUMBERS = 2**19  # of a block of candidates
+_NUMBERS = 2**18  # of a block of candidates
 
 _Floats = NDArray[np.float64]
 
