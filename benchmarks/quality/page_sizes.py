@@ -3,8 +3,8 @@
     python benchmarks/quality/page_sizes.py [--out FOLDER]
 
 The classes differ in 5 columns by one standard deviation; all others are noise. Each study is of
-three models (samba, adaboost, majority), fitted in five folds with their default settings. Times are those of
-`build_report` in a process that has the study on disk, wall clock and CPU.
+three models (samba, adaboost, majority), fitted in five folds with their default settings. Times
+are those of `build_report` in a process that has the study on disk, wall clock and CPU.
 """
 
 import argparse

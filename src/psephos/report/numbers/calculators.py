@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
-_QUANTILES = 201
+_QUANTILES = 101
 _FEWEST = 10  # values of a mean, where no single one is to be told
 _NOTHING = 1e-9  # rounding errors of sums
 _Floats = NDArray[np.float64]

@@ -29,10 +29,11 @@ from psephos.report.study.opened import Asked, Opened
 from psephos.report.words import MINUS, number
 from psephos.vote.names import percent
 
-__all__ = ["DRAWN", "FIRST", "Portrait", "by_say", "portrait"]
+__all__ = ["DRAWN", "FIRST", "PAINTED", "Portrait", "by_say", "drawn_of", "portrait"]
 
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
+PAINTED = 10  # of more, those that the form of a new case shows first are painted
 _LISTED = 200  # columns that the table lists
 _BINS = 48  # of a histogram
 _MANY = 400  # cases of a class from which on they are counted in bins
@@ -104,7 +105,7 @@ def portrait(
     """
     model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
     used = by_say(asked, opened)
-    drawn = used[:DRAWN]
+    drawn = drawn_of(used)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {
         "base": _rounded(model.base),
@@ -171,6 +172,11 @@ def _called(folder: Folder) -> list[str]:
 
 def _categories(folder: Folder) -> dict[str, Any]:
     return folder.about.get("categories", {})
+
+
+def drawn_of(used: list[int]) -> list[int]:
+    """Return the columns that are drawn, of those a model reads, by say."""
+    return used if len(used) <= DRAWN else used[:PAINTED]
 
 
 def by_say(asked: Asked, opened: Opened) -> list[int]:

@@ -97,10 +97,19 @@ def embed(value: Any) -> Markup:
     return Markup(text.translate(_LITERAL))  # every character that markup knows is gone
 
 
+class _Flush(jinja2.PackageLoader):
+    """Templates without their indentation: what comes from the data keeps its own."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
+        """Return a template's source, where it is and whether it is as it was."""
+        source, *more = super().get_source(environment, template)
+        return "\n".join(line.lstrip() for line in source.split("\n")), *more
+
+
 @cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("psephos.report", "templates"),
+        loader=_Flush("psephos.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

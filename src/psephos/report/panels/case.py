@@ -13,7 +13,7 @@ from psephos.report.numbers.calculators import (
     typical_words,
 )
 from psephos.report.numbers.casebook import casebook
-from psephos.report.numbers.portraits import DRAWN, by_say
+from psephos.report.numbers.portraits import by_say, drawn_of
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values
@@ -124,7 +124,7 @@ def _drawn(saved: Saved) -> set[str]:
     found: set[str] = set()
     for key in saved.keys:
         asked = saved.asked(key)
-        found |= {asked.whole[j] for j in by_say(asked, saved.opened(key))[:DRAWN]}
+        found |= {asked.whole[j] for j in drawn_of(by_say(asked, saved.opened(key)))}
     return found
 
 

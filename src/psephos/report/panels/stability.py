@@ -17,7 +17,7 @@ from psephos.report.words import class_kinds, count, plural, rate, series, span
 __all__ = ["ROWS", "stability_section"]
 
 ROWS = 30  # columns that are drawn one by one; of more, how many came back how often
-_LISTED = 200  # columns of a model in its table
+_LISTED = 60  # columns of a model in its table
 _SQUARES = 10  # fits that are drawn one by one
 _NAMED = 4
 
@@ -168,6 +168,8 @@ def _note(drawn: int, every: int, n: int, final: bool) -> str:
         least = n // 2 + 1
         words = f"Columns that came back at least {count(least)} times"
         words += ", or that the fit to all cases reads." if final else "."
-        if every > drawn:
+        if every > _LISTED:
+            words += f" The table lists the {_LISTED} that came back most often."
+        elif every > drawn:
             words += f" The other {count(every - drawn)} are in the table."
     return words + " Training parts overlap, so that other cases would give less agreement."
