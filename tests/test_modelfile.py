@@ -555,6 +555,21 @@ def test_arrays_exchanged(sound, tmp_path):
             is_refused(manifest, {**files, one: files[two], two: files[one]}, tmp_path / "m")
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "change", "sentence"),
+    [
+        ("swag-qda", ("library", "fields", "votes"), np.ones_like, "library is of another vote"),
+        ("swag-regressor", ("linear voters", "fields", "value"), np.atleast_3d, "not one column"),
+    ],
+)
+def test_parts_that_fit_in_other_models_alone(kind, field, change, sentence, sound, tmp_path):
+    manifest, files, whats = sound[KINDS.index(kind)]
+    (name,) = [n for n, what in whats.items() if any(f[:3] == field for f in what[0])]
+    changed = {**files, name: npy(change(np.load(io.BytesIO(files[name]))))}
+    with pytest.raises(ModelFileError, match=sentence):
+        load(pack(copy.deepcopy(manifest), changed, tmp_path / "m"))
+
+
 def header(text, body=b""):
     text = text.encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
