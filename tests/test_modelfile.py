@@ -9,6 +9,7 @@ import pickle
 import struct
 import zipfile
 import zlib
+from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -468,9 +469,16 @@ def sound(tmp_path_factory):
     for name in KINDS:
         save(fitted(name)[0], path)
         manifest, files = unpack(path)
-        told = {at_place(manifest, at): field for at, field in places(manifest) if "array" in at}
-        arrays = {n: np.load(io.BytesIO(data)) for n, data in files.items()}
-        whats = {n: (*told[n[7:-4]], a.dtype.kind, a.ndim) for n, a in arrays.items()}
+        fields = defaultdict(set)  # equal arrays are stored once, and are of several fields
+        for at, field in places(manifest):
+            if at[-1:] == ("array",):
+                fields[at_place(manifest, at)].add(field)
+        whats = {}
+        for name, data in files.items():
+            array = np.load(io.BytesIO(data))
+            told = frozenset(fields[name.removeprefix("arrays/").removesuffix(".npy")])
+            assert told, name
+            whats[name] = (told, array.dtype.kind, array.ndim)
         kept.append((manifest, files, whats))
     return kept
 
@@ -545,6 +553,21 @@ def test_arrays_exchanged(sound, tmp_path):
                 continue  # the others are told apart
             seen.add(pair)
             is_refused(manifest, {**files, one: files[two], two: files[one]}, tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "change", "sentence"),
+    [
+        ("swag-qda", ("library", "fields", "votes"), np.ones_like, "library is of another vote"),
+        ("swag-regressor", ("linear voters", "fields", "value"), np.atleast_3d, "not one column"),
+    ],
+)
+def test_parts_that_fit_in_other_models_alone(kind, field, change, sentence, sound, tmp_path):
+    manifest, files, whats = sound[KINDS.index(kind)]
+    (name,) = [n for n, what in whats.items() if any(f[:3] == field for f in what[0])]
+    changed = {**files, name: npy(change(np.load(io.BytesIO(files[name]))))}
+    with pytest.raises(ModelFileError, match=sentence):
+        load(pack(copy.deepcopy(manifest), changed, tmp_path / "m"))
 
 
 def header(text, body=b""):
