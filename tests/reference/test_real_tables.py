@@ -6,9 +6,9 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
+from psephos.models import load
 from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.samba import SamBAClassifier
-from psephos.models import load
 from psephos.protocol import Protocol, compare, read_table
 
 pytestmark = [pytest.mark.reference, pytest.mark.slow]

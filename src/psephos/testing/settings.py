@@ -7,27 +7,27 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos.models.boosting.adaboost import AdaBoostClassifier
-from psephos.models.committees.bagging import BaggingClassifier
-from psephos.models.tree.c45 import C45Classifier
-from psephos.models.tree.cart import CARTClassifier, CARTRegressor
-from psephos.models.columns.budget import ColumnBudgetClassifier
 from psephos.models.boosting.compressed_samba import CompressedSamBAClassifier
-from psephos.models.forest.extra_trees import ExtraTreesClassifier
 from psephos.models.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
-from psephos.models.weak.liois import LIoISClassifier
 from psephos.models.boosting.local_boosting import LocalBoostingClassifier
-from psephos.models.committees.multi_view import MultiViewClassifier
 from psephos.models.boosting.newton import NewtonBoostingClassifier, NewtonBoostingRegressor
-from psephos.models.weak.one_sided import OneSidedNoiseClassifier
-from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
-from psephos.models.weak.pu import PUClassifier
-from psephos.models.forest.pure import PureRandomForestClassifier
-from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.boosting.samba import SamBAClassifier
 from psephos.models.boosting.soft.estimators import SoftGradientBoostingClassifier
-from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
+from psephos.models.columns.budget import ColumnBudgetClassifier
+from psephos.models.committees.bagging import BaggingClassifier
+from psephos.models.committees.multi_view import MultiViewClassifier
 from psephos.models.committees.stacking import StackingClassifier
 from psephos.models.committees.voting import VotingClassifier
+from psephos.models.forest.extra_trees import ExtraTreesClassifier
+from psephos.models.forest.pure import PureRandomForestClassifier
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
+from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
+from psephos.models.tree.c45 import C45Classifier
+from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+from psephos.models.weak.liois import LIoISClassifier
+from psephos.models.weak.one_sided import OneSidedNoiseClassifier
+from psephos.models.weak.pu import PUClassifier
 from psephos.registry import estimator_classes
 
 __all__ = ["small_settings"]

@@ -14,11 +14,11 @@ import numpy as np
 from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
-from psephos.protocol.study.outputs import SCHEMA
 from psephos.protocol.evaluation.scores import METRICS
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.study.folder import MARK, STUDY, sha256_of
+from psephos.protocol.study.outputs import SCHEMA
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 __all__ = ["Cases", "Fit", "Folder", "HeldOut", "columns_of", "read_folder"]
