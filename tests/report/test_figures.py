@@ -5,8 +5,8 @@ import math
 import pytest
 
 from psephos._errors import PsephosError
+from psephos.protocol import better_than_constant
 from psephos.protocol.study.outputs import RESULT_COLUMNS
-from psephos.report.numbers.chance import beyond_chance
 from psephos.report.page.summarise import summarise
 from psephos.report.panels.verdict import opened_words, verdict
 from psephos.report.study.folder import read_folder
@@ -36,7 +36,8 @@ def folder(tmp_path, **models):
         writer = csv.DictWriter(file, RESULT_COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
-    (tmp_path / "comparison.json").write_text(json.dumps({"models": about, "classes": ["a", "b"]}))
+    told = {"models": about, "classes": ["a", "b"], "class_counts": [50, 50]}
+    (tmp_path / "comparison.json").write_text(json.dumps(told))
     return read_folder(tmp_path)
 
 
@@ -91,11 +92,12 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     assert "Only models of psephos are saved" in opened_words(choice)
     found = pairs(standings(made), choice.best)
     rows = standings(made)
-    beyond = beyond_chance(made, rows, None)
-    best, chance, readable, fewest = verdict(made, rows, choice, found, None, beyond)
+    better = better_than_constant(made.rows, made.about)
+    best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
     assert chance == (
-        "All 5 models that read columns are shown to be better than a constant answer (balanced"
-        " accuracy 0.50), with 95 % confidence for all at once (by the means of the folds)."
+        "Of the 5 models that read columns 4 are shown to be better than a constant answer"
+        " (balanced accuracy 0.50): were the labels given out by lot, one would be in at most 1"
+        " table of 20; tiny is not."
     )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
@@ -127,9 +129,9 @@ def test_what_a_difference_settles_is_said(tmp_path):
     found = pairs(standings(made), choice.best)
     assert all(pair.high < 0 for pair in found)
     rows = standings(made)
-    words = verdict(made, rows, choice, found, None, beyond_chance(made, rows, None))
+    words = verdict(made, rows, choice, found, None, better_than_constant(made.rows, made.about))
     assert len(words) == 3
-    assert words[1].startswith("All 3 models that read columns are shown to be better than")
+    assert words[1].startswith("Of the 3 models that read columns 1 is shown to be better than")
     assert words[2].endswith("is one that 100 cases can settle.")
 
 
@@ -176,7 +178,14 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
     choice = choose(rows, ["lucky", "few"])
     assert (choice.best.key, choice.smallest.key, choice.opened.key) == ("best", "few", "few")
     words = " ".join(
-        verdict(made, rows, choice, pairs(rows, choice.best), None, beyond_chance(made, rows, None))
+        verdict(
+            made,
+            rows,
+            choice,
+            pairs(rows, choice.best),
+            None,
+            better_than_constant(made.rows, made.about),
+        )
     )
     assert "lucky failed in 3 of 4 folds" in words
     page = summarise(tmp_path)["models"]
@@ -189,7 +198,9 @@ def test_of_one_model_nothing_was_selected(tmp_path, also):
     made = folder(tmp_path, one=("psephos", [0.9, 0.8], 9), **also)
     choice = choose(standings(made), ["one"])
     rows = standings(made)
-    words = " ".join(verdict(made, rows, choice, [], None, beyond_chance(made, rows, None)))
+    words = " ".join(
+        verdict(made, rows, choice, [], None, better_than_constant(made.rows, made.about))
+    )
     assert "most accurate" not in words
     assert "the only model" in words
     assert opened_words(choice) == "one is the only model with figures."

@@ -157,14 +157,14 @@ def _jackknife(answers: _Floats, memory: Draw, counts: NDArray[np.int32] | None)
     sums = np.zeros(n * k)
     for start in range(0, m, step):
         span = slice(start, start + step)
-        drawn = counts[:, span].astype(np.float64)
+        drawn = counts[:, span]
         covariance = off @ (drawn - drawn.mean(axis=0)) / trees
         sums += (covariance**2 / memory.mass[span]).sum(axis=1)
     noise = memory.size * (m / total) * (off**2).sum(axis=1) / trees**2
     return (sums - noise).reshape(n, k)
 
 
-def _counts(memory: Draw) -> NDArray[np.int32] | None:
+def _counts(memory: Draw) -> NDArray[np.float64] | None:
     """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
     draws = memory.draws
     return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

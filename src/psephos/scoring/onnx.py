@@ -6,6 +6,7 @@ codes (their places among the levels, which stand in the metadata).
 """
 
 import json
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def onnx_model(estimator: Any) -> bytes:
         If the model is of another kind, or the package onnx is not installed (extra 'onnx').
     """
     try:
-        import onnx  # pyright: ignore[reportMissingImports]
+        onnx: Any = import_module("onnx")
     except ImportError:
         raise MissingExtraError("onnx", "an ONNX file", "onnx") from None
     model = plain(estimator)

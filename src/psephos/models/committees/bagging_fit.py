@@ -155,8 +155,8 @@ def _rows(model: Any, estimator: Any, memory: BagMemory, size: int, n: int) -> A
             return np.sort(np.random.default_rng(int(seed)).permutation(n)[:size]), None
         counts = draws.counts(seed)
         if weighs:
-            return np.flatnonzero(counts), counts.astype(np.float64)
-        return np.repeat(np.arange(n), counts), None
+            return np.flatnonzero(counts), counts
+        return np.repeat(np.arange(n), counts.astype(np.intp)), None
 
     return drawn
 

@@ -279,7 +279,7 @@ def better_than_constant(
     and that one by way of it, count twice). Of n cases that come in groups or as copies, the
     n^2 / sum of squared sizes independent ones count. Probabilities are of a normal distribution,
     times the number of models that read a column (Bonferroni). Where the measure is of several
-    labels, or of labels that are partly recorded, v is the variance seen over the parts, and
+    labels, or of labels that are partly recorded, or how many cases a class has is not known, v is the variance seen over the parts, and
     probabilities are Student's, with J - 1 degrees of freedom.
     """
     if not 0.0 < chance < 1.0:
@@ -299,10 +299,10 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
         return 1.0
     gap = one.score - constant_score(about)
     doubled = 1 / n_parts + n_test / sum(int(row["n_train"]) for row in rows)
-    if metric != "balanced_accuracy":
+    sizes = np.array([c for c in about.get("class_counts") or () if c], dtype=np.float64)
+    if metric != "balanced_accuracy" or not len(sizes):
         error = math.sqrt(doubled) * one.measures[metric].sd
-        return 1.0 if error == 0 else float(student.sf(gap / error, n_parts - 1))
-    sizes = np.array(about["class_counts"], dtype=np.float64)
+        return float(student.sf(gap / error, n_parts - 1)) if error > 0 else 1.0
     alone = float(about.get("independent_rows") or about.get("n_groups") or sizes.sum())
     n, k = n_test / n_parts * alone / sizes.sum(), len(sizes)
     if n <= 1:

@@ -1,15 +1,15 @@
 """From the folder of a comparison to one plain dictionary, from which the page is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from psephos import __version__
+from psephos.protocol import better_than_constant
 from psephos.report.numbers.again import maps_section
 from psephos.report.numbers.beside import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
-from psephos.report.numbers.chance import Beyond, beyond_chance
 from psephos.report.numbers.subgroups import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
@@ -77,8 +77,8 @@ def summarise(
         read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)
     answers = held_out_answers(read, [s.key for s in rows])
-    beyond = beyond_chance(read, rows, answers)
-    rows = [replace(s, frontier=s.frontier and s.key in beyond.better) for s in rows]
+    better = better_than_constant(read.rows, read.about | {"class_counts": read.sizes}).keys()
+    rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
     choice = choose(rows, list(read.models), model)
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
@@ -92,9 +92,9 @@ def summarise(
     facts = model_facts(read.models)
     saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
     columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
-    told = Told(read, answers, positive, facts, beyond.better, options) if answers else None
+    told = Told(read, answers, positive, facts, frozenset(better), options) if answers else None
     missed = missed_section(told, _order(rows, choice), parted, columns)
-    return _report(saved, rows, choice, positive, facts, missed, options, beyond) | {
+    return _report(saved, rows, choice, positive, facts, missed, options, better) | {
         "carries": _carries(read, answers, parted, options),
     }
 
@@ -107,7 +107,7 @@ def _report(
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
     options: Options,
-    beyond: Beyond,
+    better: Collection[str],
 ) -> dict[str, Any]:
     read, kept = saved.folder, options.cases != "none"
     found = pairs(rows, choice.best if choice else None)
@@ -137,7 +137,7 @@ def _report(
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read),
-        "verdict": verdict(read, rows, choice, found, missed["missed"], beyond),
+        "verdict": verdict(read, rows, choice, found, missed["missed"], better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
         "contents": _CONTENTS,

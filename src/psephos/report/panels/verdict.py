@@ -1,10 +1,9 @@
 """What the comparison found: a few sentences and a caution, which favour no one's models."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from psephos.report.numbers.chance import CONFIDENCE, Beyond
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
 from psephos.report.words import (
@@ -27,7 +26,7 @@ def verdict(
     choice: Choice | None,
     found: Sequence[Pair],
     missed: Mapping[str, Any] | None,
-    beyond: Beyond,
+    better: Collection[str],
 ) -> list[str]:
     """Return the sentences: the best model, the best that can be read, and whom that one misses.
 
@@ -37,8 +36,8 @@ def verdict(
         Differences from the best.
     missed : mapping or None
         The first state of the panel of held-out answers.
-    beyond : Beyond
-        Which models are shown to be better than a constant answer.
+    better : collection of str
+        The models shown to be better than a constant answer (`better_than_constant`).
     """
     if choice is None:
         return ["Every fit failed; the reasons are below."]
@@ -50,7 +49,7 @@ def verdict(
             f"{_article(folder)} {folder.measure} of {rate(folder.constant)}."
         )
     else:
-        words.append(_beyond(folder, beyond))
+        words.append(_beyond(folder, rows, better))
     pair = {p.key: p for p in found}
     if opened is not None and not choice.alone:
         words.append(_readable(choice, opened, pair.get(opened.key), folder))
@@ -66,24 +65,28 @@ def verdict(
     return [*words, missed_words(missed, (opened or best).label)]
 
 
-def _beyond(folder: Folder, beyond: Beyond) -> str:
+def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant answer, so that all claims hold at once."""
-    n, k = len(beyond.asked), len(beyond.better)
+    asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
+    sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
     constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
-    sure = f"with {100 * CONFIDENCE:.0f} % confidence" + (" for all at once" if n > 1 else "")
-    sure += f" ({beyond.how})"
-    if n == 1:
-        return f"It is {'' if k else 'not '}shown to be better than {constant}, {sure}."
-    if not k:
+    lot = "were the labels given out by lot, {} would be in at most 1 table of 20"
+    if len(asked) == 1:
+        shown = f"It is {'' if sure else 'not '}shown to be better than {constant}"
+        return f"{shown}{': ' + lot.format('it') if sure else ''}."
+    if not sure:
         return (
-            f"None of the {n} models that read columns is shown to be better than {constant},"
-            f" {sure}: among so many models such differences come about by chance."
+            f"None of the {len(asked)} models that read columns is shown to be better than"
+            f" {constant}: among so many models such differences come about by chance."
         )
-    others = [key for key in beyond.asked if key not in beyond.better]
-    head = f"Of the {n} models that read columns {k} {'is' if k == 1 else 'are'}"
-    head = head if others else f"All {n} models that read columns are"
-    rest = f"; {series(others)} {'is' if len(others) == 1 else 'are'} not" if others else ""
-    return f"{head} shown to be better than {constant}, {sure}{rest}."
+    head = f"Of the {len(asked)} models that read columns {len(sure)} {_is(sure)}"
+    head = head if others else f"All {len(asked)} models that read columns are"
+    rest = f"; {series(others)} {_is(others)} not" if others else ""
+    return f"{head} shown to be better than {constant}: {lot.format('one')}{rest}."
+
+
+def _is(named: Sequence[str]) -> str:
+    return "is" if len(named) == 1 else "are"
 
 
 def _article(folder: Folder) -> str:
