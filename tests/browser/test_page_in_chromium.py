@@ -364,3 +364,23 @@ def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
         assert page.locator("#n-fp").text_content() == str(alarms)
     assert json.dumps(errors) == "[]"
     context.close()
+
+
+def test_a_comma_is_no_point_in_the_fields_of_numbers(visit, study):
+    two(study)
+    page = visit()
+    number, share = page.locator(by("threshold-number")), page.locator(by("prevalence"))
+    before = page.locator(by("measure")).all_inner_texts()
+    for field, right in ((number, "0.25"), (share, "0.5"), (page.locator(by("weight")), "0.5")):
+        for wrong in (right.replace(".", ","), "x", "1e-1", "-1", "99999"):
+            field.fill(wrong)
+            field.dispatch_event("change")
+            settle(page)
+            assert "with a point" in field.evaluate("field => field.validationMessage"), wrong
+        assert page.locator(by("measure")).all_inner_texts() == before
+        field.fill(right)
+        field.dispatch_event("change")
+        settle(page)
+        assert field.evaluate("field => field.validationMessage") == ""
+        assert page.locator(by("measure")).all_inner_texts() != before
+        before = page.locator(by("measure")).all_inner_texts()

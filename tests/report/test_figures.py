@@ -41,6 +41,10 @@ def folder(tmp_path, **models):
     return read_folder(tmp_path)
 
 
+def named(made):
+    return better_than_constant(made.rows, made.about)
+
+
 def test_means_spreads_and_order(tmp_path):
     rows = standings(
         folder(
@@ -92,7 +96,7 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     assert "Only models of psephos are saved" in opened_words(choice)
     found = pairs(standings(made), choice.best)
     rows = standings(made)
-    better = better_than_constant(made.rows, made.about)
+    better = named(made)
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
     assert chance == (
         "Of the 5 models that read columns 4 are shown to be better than a constant answer"
@@ -129,7 +133,7 @@ def test_what_a_difference_settles_is_said(tmp_path):
     found = pairs(standings(made), choice.best)
     assert all(pair.high < 0 for pair in found)
     rows = standings(made)
-    words = verdict(made, rows, choice, found, None, better_than_constant(made.rows, made.about))
+    words = verdict(made, rows, choice, found, None, named(made))
     assert len(words) == 3
     assert words[1].startswith("Of the 3 models that read columns 1 is shown to be better than")
     assert words[2].endswith("is one that 100 cases can settle.")
@@ -184,7 +188,7 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
             choice,
             pairs(rows, choice.best),
             None,
-            better_than_constant(made.rows, made.about),
+            named(made),
         )
     )
     assert "lucky failed in 3 of 4 folds" in words
@@ -198,9 +202,7 @@ def test_of_one_model_nothing_was_selected(tmp_path, also):
     made = folder(tmp_path, one=("psephos", [0.9, 0.8], 9), **also)
     choice = choose(standings(made), ["one"])
     rows = standings(made)
-    words = " ".join(
-        verdict(made, rows, choice, [], None, better_than_constant(made.rows, made.about))
-    )
+    words = " ".join(verdict(made, rows, choice, [], None, named(made)))
     assert "most accurate" not in words
     assert "the only model" in words
     assert opened_words(choice) == "one is the only model with figures."

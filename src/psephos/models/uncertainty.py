@@ -138,7 +138,7 @@ def _blocks(vote: Any, values: Any) -> Any:
         yield vote.votes(values[start : start + size])
 
 
-def _jackknife(answers: _Floats, memory: Draw, counts: NDArray[np.int32] | None) -> _Floats | None:
+def _jackknife(answers: _Floats, memory: Draw, counts: _Floats | None) -> _Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
     With N_ib how often row i was drawn for tree b of B, and t_b what the tree says::
@@ -164,7 +164,7 @@ def _jackknife(answers: _Floats, memory: Draw, counts: NDArray[np.int32] | None)
     return (sums - noise).reshape(n, k)
 
 
-def _counts(memory: Draw) -> NDArray[np.float64] | None:
+def _counts(memory: Draw) -> _Floats | None:
     """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
     draws = memory.draws
     return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

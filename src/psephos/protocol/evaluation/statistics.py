@@ -273,14 +273,15 @@ def better_than_constant(
     -----
     A model answers q_k of a test part's n cases with class k, which has a share p_k of them. If
     labels are dealt out by lot, its balanced accuracy has mean 1 / K and variance
-    sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n - 1))
-    whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test / n_train) v
-    as that of the mean over J parts (as in `paired_difference`: a case answered by way of another,
-    and that one by way of it, count twice). Of n cases that come in groups or as copies, the
-    n^2 / sum of squared sizes independent ones count. Probabilities are of a normal distribution,
-    times the number of models that read a column (Bonferroni). Where the measure is of several
-    labels, or of labels that are partly recorded, or how many cases a class has is not known, v is the variance seen over the parts, and
-    probabilities are Student's, with J - 1 degrees of freedom.
+    sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n -
+    1)) whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test /
+    n_train) v as that of the mean over J parts (as in `paired_difference`: a case answered by
+    way of another, and that one by way of it, count twice). Of n cases that come in groups or
+    as copies, the n^2 / sum of squared sizes independent ones count. Probabilities are of a
+    normal distribution, times the number of models that read a column (Bonferroni). Where the
+    measure is of several labels, or of labels that are partly recorded, or how many cases a
+    class has is not known, v is the variance seen over the parts, and probabilities are
+    Student's, with J - 1 degrees of freedom.
     """
     if not 0.0 < chance < 1.0:
         raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")

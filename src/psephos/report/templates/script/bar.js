@@ -12,13 +12,13 @@
   }
   if (threshold) {
     threshold.addEventListener("input", () => {
-      const value = Number(threshold.value);
-      if (threshold.value !== "" && value >= 0 && value <= 1) page.setThreshold(value);
+      const value = page.typed(threshold, 0, 1);
+      if (value != null) page.setThreshold(value);
     });
     hub.on("threshold", (value) => {
       if (document.activeElement !== threshold) threshold.value = page.words.threshold(value);
     });
-    threshold.addEventListener("blur", () => { threshold.value = page.words.threshold(hub.get("threshold")); });
+    threshold.addEventListener("blur", () => { threshold.setCustomValidity(""); threshold.value = page.words.threshold(hub.get("threshold")); });
   }
   if (cls) {
     cls.addEventListener("change", () => hub.set("cls", Number(cls.value)));

@@ -31,5 +31,14 @@ const page = (() => {
       (listeners[key] || []).forEach((call) => call(value));
     },
   };
-  return { data, at, all, make, svg, hub };
+  // What was typed into a field of text: a number from low to high, null for nothing, or undefined,
+  // and the field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
+  const typed = (field, low, high) => {
+    const word = field.value.trim(), value = word ? Number(word) : null;
+    const right = !word || (/^\+?(\d+\.?\d*|\.\d+)$/.test(word) && value >= low && value <= high);
+    field.setCustomValidity(right ? "" : `A number from ${low} to ${high}, with a point as in 0.5.`);
+    if (!right) field.reportValidity();
+    return right ? value : undefined;
+  };
+  return { data, at, all, make, svg, hub, typed };
 })();

@@ -312,10 +312,11 @@
     hub.on("threshold", () => soon(followThreshold));
     page.setThreshold = (t) => hub.set("threshold", nearest(t));
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
-    at("weight").addEventListener("change", () => { const k = Number(at("weight").value); if (k > 0) page.setThreshold(1 / (1 + k)); });
+    at("weight").addEventListener("change", () => { const k = page.typed(at("weight"), 0.01, 999); if (k) page.setThreshold(1 / (1 + k)); });
     at("prevalence").addEventListener("change", () => {
-      const k = Number(at("prevalence").value);
-      prevalence = at("prevalence").value !== "" && k > 0 && k < 100 ? k / 100 : null;
+      const share = page.typed(at("prevalence"), 0.01, 99.99);
+      if (share === undefined) return;
+      prevalence = share === null ? null : share / 100;
       followThreshold();
     });
     at("find-most").addEventListener("click", () => {
