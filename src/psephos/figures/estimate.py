@@ -145,6 +145,8 @@ def places(codes: Any, p: Any) -> tuple[NDArray[np.intp], _Floats]:
 def codes_of_groups(groups: Any, n: int) -> NDArray[np.intp] | None:
     """Return the group of each case as a number from 0; None if each is one of its own.
 
+    They are numbered as they come, so that sums do not depend on how groups are named.
+
     Raises
     ------
     PsephosError
@@ -163,7 +165,8 @@ def codes_of_groups(groups: Any, n: int) -> NDArray[np.intp] | None:
         codes = np.array([known[key] for key in keys], dtype=np.intp)
     else:
         missing = int((groups != groups).sum())
-        codes = np.unique(groups, return_inverse=True)[1]
+        _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+        codes = np.argsort(np.argsort(first))[codes]
     if missing:
         raise PsephosError(f"groups is missing in {missing} of {n} cases: name the group of each.")
     return None if len(codes) == 0 or codes.max() + 1 == n else codes

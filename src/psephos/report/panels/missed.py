@@ -250,10 +250,9 @@ def _first_state(
     }  # fmt: skip
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
-        others = [c for c in range(len(told.classes)) if c != code]
+        state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
         wrong = called(chances) != truth
         tenths = None if told.kept else [0.0, *TENTHS]
-        state["order"] = [code, *others]
         state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, False, tenths)
         if told.kept:
             more = _beside(columns, [], answers)
