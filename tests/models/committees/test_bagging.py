@@ -52,7 +52,7 @@ def test_a_member_that_takes_no_weights_is_given_rows_as_often():
     model = BaggingClassifier(KNeighborsClassifier(3), 4, random_state=0).fit(X, Y)
     said = []
     for count in counts_of(model):
-        rows = np.repeat(np.arange(len(X)), count)
+        rows = np.repeat(np.arange(len(X)), count.astype(int))
         said.append(KNeighborsClassifier(3).fit(X[rows], Y[rows]).predict_proba(X))
     assert (np.abs(model.predict_proba(X) - np.mean(said, axis=0)).max(axis=1) < 1e-9).mean() > 0.9
 
@@ -174,7 +174,7 @@ def test_members_need_not_know_all_classes(estimator, tmp_path):
     lacks = (counts[:, y == 2] == 0).all(axis=1)
     assert 0 < lacks.sum() < 12
     for t in np.flatnonzero(lacks):
-        rows = np.repeat(np.arange(43), counts[t])
+        rows = np.repeat(np.arange(43), counts[t].astype(int))
         said = (2 * model.vote_.votes(x)[:, t] + 1) / 3
         assert_allclose(said[:, 2], 0, atol=1e-12)
         alone = clone(estimator).fit(x[rows], y[rows])

@@ -222,7 +222,7 @@ def _paired(
     a = np.array([float(mine[split][metric]) for split in shared])
     b = np.array([float(theirs[split][metric]) for split in shared])
     n_test = sum(int(row["n_test"]) for row in rows)
-    return a, b, n_test / sum(int(row["n_train"]) for row in rows)
+    return a, b, n_test / n_train
 
 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
@@ -296,10 +296,11 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     metric = main_metric(one.measures)
     rows = list(_by_split(results, one.model, metric).values())
     n_parts, n_test = len(rows), sum(int(row["n_test"]) for row in rows)
-    if not rows:
+    n_train = sum(int(row["n_train"]) for row in rows)
+    if not rows or not n_train:
         return 1.0
     gap = one.score - constant_score(about)
-    doubled = 1 / n_parts + n_test / sum(int(row["n_train"]) for row in rows)
+    doubled = 1 / n_parts + n_test / n_train
     sizes = np.array([c for c in about.get("class_counts") or () if c], dtype=np.float64)
     if metric != "balanced_accuracy" or not len(sizes):
         error = math.sqrt(doubled) * one.measures[metric].sd
