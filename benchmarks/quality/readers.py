@@ -1,13 +1,17 @@
 """Readers of exported models against the library: 1,000 generated rows of every family.
 
 The scorer runs as a program of its own, under ``python -I -S`` and without an environment: it sees
-the standard library alone. SQL is run by SQLite, ONNX by onnxruntime where that is installed (extra
-'onnx'). Usage: ``python benchmarks/quality/readers.py``; a minute.
+the standard library alone. The script is that of the page, in Chromium (PSEPHOS_CHROMIUM, or found
+on the path). SQL is run by SQLite, ONNX by onnxruntime where that is installed (extra 'onnx').
+
+    python benchmarks/quality/readers.py
 """
 
 import csv
 import importlib.util
+import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,9 +20,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from playwright.sync_api import sync_playwright
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.scoring import conformance, plain
+from psephos.scoring import conformance, plain, script
 from psephos.scoring.onnx import onnx_model
 from psephos.scoring.scorer import scorer
 from psephos.scoring.sql import sql
@@ -118,6 +123,39 @@ def by_onnx(model, columns, told):
     return farthest(found[0], vote.score(X.astype(np.float64)))
 
 
+_ASK = """
+([plain, rows]) => {
+  const model = openModel(plain);
+  return rows.map((row) => {
+    const { scores, probabilities, label } = model.answer(row);
+    return { scores, probabilities, label };
+  });
+}
+"""
+
+
+def by_script(page, model, told):
+    """Return the greatest difference of the page's script."""
+    found = page.evaluate(_ASK, [plain(model), told["rows"]])
+    worst = farthest([one["scores"] for one in found], told["scores"])
+    if told["probabilities"] is None:
+        return max(worst, farthest([one["label"] for one in found], told["answers"]))
+    if [one["label"] for one in found] != told["answers"]:
+        return np.inf
+    return max(worst, farthest([one["probabilities"] for one in found], told["probabilities"]))
+
+
+def chromium(playwright):
+    """Return an empty page with the reader, and the list of what goes wrong in it."""
+    path = os.environ.get("PSEPHOS_CHROMIUM") or shutil.which("chromium")
+    page, errors = playwright.chromium.launch(executable_path=path).new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("request", lambda request: errors.append(request.url))
+    page.add_script_tag(content=script())
+    return page, errors
+
+
 def cell(ask, *given):
     """Return a difference in words, or why there is none."""
     try:
@@ -133,16 +171,20 @@ def main():
     spec = importlib.util.spec_from_file_location("families", _FAMILIES)
     families = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(families)
-    print("| family | scorer | SQL | ONNX |\n| --- | --- | --- | --- |")
+    print("| family | scorer | script | SQL | ONNX |\n| --- | --- | --- | --- | --- |")
     times = []
-    for name in families.NAMES:
-        model = families.fitted(name)
-        columns = {c["name"]: c.get("levels") for c in plain(model)["columns"]}
-        told = conformance(model, _ROWS, random_state=1)
-        worst, starts = by_scorer(model, columns, told)
-        times += starts
-        others = [cell(ask, model, columns, told) for ask in (by_sql, by_onnx)]
-        print(f"| {name} | {worst:.0e} | {others[0]} | {others[1]} |", flush=True)
+    with sync_playwright() as playwright:
+        page, errors = chromium(playwright)
+        for name in families.NAMES:
+            model = families.fitted(name)
+            columns = {c["name"]: c.get("levels") for c in plain(model)["columns"]}
+            told = conformance(model, _ROWS, random_state=1)
+            worst, starts = by_scorer(model, columns, told)
+            times += starts
+            cells = [f"{worst:.0e}", f"{by_script(page, model, told):.0e}"]
+            cells += [cell(ask, model, columns, told) for ask in (by_sql, by_onnx)]
+            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    print(f"\nIn Chromium: {errors or 'no message, no request, no error'}.")
     print(f"\nOne answer of a scorer from nothing, seconds, {len(times)} starts:")
     for what, own in zip(("wall", "CPU"), np.array(times).T, strict=True):
         least, median, most = np.quantile(own, [0, 0.5, 1])
