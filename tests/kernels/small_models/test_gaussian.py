@@ -6,11 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.small_models.gaussian import NEVER
 from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.learners.gaussian import (
-    LinearDiscriminantLearner,
-    NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
-)
+from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
+from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.problem import Folds, Problem
 
 LEARNERS = [

@@ -1,7 +1,7 @@
 """Batches of prototypes, one after another: draw candidates, descend, keep what has weight."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,157 +14,20 @@ from psephos.models.prototypes.candidates import (
     draw_judged_by_all,
     hard_rows,
     misread_rows,
-    target_strata,
 )
+from psephos.models.prototypes.frozen_batch import FrozenBatch, frozen_batch, masses_with, merged
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
+from psephos.models.prototypes.problem import Masses, Problem
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.prototypes.screening import descend_with_reentry, let_in
+from psephos.models.prototypes.settings import Settings
 from psephos.vote import PrototypeBatch
 
-__all__ = [
-    "NO_PATH",
-    "Batch",
-    "FrozenBatch",
-    "Masses",
-    "Path",
-    "Problem",
-    "Settings",
-    "class_problem",
-    "fit_batches",
-    "masses_with",
-    "merge_prototypes",
-    "number_problem",
-]
+__all__ = ["NO_PATH", "Batch", "Path", "class_masses", "fit_batches"]
 
 _Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
 _U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
-_STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
-
-
-class Masses(NamedTuple):
-    """What the vote so far gives each training row: its own answer, in all, and each class."""
-
-    own: _Floats  # (n,)
-    total: _Floats  # (n,)
-    by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
-
-
-class Problem(NamedTuple):
-    """What a batch is fitted to, for classes and for numbers.
-
-    `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
-    row's class, or the prior's density of its target; `answer` is what a row says as a prototype.
-    """
-
-    scaled: Scaled
-    y: _Floats
-    answer: NDArray[Any]
-    strata: NDArray[np.intp]
-    prior: Masses
-    weight: _Floats
-    rows: NDArray[Any]
-    names: tuple[str, ...]
-    unit: float  # of the target; 0 for classes
-    copies: _Floats  # how many equal rows each stands for
-
-    @property
-    def regression(self) -> bool:
-        """Return whether the answers are numbers."""
-        return self.unit > 0
-
-
-def class_problem(
-    scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
-    names: tuple[str, ...], copies: _Floats, share: _Floats,
-) -> Problem:  # fmt: skip
-    """Return the problem of classes; the prior is their frequency, `share`."""
-    every = np.broadcast_to(share, (len(codes), len(share)))
-    prior = Masses(share[codes], np.ones(len(codes)), every)
-    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
-                   copies)  # fmt: skip
-
-
-def number_problem(
-    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
-    copies: _Floats,
-) -> Problem:  # fmt: skip
-    """Return the problem of numbers: the prior is a normal density with the target's moments."""
-    t = (y - moments[0]) / moments[1]
-    density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
-    prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
-    strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
-    names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
-
-
-class FrozenBatch(NamedTuple):
-    """A batch as it was fitted, before prototypes at one place are made one.
-
-    So a row that is a prototype can be left out of its own masses: in a merged one its weight is
-    not told from its neighbours'.
-    """
-
-    columns: _Rows  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
-    v: _Floats  # (r,) inverse bandwidths
-    Z: _Floats  # (J, r) scaled rows
-    y: _Floats  # (J,) codes of classes, or standardised targets
-    weight: _Floats  # (J,)
-    u: float  # inverse bandwidth of the target, 0 for classes
-    rows: NDArray[np.generic]  # (J,) identifiers
-    places: _Rows  # (J,) among the rows of the fit
-
-
-def masses_with(
-    problem: Problem, frozen: FrozenBatch, masses: Masses, *, alone: bool, n_jobs: int | None
-) -> tuple[_Floats, _Floats]:
-    """Return own and total mass of each row with the batch, from those without it.
-
-    The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
-    left out of their own masses: one that stands for c rows keeps (c - 1) / c of its own weight.
-    """
-    scaled, columns = problem.scaled, frozen.columns
-    twin = None
-    if alone:
-        twin = np.full(len(problem.y), -1, dtype=np.intp)
-        own = _places(problem, frozen)
-        twin[own[own >= 0]] = np.flatnonzero(own >= 0)
-    objective = BatchObjective(
-        scaled.Z.reading(columns), frozen.Z, problem.y, frozen.y, masses.own, masses.total,
-        problem.weight / problem.weight.sum(), scaled.is_category[columns],
-        scaled.scaling.agree[columns], regression=problem.regression, n_jobs=n_jobs, twin=twin,
-        echo=1.0 - 1.0 / np.maximum(problem.copies, 1.0) if alone else None,
-    )  # fmt: skip
-    of_target = [frozen.u] if problem.regression else []
-    return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
-
-
-def _places(problem: Problem, frozen: FrozenBatch) -> _Rows:
-    """Return where each prototype stands among the rows, -1 if it is not there.
-
-    It is where it was in its own fit, else where its identifier is, if its values are there too.
-    """
-    n = len(problem.y)
-    places = np.where(frozen.places < n, frozen.places, -1)
-    lost = (places < 0) | (problem.rows[places] != frozen.rows)
-    if lost.any():
-        order = np.argsort(problem.rows, kind="stable")
-        at = np.searchsorted(problem.rows, frozen.rows[lost], sorter=order)
-        places[lost] = order[np.minimum(at, n - 1)]
-    Z = problem.scaled.Z.only(places).reading(frozen.columns)[:]
-    same = (Z == frozen.Z) | (np.isnan(Z) & np.isnan(frozen.Z))
-    known = same.all(axis=1) & (problem.y[places] == frozen.y)
-    return np.where(known & (problem.rows[places] == frozen.rows), places, -1)
-
-
-class Settings(NamedTuple):
-    """Parameters of a fit."""
-
-    n_batches: int
-    penalties: dict[str, Any]
-    grouping: str
-    model: Any  # a `ProsetClassifier` or `ProsetRegressor`, for the others
 
 
 class Batch(NamedTuple):
@@ -291,8 +154,8 @@ def _fit_batch(
         minimum = minimum._replace(x=nothing, f=empty)
     v, w, u = objective.split(minimum.x)
     kept = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
-    frozen = _frozen(problem, draw.candidates[kept], v, w[kept], u)
-    kept, weight = _merged(problem, frozen)
+    frozen = frozen_batch(problem, draw.candidates[kept], v, w[kept], u)
+    kept, weight = merged(problem, frozen)
     rows = frozen.places[kept]
     found = PrototypeBatch(
         v, problem.scaled.Z[rows], weight, problem.answer[rows], problem.rows[rows],
@@ -322,27 +185,6 @@ def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
     return np.concatenate([v, w, [last.u] if last.u else []])
 
 
-def _frozen(
-    problem: Problem, rows: NDArray[np.intp], v: _Floats, w: _Floats, u: float
-) -> FrozenBatch:
-    """Return the batch that has these rows as prototypes."""
-    read = np.flatnonzero(v > 0)
-    columns = read if len(read) else np.zeros(1, dtype=np.intp)
-    Z = problem.scaled.Z.only(rows).reading(columns)[:]
-    return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
-
-
-def _merged(problem: Problem, frozen: FrozenBatch) -> tuple[NDArray[np.intp], _Floats]:
-    """Merge prototypes that no kernel of the batch tells apart."""
-    read = frozen.v > 0
-    places = frozen.Z[:, read] * frozen.v[read]
-    label = problem.strata[frozen.places]
-    if problem.regression:
-        places = np.column_stack([places, frozen.y * frozen.u])
-        label = np.zeros(len(frozen.y), dtype=np.intp)
-    return merge_prototypes(places, label, frozen.weight)
-
-
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
     """Return a batch's objective."""
     y, Z = problem.y, problem.scaled.Z
@@ -356,56 +198,3 @@ def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings)
         echo=draw.echo,
         **settings.penalties,
     )  # fmt: skip
-
-
-def merge_prototypes(
-    places: _Floats, label: _Rows, weight: _Floats, *, tolerance: float = 1e-6
-) -> tuple[_Rows, _Floats]:
-    """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
-
-    Two prototypes are linked if they have the same label, miss the same columns, and differ by at
-    most `tolerance` in every other column; the linked are merged, and what is linked to them. The
-    first of each set is kept, with the sum of the weights. `places` (J, q) are the columns a batch
-    reads times its inverse bandwidths, NaN where missing: in these units a difference of
-    `tolerance` cannot be seen in a kernel. A regression appends its targets times theirs.
-
-    Memory is that of `places`. (proset 0.6 merges likewise, by a table of all distances.)
-    """
-    if len(places) == 0:
-        return np.empty(0, dtype=np.intp), np.empty(0)
-    missing = np.isnan(places)
-    codes = np.column_stack([label, np.packbits(missing, axis=1)])
-    groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
-    filled = np.where(missing, 0.0, places)
-    for column in filled.T:  # linked prototypes are in one chain without a gap along each column
-        if groups.max() + 1 == len(places):
-            break
-        order, chain = np.argsort(column), np.empty(len(column), dtype=np.intp)
-        chain[order] = np.cumsum(np.append(False, np.diff(column[order]) > tolerance))
-        groups = np.unique(groups * len(column) + chain, return_inverse=True)[1].reshape(-1)
-    for group in np.flatnonzero(np.bincount(groups) > 1):
-        rows = np.flatnonzero(groups == group)
-        if (np.ptp(filled[rows], axis=0) > tolerance).any():
-            groups[rows] = groups.max() + 1 + _linked(filled[rows], tolerance)
-    _, kept, members = np.unique(groups, return_index=True, return_inverse=True)
-    order = np.argsort(kept)
-    merged = np.zeros(len(kept))
-    np.add.at(merged, members, weight)
-    return kept[order], merged[order]
-
-
-def _linked(places: _Floats, tolerance: float) -> _Rows:
-    """Return the connected components of the links among the rows, by flooding from each row."""
-    component = np.full(len(places), -1, dtype=np.intp)
-    for seed in range(len(places)):
-        if component[seed] >= 0:
-            continue
-        component[seed] = component.max() + 1
-        reached = [seed]
-        while reached:
-            here = reached.pop()
-            dry = np.flatnonzero(component < 0)
-            near = dry[(np.abs(places[dry] - places[here]) <= tolerance).all(axis=1)]
-            component[near] = component[seed]
-            reached.extend(near.tolist())
-    return component

@@ -10,10 +10,13 @@ from psephos._errors import PsephosError
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.prototypes.batches import Problem, class_problem, number_problem
-from psephos.models.prototypes.common import CONTENDER, EXTRAS, SHARED, Batched, Rows
+from psephos.models.prototypes.batched import Batched
+from psephos.models.prototypes.growing import EXTRAS
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
+from psephos.models.prototypes.problem import Problem, class_problem, number_problem
+from psephos.models.prototypes.rows import Rows
 from psephos.models.prototypes.scaling import Scaled
+from psephos.models.prototypes.settings import CONTENDER, SHARED
 from psephos.models.prototypes.trust import Guarded
 from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 

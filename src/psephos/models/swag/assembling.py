@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Table
-from psephos.models.swag.evaluation import Evaluation, prior_scores
-from psephos.models.swag.library import Dimensions, Library
-from psephos.models.swag.steps import Step
+from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.library import Library
+from psephos.models.swag.problem import prior_scores
+from psephos.models.swag.steps import Step, dimensions_of
 from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.voters.stumps import prior_voter
@@ -20,7 +21,6 @@ __all__ = [
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
-_BINS = 60
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
 _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
@@ -56,7 +56,7 @@ def make_library(
         spread,
         votes,
         measure,
-        _dimensions(steps),
+        dimensions_of(steps),
         _remarks(steps, evaluation),
     )
     return whole.take(order)
@@ -68,24 +68,6 @@ def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, 
         return ()
     said = [evaluation.bound().remarks(step.subsets) for step in steps]
     return tuple((name, np.concatenate([one[name] for one in said])) for name in said[0])
-
-
-def _dimensions(steps: Sequence[Step]) -> Dimensions:
-    everything = np.concatenate([step.errors for step in steps])
-    finite = everything[np.isfinite(everything)]
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
-    counts = [np.histogram(step.errors[np.isfinite(step.errors)], edges)[0] for step in steps]
-    return Dimensions(
-        np.array([step.dimension for step in steps], dtype=np.intp),
-        np.array([step.n_candidates for step in steps], dtype=np.intp),
-        np.array([step.n_strong for step in steps], dtype=np.intp),
-        np.array([step.quantile for step in steps]),
-        np.array([step.median for step in steps]),
-        np.array([float(step.errors.min()) for step in steps]),
-        np.stack(counts).astype(np.intp),
-        edges,
-    )
 
 
 def make_vote(

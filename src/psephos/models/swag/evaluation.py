@@ -12,10 +12,19 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos.models.swag.measures import Errors, Measure, make_measure
-from psephos.models.swag.problem import BoundLearner, Folds, Learner, Problem, Says, Subsets
+from psephos.models.swag.problem import (
+    BoundLearner,
+    Folds,
+    Learner,
+    Problem,
+    Says,
+    Subsets,
+    complete_problem,
+    prior_scores,
+)
 from psephos.vote import Voters
 
-__all__ = ["Evaluation", "divided", "powers_of", "prior_scores"]
+__all__ = ["Evaluation", "divided", "powers_of"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
@@ -24,55 +33,6 @@ _NUMBERS = 2**20  # scores held at once (8 MB), whatever the number of workers
 _MOST = 1024
 _binding = threading.Lock()
 _PLAIN = {"free": 200, "own": 450}  # of two: fourth powers, and squares, are far within float64
-
-
-def _complete_problem(
-    problem: Problem, columns: _Rows, present: NDArray[np.bool_]
-) -> tuple[Problem, _Rows]:
-    """Return the problem on some columns and the rows present, and which test rows it keeps.
-
-    Splits that cannot serve are left out: those without a test row, or whose training rows lack a
-    class (numbers: are fewer than two).
-    """
-    folds, row = problem.folds, np.cumsum(present) - 1
-    splits, tested = [], [np.empty(0, dtype=np.intp)]
-    for s in range(folds.n_splits):
-        train, place = folds.of_split(s)
-        test = folds.test[place]
-        train, kept = train[present[train]], present[test]
-        n_classes = len(np.unique(problem.y[train])) if problem.n_classes else len(train)
-        if kept.any() and n_classes >= max(2, problem.n_classes):
-            splits.append((row[train], row[test[kept]]))
-            tested.append(place.start + np.flatnonzero(kept))
-    part = Problem(
-        np.asfortranarray(problem.X[np.ix_(present, columns)]),
-        problem.y[present],
-        problem.n_classes,
-        problem.weight[present],
-        Folds.of(splits),
-        problem.seed,
-        None if problem.n_codes is None else problem.n_codes[columns],
-    )
-    return part, np.concatenate(tested)
-
-
-def prior_scores(problem: Problem) -> _Floats:
-    """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
-
-    Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
-    weighted mean.
-    """
-    folds = problem.folds
-    out = np.empty((folds.n_tests, problem.n_outputs))
-    for s in range(folds.n_splits):
-        train, test = folds.of_split(s)
-        y, weight = problem.y[train], problem.weight[train]
-        if not problem.n_classes:
-            out[test] = np.average(y, weights=weight)
-            continue
-        shares = np.log(np.bincount(y, weight, problem.n_classes) / weight.sum())
-        out[test] = shares[1] - shares[0] if problem.n_outputs == 1 else shares
-    return out
 
 
 def _with_prior(scores: _Floats, problem: Problem) -> _Floats:
@@ -158,7 +118,7 @@ class Evaluation:
             for chosen, present in self._groups(subsets, np.flatnonzero(gappy)):
                 out[chosen] = prior
                 columns = np.unique(subsets[chosen])
-                part, tested = _complete_problem(problem, columns, present)
+                part, tested = complete_problem(problem, columns, present)
                 if part.folds.n_splits:
                     local = np.searchsorted(columns, subsets[chosen])
                     bound = self._bind(part, subsets[chosen[0]])
@@ -229,7 +189,7 @@ class Evaluation:
             which = np.flatnonzero(gappy & (sizes == size))
             table = np.stack([subsets[i] for i in which.tolist()])
             for chosen, present in self._groups(table, np.arange(len(which))):
-                part, _ = _complete_problem(self.problem, every, present)
+                part, _ = complete_problem(self.problem, every, present)
                 bound = self._bind(part, table[chosen[0]])
                 trainable = self.problem.n_classes in (0, len(np.unique(part.y)))
                 asked = [table[i] if trainable and len(part.y) > 1 else nothing for i in chosen]

@@ -1,16 +1,11 @@
 """The fit that the two wrappers share: judge, search, choose, refit, vote."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
-from sklearn.linear_model import LassoCV, LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import l1_min_c
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
@@ -21,6 +16,7 @@ from psephos.models.swag.backends import StepCost, Workers, estimate_cost, progr
 from psephos.models.swag.coding import CodedLearner
 from psephos.models.swag.evaluation import Evaluation, divided, powers_of
 from psephos.models.swag.mechanisms import make_mechanism
+from psephos.models.swag.most_columns import most_columns
 from psephos.models.swag.problem import Folds, Learner
 from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
@@ -30,11 +26,10 @@ from psephos.models.units import refuse_huge
 from psephos.vote import Vote
 from psephos.vote.part import sparse
 
-__all__ = ["cost_of", "embedded_count", "events_per_variable", "fit_library"]
+__all__ = ["cost_of", "fit_library"]
 
 _Floats = NDArray[np.float64]
 _FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
-_EPV_MOST = 6
 _ALPHA, _POOL = 0.05, 30
 
 
@@ -137,60 +132,13 @@ def _settings(model: Any, evaluation: Evaluation) -> SearchSettings:
     """Return the settings; by default 5 % are strong, first at least 30 if the table has them."""
     first = max(_ALPHA, min(1.0, _POOL / evaluation.problem.X.shape[1]))
     return SearchSettings(
-        p_max=_most_columns(model.p_max, evaluation),
+        p_max=most_columns(model.p_max, evaluation.problem),
         m=model.m,
         alpha=(first, _ALPHA) if model.alpha is None else model.alpha,
         ties=model.ties,
         sampling=model.sampling,
         first_step=model.first_step,
     )
-
-
-# ---------------------------------------------------------------------- what is left open
-def events_per_variable(counts: Sequence[int] | NDArray[Any], per: float = 5.0) -> int:
-    """Return p_max by the rule of events per variable: rows of the smallest class / `per`.
-
-    At least 1. The paper aims at 4 to 7 events for each column.
-    """
-    return max(1, int(min(counts) // per))
-
-
-def embedded_count(
-    X: NDArray[np.float64],
-    y: NDArray[Any],
-    n_classes: int,
-    folds: Folds,
-    weight: NDArray[np.float64] | None = None,
-) -> int:
-    """Return p_max, at least 1, as the number of columns that an embedded method selects.
-
-    Columns, without gaps, are standardised. Classification: logistic regression with an L1 penalty
-    (more than two classes: one for each against the rest, and the union of their columns), its C
-    chosen by accuracy on the folds among 12 from the least that selects a column (`l1_min_c`) to
-    1000 times that. Regression: the lasso, its penalty chosen on the folds.
-    """
-    table = StandardScaler().fit_transform(X)
-    weights = {} if weight is None else {"sample_weight": weight}
-    trains = np.split(folds.train, folds.train_ptr[1:-1])
-    splits = list(zip(trains, np.split(folds.test, folds.test_ptr[1:-1]), strict=True))
-    if not n_classes:
-        return max(1, int((LassoCV(cv=splits).fit(table, y, **weights).coef_ != 0).sum()))
-    chosen = np.zeros(table.shape[1], dtype=bool)
-    for k in range(n_classes) if n_classes > 2 else (1,):
-        chosen |= _selected(table, y == k, splits, weights)
-    return max(1, int(chosen.sum()))
-
-
-def _selected(
-    table: NDArray[np.float64], truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
-) -> NDArray[np.bool_]:
-    """Return which columns the L1 logistic regression of one class against the rest selects."""
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    lasso: dict[str, Any] = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
-    model = LogisticRegression(solver="liblinear", random_state=0, max_iter=1000, **lasso)
-    path = l1_min_c(table, truth, loss="log") * np.geomspace(1.001, 1000.0, 12)
-    found: Any = GridSearchCV(model, {"C": path}, cv=splits).fit(table, truth, **weights)
-    return np.asarray(found.best_estimator_.coef_)[0] != 0
 
 
 def _fold_count(given: int, labels: Labels, context: Context) -> int:
@@ -215,20 +163,3 @@ def _among_kept(cv: Any, kept: NDArray[np.intp] | None) -> Any:
         train, test = (np.searchsorted(kept, part[np.isin(part, kept)]) for part in rows)
         pairs.append((train, test))
     return pairs
-
-
-def _most_columns(given: Any, evaluation: Evaluation) -> Any:
-    """Return p_max of its rule: a number, or 'curve', which the search itself follows.
-
-    Events are rows, counted as often as their weights say where these are whole numbers.
-    """
-    problem = evaluation.problem
-    if given == "epv":
-        whole = bool((problem.weight == np.round(problem.weight)).all())  # repetitions of rows
-        weight = problem.weight if whole else np.ones(len(problem.y))
-        events = np.bincount(problem.y, weight) if problem.n_classes else [weight.sum() / 2]
-        return min(_EPV_MOST, events_per_variable(events))
-    if given == "embedded":
-        weight = problem.weight
-        return embedded_count(problem.X, problem.y, problem.n_classes, problem.folds, weight)
-    return given

@@ -10,49 +10,14 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._stored import Nullable
-from psephos.vote.ballots import Framed, frame_of
+from psephos.models.swag.steps import Dimensions
+from psephos.vote.ballots import Framed
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["Dimensions", "Library", "library_of"]
+__all__ = ["Library", "library_of"]
 
 _Floats = NDArray[np.float64]
-
-
-@register
-@dataclass(frozen=True)
-class Dimensions:
-    """What the search saw at each number of columns, strong or not; D dimensions."""
-
-    tag: ClassVar[str] = "library dimensions"
-    dimension: NDArray[np.intp]  # (D,)
-    n_candidates: NDArray[np.intp]  # (D,) judged
-    n_strong: NDArray[np.intp]  # (D,) kept
-    threshold: _Floats  # (D,) the alpha-quantile of the errors
-    median: _Floats  # (D,)
-    best: _Floats  # (D,)
-    counts: NDArray[np.intp]  # (D, bins) histogram of the errors
-    edges: _Floats  # (bins + 1,)
-
-    def __post_init__(self) -> None:
-        d = len(self.dimension)
-        rows = (self.n_candidates, self.n_strong, self.threshold, self.median, self.best)
-        check(all(a.shape == (d,) for a in rows), "dimensions differ in number")
-        whole = (self.dimension, self.n_candidates, self.n_strong, self.counts)
-        check(all(a.dtype == np.intp for a in whole), "counts are not integers")
-        numbers = (self.threshold, self.median, self.best, self.edges)
-        check(all(a.dtype == np.float64 for a in numbers), "errors are not float64")
-        check(self.edges.ndim == 1, "edges are not in a row")
-        check(self.counts.shape == (d, max(len(self.edges) - 1, 0)), "a histogram has other bins")
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the table as lists, without the histogram."""
-        names = ("dimension", "n_candidates", "n_strong", "best", "threshold", "median")
-        return {name: getattr(self, name).tolist() for name in names}
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return one row per number of columns as a data frame."""
-        return frame_of(self.columns(), backend)
 
 
 @register

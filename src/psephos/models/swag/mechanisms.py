@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from psephos.models.swag.generic import GenericLearner
-from psephos.models.swag.learners.gaussian import (
-    LinearDiscriminantLearner,
-    NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
-)
+from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
 from psephos.models.swag.learners.lasso import LassoLogisticLearner
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.learners.logistic import LogisticLearner
+from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import Learner

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import frozen
 from psephos.vote import Voters
 
-__all__ = ["BoundLearner", "Folds", "Learner", "Problem", "Says", "Subsets"]
+__all__ = [
+    "BoundLearner", "Folds", "Learner", "Problem", "Says", "Subsets", "complete_problem",
+    "prior_scores",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 Subsets = NDArray[np.intp]  # (B, d), sorted columns of B candidates
@@ -89,6 +92,55 @@ class Problem:
     def n_outputs(self) -> int:
         """Return K: 1 for two classes and for regression, else one a class."""
         return self.n_classes if self.n_classes > 2 else 1
+
+
+def complete_problem(
+    problem: Problem, columns: NDArray[np.intp], present: NDArray[np.bool_]
+) -> tuple[Problem, NDArray[np.intp]]:
+    """Return the problem on some columns and the rows present, and which test rows it keeps.
+
+    Splits that cannot serve are left out: those without a test row, or whose training rows lack a
+    class (numbers: are fewer than two).
+    """
+    folds, row = problem.folds, np.cumsum(present) - 1
+    splits, tested = [], [np.empty(0, dtype=np.intp)]
+    for s in range(folds.n_splits):
+        train, place = folds.of_split(s)
+        test = folds.test[place]
+        train, kept = train[present[train]], present[test]
+        n_classes = len(np.unique(problem.y[train])) if problem.n_classes else len(train)
+        if kept.any() and n_classes >= max(2, problem.n_classes):
+            splits.append((row[train], row[test[kept]]))
+            tested.append(place.start + np.flatnonzero(kept))
+    part = Problem(
+        np.asfortranarray(problem.X[np.ix_(present, columns)]),
+        problem.y[present],
+        problem.n_classes,
+        problem.weight[present],
+        Folds.of(splits),
+        problem.seed,
+        None if problem.n_codes is None else problem.n_codes[columns],
+    )
+    return part, np.concatenate(tested)
+
+
+def prior_scores(problem: Problem) -> _Floats:
+    """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
+
+    Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
+    weighted mean.
+    """
+    folds = problem.folds
+    out = np.empty((folds.n_tests, problem.n_outputs))
+    for s in range(folds.n_splits):
+        train, test = folds.of_split(s)
+        y, weight = problem.y[train], problem.weight[train]
+        if not problem.n_classes:
+            out[test] = np.average(y, weights=weight)
+            continue
+        shares = np.log(np.bincount(y, weight, problem.n_classes) / weight.sum())
+        out[test] = shares[1] - shares[0] if problem.n_outputs == 1 else shares
+    return out
 
 
 class BoundLearner(Protocol):

@@ -1,7 +1,8 @@
-"""What a step of a search found: its strong candidates, and the errors of all."""
+"""What steps of a search found: strong candidates, the errors of all, and what is kept of these."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,14 @@ from numpy.typing import NDArray
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
+from psephos.vote.ballots import frame_of
+from psephos.vote.codec import register
+from psephos.vote.part import check
 
-__all__ = ["Step", "make_step", "post_process", "quantile"]
+__all__ = ["Dimensions", "Step", "dimensions_of", "make_step", "post_process", "quantile"]
 
 _Floats = NDArray[np.float64]
+_BINS = 60  # of the histograms of errors
 
 
 @dataclass(frozen=True)
@@ -91,3 +96,58 @@ def post_process(
     threshold = quantile(chosen.errors, delta)
     mixed = dimension is None
     return [int((s.error <= threshold).sum()) if mixed or s is chosen else 0 for s in steps]
+
+
+@register
+@dataclass(frozen=True)
+class Dimensions:
+    """What the search saw at each number of columns, strong or not; D dimensions."""
+
+    tag: ClassVar[str] = "library dimensions"
+    dimension: NDArray[np.intp]  # (D,)
+    n_candidates: NDArray[np.intp]  # (D,) judged
+    n_strong: NDArray[np.intp]  # (D,) kept
+    threshold: _Floats  # (D,) the alpha-quantile of the errors
+    median: _Floats  # (D,)
+    best: _Floats  # (D,)
+    counts: NDArray[np.intp]  # (D, bins) histogram of the errors
+    edges: _Floats  # (bins + 1,)
+
+    def __post_init__(self) -> None:
+        d = len(self.dimension)
+        rows = (self.n_candidates, self.n_strong, self.threshold, self.median, self.best)
+        check(all(a.shape == (d,) for a in rows), "dimensions differ in number")
+        whole = (self.dimension, self.n_candidates, self.n_strong, self.counts)
+        check(all(a.dtype == np.intp for a in whole), "counts are not integers")
+        numbers = (self.threshold, self.median, self.best, self.edges)
+        check(all(a.dtype == np.float64 for a in numbers), "errors are not float64")
+        check(self.edges.ndim == 1, "edges are not in a row")
+        check(self.counts.shape == (d, max(len(self.edges) - 1, 0)), "a histogram has other bins")
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table as lists, without the histogram."""
+        names = ("dimension", "n_candidates", "n_strong", "best", "threshold", "median")
+        return {name: getattr(self, name).tolist() for name in names}
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return one row per number of columns as a data frame."""
+        return frame_of(self.columns(), backend)
+
+
+def dimensions_of(steps: Sequence[Step]) -> Dimensions:
+    """Return what a search saw in its steps."""
+    everything = np.concatenate([step.errors for step in steps])
+    finite = everything[np.isfinite(everything)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    counts = [np.histogram(step.errors[np.isfinite(step.errors)], edges)[0] for step in steps]
+    return Dimensions(
+        np.array([step.dimension for step in steps], dtype=np.intp),
+        np.array([step.n_candidates for step in steps], dtype=np.intp),
+        np.array([step.n_strong for step in steps], dtype=np.intp),
+        np.array([step.quantile for step in steps]),
+        np.array([step.median for step in steps]),
+        np.array([float(step.errors.min()) for step in steps]),
+        np.stack(counts).astype(np.intp),
+        edges,
+    )

@@ -18,8 +18,8 @@ from psephos._distributions import LogUniform, draw
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
-from psephos.models.prototypes.common import automatic
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
+from psephos.models.prototypes.settings import automatic
 from psephos.params import Constraint, Interval, Jobs, Options, check_params
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.protocol.running.prototype_paths import (

@@ -1,18 +1,26 @@
-"""What the batched learners share: units, refusals, and linear models as voters."""
+"""What the batched learners share: units, refusals, and their models as voters."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.models.swag.problem import Problem, Says, Subsets
+from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = ["NONE", "Scaling", "by_size", "linear_voters", "refuse_numbers", "refuse_value"]
+__all__ = [
+    "NONE", "Expansion", "Scaling", "by_size", "kernel_voters", "linear_voters", "refuse_numbers",
+    "refuse_value",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 NONE = np.empty(0, dtype=np.intp)
+#: One kernel machine: columns, centre and factor of each (d,), support rows (m, d), their signed
+#: dual coefficients (P, m), intercepts (P,), and gamma.
+Expansion = tuple[NDArray[np.intp], _Floats, _Floats, _Floats, _Floats, _Floats, float]
 
 
 class Scaling:
@@ -69,3 +77,25 @@ def linear_voters(
     intercept = np.array([level for *_, level in models]).reshape(table.shape[:2])
     code = np.asarray(code, dtype=np.float64)
     return LinearVoters(problem.X.shape[1], union, table, intercept, code, says=says, abstains=True)
+
+
+def kernel_voters(
+    n_features: int, parts: Sequence[Expansion], code: _Floats, says: Says, kernel: str
+) -> KernelVoters:
+    """Return machines as voters that abstain."""
+    none, pairs = np.empty(0), len(code) * (len(code) - 1) // 2
+    fields = [list(field) for field in zip(*parts, strict=True)] or [[] for _ in range(7)]
+    read, centre, inverse, z, dual, level, gamma = fields
+    columns, position = np.unique(np.concatenate([NONE, *read]), return_inverse=True)
+
+    def starts(rows: list[NDArray[Any]]) -> NDArray[np.intp]:
+        return np.cumsum([0, *map(len, rows)]).astype(np.intp)
+
+    return KernelVoters(
+        n_features, columns, starts(read), position.astype(np.intp),
+        np.concatenate([none, *centre]), np.concatenate([none, *inverse]),
+        starts(z), np.concatenate([none, *map(np.ravel, z)]),
+        np.concatenate([np.empty((pairs, 0)), *dual], axis=1),
+        np.array(level).reshape(len(parts), pairs), np.array(gamma, dtype=np.float64),
+        np.asarray(code, dtype=np.float64), kernel=kernel, says=says, abstains=True,
+    )  # fmt: skip

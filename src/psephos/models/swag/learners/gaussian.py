@@ -1,4 +1,4 @@
-"""Gaussian classifiers for the search: linear and quadratic discriminants, naive Bayes.
+"""Gaussian classifiers for the search: linear discriminants and naive Bayes.
 
 Closed forms from sums over the folds that all candidates share (`SharedSums`). A constant column
 changes no score; nothing here is ever infinite or missing.
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.gaussian import (
     bayes_densities,
     deliver,
-    quadratic_densities,
     solve_bayes,
     solve_linear,
-    solve_quadratic,
 )
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.common import (
@@ -30,17 +28,17 @@ from psephos.models.swag.learners.common import (
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
 from psephos.params import Interval, OneOf, check_params
-from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = ["LinearDiscriminantLearner", "NaiveBayesLearner", "QuadraticDiscriminantLearner"]
+__all__ = ["UNSEEN", "BoundGaussian", "LinearDiscriminantLearner", "NaiveBayesLearner"]
 
 _Floats = NDArray[np.float64]
 _Subsets = Sequence[NDArray[np.intp]]
-_UNSEEN = -1e100  # the log-share of a class without a row: no score is below
+UNSEEN = -1e100  # the log-share of a class without a row: no score is below
 
 
-class _Bound(BoundLearner):
+class BoundGaussian(BoundLearner):
     """A Gaussian learner on a problem: sums over the folds, and over all rows for the final fit."""
 
     pooled: ClassVar[bool] = False
@@ -165,7 +163,7 @@ class NaiveBayesLearner:
         return _Bayes(self, problem, float(self.var_smoothing))
 
 
-class _Linear(_Bound):
+class _Linear(BoundGaussian):
     """Linear discriminants on one problem."""
 
     pooled = True
@@ -189,12 +187,12 @@ class _Linear(_Bound):
         for columns, coef, constant in models:
             slope, intercept = shared.original(columns, coef, constant)
             if len(intercept) > 1:
-                intercept = np.where(seen, intercept, _UNSEEN)
+                intercept = np.where(seen, intercept, UNSEEN)
             plain.append((columns, slope, intercept))
         return linear_voters(self._problem, plain, code, says)
 
 
-class _Bayes(_Bound):
+class _Bayes(BoundGaussian):
     """Naive Bayes on one problem."""
 
     diagonal = True
@@ -224,7 +222,7 @@ class _Bayes(_Bound):
             reads[t, where] = used.any(axis=0)
         kept, count = reads.any(axis=0), shared.count[:, 0]
         share = count / count.sum()
-        prior = np.log(share, out=np.full(len(share), _UNSEEN), where=share > 0)
+        prior = np.log(share, out=np.full(len(share), UNSEEN), where=share > 0)
         return NaiveBayesVoters(
             self._problem.X.shape[1],
             union[kept],
@@ -236,94 +234,3 @@ class _Bayes(_Bound):
             says=says,
             abstains=True,
         )
-
-
-@dataclass(frozen=True)
-class QuadraticDiscriminantLearner:
-    """Quadratic discriminant analysis: normal classes, each with its own covariance.
-
-    Class k scores ``log pi_k - log det S_k / 2 - (x - m_k)' S_k^-1 (x - m_k) / 2``; two classes:
-    the difference, which is the log-odds.
-
-    Parameters
-    ----------
-    reg_param : float between 0 and 1, default=0.0
-        S_k, divided by the weight of the class, becomes ``(1 - reg_param) S_k + reg_param I``.
-
-    Notes
-    -----
-    The peer is ``QuadraticDiscriminantAnalysis(reg_param)`` of scikit-learn 1.9, which takes no
-    sample weights (here a weight of 2 is a row given twice) and refuses a class with a singular
-    covariance. Here a column's variance within a class, given the columns before it, is at
-    least 1e-9 of its variance in the training rows.
-
-    Source: Hastie, Tibshirani & Friedman (2009), section 4.3, equation (4.12); Friedman (1989),
-    "Regularized Discriminant Analysis", JASA 84.
-    """
-
-    reg_param: float = 0.0
-
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "own" if self.reg_param else "free"
-
-    def bind(self, problem: Problem) -> "_Quadratic":
-        """Return the learner on a problem."""
-        check_params(self, {"reg_param": Interval(0, 1)})
-        return _Quadratic(self, problem, float(self.reg_param))
-
-
-class _Quadratic(_Bound):
-    """Quadratic discriminants on one problem."""
-
-    def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
-    ) -> tuple[_Floats, ...]:
-        mean, pairs = shared.load(sums, subsets)
-        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
-        return mean, pairs, *solve_quadratic(*given, mean, pairs)
-
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
-        quadratic_densities(sums, subsets, *model, out)
-
-    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> QuadraticVoters:
-        """Return one voter per subset; a column without variance is not read."""
-        refuse_value(says)
-        shared, models = self._whole(subsets)
-        n_classes, unseen = self._problem.n_classes, shared.count[:, 0] <= 0
-        empty = np.empty((n_classes, 0))
-        parts, means, matrices, constants = [NONE], [empty], [empty], []
-        for columns, mean, factors, inverse, constant in models:
-            used, scale = (inverse > 0).any(axis=0), shared.scale(columns)
-            pairs = zip(factors, inverse, strict=True)
-            whole = np.stack([_whitening(f, i) * scale for f, i in pairs])[:, used][:, :, used]
-            middle = shared.unscaled(columns, mean.T)[:, used]
-            parts.append(columns[used])
-            means.append(np.where(unseen[:, None], 0.0, middle))
-            matrices.append(whole.reshape(len(whole), -1))
-            constants.append(np.where(unseen, _UNSEEN, constant))
-        union, position = np.unique(np.concatenate(parts), return_inverse=True)
-        return QuadraticVoters(
-            self._problem.X.shape[1],
-            union,
-            np.cumsum([len(part) for part in parts]).astype(np.intp),
-            position.astype(np.intp),
-            np.concatenate(means, axis=1),
-            np.concatenate(matrices, axis=1),
-            np.array(constants).reshape(-1, n_classes),
-            code,
-            says=says,
-            abstains=True,
-        )
-
-
-def _whitening(factor: _Floats, inverse: _Floats) -> _Floats:
-    """Return (d, d): D^-1/2 L^-1 of a covariance L D L', given as columns of L D and 1 / D."""
-    d = len(inverse)
-    lower = np.zeros((d, d))
-    lower[np.tril_indices(d)] = factor
-    lower *= inverse
-    np.fill_diagonal(lower, 1.0)
-    whitening = np.sqrt(inverse)[:, None] * np.tril(np.linalg.inv(lower))
-    return whitening.astype(np.float64)

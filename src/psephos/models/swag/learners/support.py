@@ -13,8 +13,9 @@ from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_sc
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
 from psephos.models.swag.learners.common import (
-    NONE,
+    Expansion,
     Scaling,
+    kernel_voters,
     linear_voters,
     refuse_numbers,
     refuse_value,
@@ -22,15 +23,11 @@ from psephos.models.swag.learners.common import (
 from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.params import Flag, Interval, OneOf, Options, check_params
 from psephos.vote import Voters
-from psephos.vote.voters.kernel import KernelVoters
 
 __all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
 
 _Floats = NDArray[np.float64]
 _Subset = NDArray[np.intp]
-#: One machine: columns, centre and factor of each (d,), support rows (m, d), their signed dual
-#: coefficients (P, m), intercepts (P,), and gamma.
-_Expansion = tuple[_Subset, _Floats, _Floats, _Floats, _Floats, _Floats, float]
 _NUMBERS = 2**22  # scores held at once while C is chosen
 #: The values of C tried where none is given: 1/4, 1/2, ... 128.
 C_GRID = tuple(2.0**k for k in range(-2, 8))
@@ -210,7 +207,7 @@ class _Lines(_Bound):
             (c, np.zeros(len(c)), np.ones(len(c)), np.eye(len(c)), coef, level, 1.0)
             for c, coef, level in models
         ]
-        return _kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
+        return kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
 
 
 class _Machines(_Bound):
@@ -254,7 +251,7 @@ class _Machines(_Bound):
     def fit(self, subsets: Sequence[_Subset], says: Says, code: NDArray[np.float64]) -> Voters:
         """Return one voter per subset, at the C that was best on the folds."""
         refuse_value(says)
-        parts: list[_Expansion] = []
+        parts: list[Expansion] = []
         for subset in subsets:
             columns = np.asarray(subset, dtype=np.intp)
             C = self._C
@@ -272,30 +269,8 @@ class _Machines(_Bound):
             z = (self._problem.X[np.ix_(rows, columns)] - centre) * inverse
             level = room.intercept[0].copy()
             parts.append((columns, centre, inverse, z, dual[:, support], level, gamma))
-        return _kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
+        return kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
 
     def remarks(self, subsets: _Subset) -> dict[str, NDArray[Any]]:
         """Return C (B,) as chosen on the folds, where there was a choice."""
         return {"C": self._C[self._chosen(subsets)[1]]} if len(self._C) > 1 else {}
-
-
-def _kernel_voters(
-    n_features: int, parts: Sequence[_Expansion], code: _Floats, says: Says, kernel: str
-) -> KernelVoters:
-    """Return machines as voters that abstain."""
-    none, pairs = np.empty(0), len(code) * (len(code) - 1) // 2
-    fields = [list(field) for field in zip(*parts, strict=True)] or [[] for _ in range(7)]
-    read, centre, inverse, z, dual, level, gamma = fields
-    columns, position = np.unique(np.concatenate([NONE, *read]), return_inverse=True)
-
-    def starts(rows: list[NDArray[Any]]) -> NDArray[np.intp]:
-        return np.cumsum([0, *map(len, rows)]).astype(np.intp)
-
-    return KernelVoters(
-        n_features, columns, starts(read), position.astype(np.intp),
-        np.concatenate([none, *centre]), np.concatenate([none, *inverse]),
-        starts(z), np.concatenate([none, *map(np.ravel, z)]),
-        np.concatenate([np.empty((pairs, 0)), *dual], axis=1),
-        np.array(level).reshape(len(parts), pairs), np.array(gamma, dtype=np.float64),
-        np.asarray(code, dtype=np.float64), kernel=kernel, says=says, abstains=True,
-    )  # fmt: skip

@@ -1,0 +1,192 @@
+"""How batches grow: at once, from a warm start, or by one with each call of `partial_fit`."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos._stored import Nullable
+from psephos.base import Labels
+from psephos.models.prototypes.batches import NO_PATH, Batch, Path, fit_batches
+from psephos.models.prototypes.problem import Problem
+from psephos.models.prototypes.rows import Rows, merged_rows
+from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
+from psephos.models.prototypes.settings import settings_of
+from psephos.models.training import Training
+from psephos.vote import KernelScaling, Vote, prototype_vote
+
+__all__ = ["EXTRAS", "Growing", "Growth"]
+
+_Floats = NDArray[np.float64]
+EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
+
+
+class Growth(NamedTuple):
+    """What further batches start from."""
+
+    scaling: KernelScaling
+    totals: _Floats  # weight of each class; or mean and deviation of the targets
+    batches: list[Batch]
+    n_given: int  # rows, of all calls
+    rows: Rows | None = None  # those of `partial_fit`
+
+
+class Growing:
+    """A model whose batches are fitted one after another, or added to those there are."""
+
+    vote_: Vote
+    schema_: Any
+    n_prototypes_: NDArray[np.intp]
+    shrinkage_: float
+    objective_: Nullable
+    n_iter_: NDArray[np.intp]
+    stopped_: NDArray[np.str_]
+    n_batches: int
+    warm_start: bool
+    _fitted: Any
+    _set_fitted: Any
+    _sample: Any
+    _grown: Growth
+
+    # ------------------------------------------------------------------ what they differ in
+    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+        """Return what a prior is made of."""
+        raise NotImplementedError
+
+    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+        """Return the same after later rows, which were added to the earlier or stand for them."""
+        raise NotImplementedError
+
+    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem | None:
+        """Return what batches are fitted to; None if every row says the same."""
+        raise NotImplementedError
+
+    def _prior(self, totals: _Floats) -> _Floats:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fitting
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        if context.further:
+            return self._further_batch(table, labels, weight, context)
+        return self._fit_on(table, labels, weight, context, self._before(context), NO_PATH)
+
+    def _fit_on(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context,
+        growth: Growth | None, path: Path,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        """Fit the batches, from what a warm start or a path gives."""
+        whole = getattr(self, "class_weight", None) is None
+        rows = merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
+        totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
+        if growth is None:
+            scaled = read_scaled(table, rows.rows, rows.weight)
+            growth = Growth(scaled.scaling, totals, [], 0)
+        else:
+            scaled = scaled_by(growth.scaling, table, rows.rows)
+            growth = growth._replace(
+                totals=self._renewed(growth.totals, totals, added=False), rows=None
+            )
+        given = int(table.rows.max()) + 1 if table.rows.dtype.kind == "i" else len(table.rows)
+        growth = growth._replace(n_given=max(growth.n_given, given))
+        return self._with_batches(
+            labels.target, scaled, rows, growth, self.n_batches, context, path=path
+        )
+
+    def _with_batches(
+        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
+        context: Context, n_judges: int = 0, path: Path = NO_PATH,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        """Return the vote of so many batches and what is told of them."""
+        found = self._batches(
+            target, scaled, rows, growth, n_batches, context, n_judges=n_judges, path=path
+        )
+        prior = self._prior(growth.totals)
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
+        self._grown = growth._replace(batches=found)
+        return vote, _told(found, n_batches)
+
+    def _batches(
+        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
+        context: Context, *, n_judges: int = 0, path: Path = NO_PATH,
+    ) -> list[Batch]:  # fmt: skip
+        problem = self._problem(target, scaled, rows, growth.totals)
+        if problem is None:
+            return []
+        settings = settings_of(self, problem, n_batches)
+        if not scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
+            return []
+        return fit_batches(
+            problem, settings, context, before=growth.batches, n_judges=n_judges, path=path
+        )
+
+    # ------------------------------------------------------------------ starting from others
+    def _before(self, context: Context) -> Growth | None:
+        """Return what a warm start adds to; None before the first fit."""
+        if context.previous is None:
+            return None
+        growth = self._growth()
+        fitted = len(self.n_prototypes_)
+        if self.n_batches < fitted:
+            raise PsephosError(
+                f"n_batches is {self.n_batches}, but the model has {fitted} batches: a warm start "
+                "only adds some; use truncate."
+            )
+        return growth
+
+    def _growth(self) -> Growth:
+        if not hasattr(self, "_grown"):
+            raise PsephosError(
+                "no batch can be added to a model that was read from a file or reduced: what "
+                "its batches were fitted with is not kept there. Fit it anew."
+            )
+        return self._grown
+
+    def _further_batch(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        """Return the vote with a batch more, whose candidates are these rows."""
+        first = context.previous is None
+        growth = Growth(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]
+        if table.rows.dtype.kind == "i":  # positions: they go on from call to call
+            table = replace(table, rows=table.rows + growth.n_given)
+        data = Training(table, labels.target, labels.y, weight)
+        rows = merged_rows(data, whole=getattr(self, "class_weight", None) is None).alone()
+        totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
+        if first:
+            scaling = read_scaled(rows.table, rows.rows, rows.weight).scaling
+            still = getattr(labels.target, "classes", None) is None and totals[1] == 0.0
+            if still or not scaled_by(scaling, rows.table, rows.rows).Z.shape[1]:
+                what = "the target does not vary" if still else "no column varies"
+                raise PsephosError(
+                    f"{what} in the first call of partial_fit, which learns the scales: give it "
+                    "more rows."
+                )
+            growth = growth._replace(scaling=scaling, totals=totals)
+        else:
+            growth = growth._replace(totals=self._renewed(growth.totals, totals, added=True))
+        n_judges = 0
+        if growth.rows is not None:
+            n_judges, rows = len(growth.rows.y), rows.after(growth.rows)
+        growth = growth._replace(rows=rows, n_given=growth.n_given + context.n_rows)
+        n_batches = 1 if first else 1 + len(self.n_prototypes_)
+        scaled = scaled_by(growth.scaling, rows.table, rows.rows)
+        return self._with_batches(labels.target, scaled, rows, growth, n_batches, context, n_judges)
+
+
+def _told(found: list[Batch], n_batches: int) -> dict[str, Any]:
+    """Return the fitted attributes that tell of the batches."""
+    if not found:  # nothing varies
+        none = np.zeros(n_batches, dtype=np.intp)
+        why = np.array(["no column varies, or the target does not"] * n_batches, dtype=np.str_)
+        return dict(zip(EXTRAS, (none, np.full(n_batches, np.nan), none, why), strict=True))
+    return {
+        "n_prototypes_": np.array([len(b.found.weight) for b in found], dtype=np.intp),
+        "objective_": np.array([b.minimum.f for b in found], dtype=np.float64),
+        "n_iter_": np.array([b.minimum.n_iterations for b in found], dtype=np.intp),
+        "stopped_": np.array([b.minimum.reason for b in found], dtype=np.str_),
+    }
