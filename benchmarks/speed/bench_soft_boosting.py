@@ -4,12 +4,14 @@
     python benchmarks/speed/bench_soft_boosting.py equal-loss [--set letter]
     python benchmarks/speed/bench_soft_boosting.py outputs [--set generated]
     python benchmarks/speed/bench_soft_boosting.py fat
+    python benchmarks/speed/bench_soft_boosting.py device [--device cuda]
 
 `epoch`: an epoch on the reference's sets, beside a torch program (its file exports `fit(X, target,
 n_trees, depth, epochs, lr, weight_decay, batch, detach=, seed=)`), in turns in one process.
 `equal-loss`: what the shortest fit takes whose held-out cross-entropy or error is at or below a
 level, beside hard boosting. `outputs`: one model of all numbers beside one model a number. `fat`:
-102 x 6,033 with sparse gates, and what memory it takes.
+102 x 6,033 with sparse gates, and what memory it takes. `device`: an epoch of 10^6 x 100 there,
+beside one thread of the CPU and the arithmetic that the device can do (needs PyTorch).
 """
 
 import argparse
@@ -195,13 +197,93 @@ def fat(args):
              f"{most:.0f}")  # fmt: skip
 
 
+def on_a_device(args):
+    """10^6 x 100, 20 trees of depth 6: seconds an epoch by batch, and the limit."""
+    import torch
+
+    device = torch.device(args.device)
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    n, q, M, D = args.rows, 100, 20, 6
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, q), dtype=np.float32)
+    y = (X[:, 0] * X[:, 1] + X[:, 2:8].sum(axis=1) + 0.5 * rng.standard_normal(n) > 0).astype(int)
+    Y, weight = np.eye(2, dtype=np.float32)[y], np.ones(n, np.float32)
+    gates, leaves, K = 2**D - 1, 2**D, 2
+    work = n * 2.0 * M * (2 * gates * q + 3 * leaves * K)  # gates there and back, leaves and theirs
+    rate = matrix_rate(torch, device, wait)
+    print(f"{device}, {torch.__version__}: float32 products {rate / 1e12:.1f} TFLOP/s; an epoch's "
+          f"products are {work / 1e12:.2f} TFLOP, {work / rate:.4f} s at that rate")  # fmt: skip
+    head("batch", "device, s an epoch", "one CPU thread, s", "ratio", "times the limit",
+         "one step's greatest difference")  # fmt: skip
+    for size in (128, 1024, 8192, 65536):
+        plan = SoftPlan(CrossEntropy(), step_size=0.01, batch_size=size)
+        start = started(np.random.default_rng(1), M, D, q, K)
+        host, there = (
+            SoftTrainer(start.copy(), plan),
+            SoftTrainer(
+                type(start)(*(torch.asarray(a.copy(), device=device) for a in start)), plan
+            ),
+        )
+        tables = [torch.asarray(a, device=device) for a in (X, Y, weight)]
+        host.step(X[:size], Y[:size], weight[:size])
+        there.step(*(a[:size] for a in tables))
+        apart = max(
+            np.abs(b.cpu().numpy() - a).max() / np.abs(a).max()
+            for a, b in zip(host.trees, there.trees, strict=True)
+        )
+        order = np.random.default_rng(2).permutation(n)
+        there.epoch(*tables, order[: 20 * size])
+        times = []
+        for _ in range(3):
+            wait()
+            begin = time.perf_counter()
+            there.epoch(*tables, order)
+            wait()
+            times.append(time.perf_counter() - begin)
+        part = order[: max(n // 10, size)]
+        begin = time.process_time()
+        host.epoch(X, Y, weight, part)
+        cpu = (time.process_time() - begin) * n / len(part)
+        seconds = float(np.median(times))
+        line(f"{size}", f"{seconds:.3f}", f"{cpu:.1f} (a tenth timed)", f"{cpu / seconds:.0f}",
+             f"{seconds / (work / rate):.1f}", f"{apart:.1e}")  # fmt: skip
+    head("fit of 5 epochs, batch 8192", "s", "accuracy of 20,000 other rows")
+    a, b = slice(n - 20000), slice(n - 20000, n)
+    for where in (args.device, "cpu"):
+        model = SoftGradientBoostingClassifier(
+            max_iter=5, batch_size=8192, device=where, random_state=0
+        )
+        begin = time.perf_counter()
+        model.fit(X[a], y[a])
+        seconds = time.perf_counter() - begin
+        line(where, f"{seconds:.1f}", f"{model.score(X[b], y[b]):.4f}")
+
+
+def matrix_rate(torch, device, wait):
+    """Return the floating-point operations a second of a product of two large float32 matrices."""
+    a, b = (torch.randn(8192, 8192, device=device) for _ in range(2))
+    times = []
+    for _ in range(6):
+        wait()
+        begin = time.perf_counter()
+        a @ b
+        wait()
+        times.append(time.perf_counter() - begin)
+    return 2.0 * 8192**3 / min(times)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    tasks = {"epoch": epoch, "equal-loss": equal_loss, "outputs": outputs, "fat": fat}
+    tasks = {
+        "epoch": epoch, "equal-loss": equal_loss, "outputs": outputs, "fat": fat,
+        "device": on_a_device,
+    }  # fmt: skip
     parser.add_argument("task", choices=tasks)
     parser.add_argument("--program", help="file of the torch program")
     parser.add_argument("--set", nargs="*", dest="sets")
     parser.add_argument("--lengths", type=int, default=7, help="fits of 1, 2, 4 ... epochs")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--rows", type=int, default=10**6)
     args = parser.parse_args()
     tasks[args.task](args)
 

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 
 __all__ = [
     "Anything", "ClassWeight", "Classes", "Constraint", "Flag", "Folder", "Function", "Interval",
-    "Jobs", "OneOf", "Options", "Seed", "Unsaved", "Voter", "check_params", "kept",
+    "Jobs", "OneOf", "Options", "Seed", "Text", "Unsaved", "Voter", "check_params", "kept",
 ]  # fmt: skip
 
 _SHOWN = 80  # characters of a wrong value in a sentence
@@ -73,6 +73,17 @@ class Options:
 
     def words(self) -> str:
         return "one of " + ", ".join(repr(choice) for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is not empty."""
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, str) and value != ""
+
+    def words(self) -> str:
+        return "a text"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-__all__ = ["like", "namespace", "on_host"]
+__all__ = ["like", "namespace", "on_device", "on_host"]
 
 
 def namespace(array: Any) -> Any:
@@ -43,8 +43,35 @@ def on_host(array: Any) -> Any:
     return np.asarray(array.get() if hasattr(array, "get") else array)  # CuPy, others
 
 
-def like(host: Any, array: Any) -> Any:
-    """Return a NumPy array as one of the library, device and type of another."""
+def on_device(host: Any, device: str) -> Any:
+    """Return a copy of a NumPy array as one of PyTorch on a device; for 'cpu' the array itself.
+
+    Raises
+    ------
+    PsephosError
+        If PyTorch is not installed, or has no such device.
+    """
+    if device == "cpu":
+        return host
+    try:
+        import torch  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise PsephosError(
+            f"device={device!r} needs PyTorch: install the build for that device, or set "
+            "device='cpu'."
+        ) from None
+    try:
+        return torch.asarray(np.array(host), device=device)
+    except (AssertionError, NotImplementedError, RuntimeError) as error:
+        raise PsephosError(
+            f"device={device!r}: PyTorch has no such device here ({str(error).splitlines()[0]:.80}"
+            "): name one that it has, such as 'cuda', or set device='cpu'."
+        ) from None
+
+
+def like(host: Any, array: Any, dtype: Any = None) -> Any:
+    """Return a NumPy array on the library and device of another, of its type or of `dtype`."""
     if isinstance(array, np.ndarray):
-        return np.asarray(host, dtype=array.dtype)
-    return namespace(array).asarray(np.asarray(host), dtype=array.dtype, device=array.device)
+        return np.asarray(host, dtype=dtype or array.dtype)
+    xp = namespace(array)
+    return xp.asarray(np.asarray(host), dtype=dtype or array.dtype, device=array.device)

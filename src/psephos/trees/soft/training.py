@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.optimise.adam import Adam
-from psephos.optimise.arrays import namespace, on_host
+from psephos.optimise.arrays import like, namespace, on_host
 from psephos.trees.soft.boosting import residual_losses, summed_loss
 from psephos.trees.soft.penalties import GateBalance, column_norms, leaf_spread, shrink_columns
 from psephos.trees.soft.trees import SoftTrees, backward, forward
@@ -95,7 +95,7 @@ class SoftTrainer:
             shared=(plan.gate_lasso > 0, False, False),
         )  # fmt: skip
 
-    def gradients(self, rows: Any, y: Any, weight: Any) -> tuple[float, SoftTrees]:
+    def gradients(self, rows: Any, y: Any, weight: Any) -> tuple[Any, SoftTrees]:
         """Return the loss of a batch, with the penalty of unbalanced gates, and its gradients."""
         plan = self.plan
         found = forward(self.trees, rows, plan.temperature)
@@ -107,9 +107,9 @@ class SoftTrainer:
             loss, d_said = summed_loss(found.said, y, weight, plan.loss, plan.learning_rate)
         balance = GateBalance(weight, plan.gate_penalty) if plan.gate_penalty else None
         slopes = backward(self.trees, rows, found, d_said, plan.temperature, balance)
-        return float(loss) + (balance.value if balance else 0.0), slopes
+        return (float(loss) + balance.value if balance else loss), slopes
 
-    def step(self, rows: Any, y: Any, weight: Any) -> float:
+    def step(self, rows: Any, y: Any, weight: Any) -> Any:
         """Take one step on a batch; return its loss before the step."""
         loss, slopes = self.gradients(rows, y, weight)
         if not self.limits.any():
@@ -124,10 +124,11 @@ class SoftTrainer:
 
     def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
         """Take a step on each batch of the rows in this order; return the sum of the losses."""
-        total = 0.0
-        for at in batches(order, self.plan.batch_size):
-            total += self.step(rows[at], y[at], weight[at])
-        return total
+        order = like(order, rows, namespace(rows).int64)
+        losses = [
+            self.step(rows[at], y[at], weight[at]) for at in batches(order, self.plan.batch_size)
+        ]  # numbers when all steps are asked for: a GPU is not waited for after each
+        return sum(map(float, losses))
 
     def state(self) -> tuple[Any, Any, Any, int]:
         """Return copies of the parameters and of Adam's means, and the steps taken."""
@@ -184,7 +185,7 @@ class SoftTrainer:
         return float(self.plan.loss.value(self.margins(rows), y, weight)) / total
 
 
-def batches(order: NDArray[np.intp], size: int) -> Iterator[Any]:
+def batches(order: Any, size: int) -> Iterator[Any]:
     """Yield the rows in their order, `size` at a time; the last may be fewer."""
     for start in range(0, len(order), size):
         yield order[start : start + size]

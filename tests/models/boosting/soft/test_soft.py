@@ -1,6 +1,8 @@
 """Soft gradient boosting and soft trees as estimators."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -518,3 +520,43 @@ def test_weights_of_twice_learning_are_weights():
     alone = twice_learn(DecisionTreeClassifier(random_state=0), teacher, X)
     found = twice_learn(Keyword(random_state=0), teacher, X)
     assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+
+
+def pretend_torch(monkeypatch, asarray):
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(asarray=asarray))
+
+
+def test_training_on_a_device_hands_all_arrays_there(monkeypatch):
+    X, y = iris()
+    sent = []
+
+    def asarray(array, device):
+        sent.append((device, array.dtype.kind))
+        return array
+
+    pretend_torch(monkeypatch, asarray)
+    for more in ({}, {"gate_lasso": 0.3, "validation_fraction": 0.3}):
+        here = SoftGradientBoostingClassifier(3, warm_start=True, **more, **FEW).fit(X, y)
+        there = clone(here).set_params(device="cuda:0").fit(X, y)
+        same(here, there, X)
+        same(here.fit(X, y), there.fit(X, y), X)
+        assert_array_equal(here.loss_curve_, there.loss_curve_)
+    # rows, answers, weights, three arrays of trees, once a fit; means of Adam in those that go on
+    assert {device for device, _ in sent} == {"cuda:0"}
+    assert len(sent) == 2 * (6 + 6 + 6)
+
+
+def test_a_device_that_is_not_there_is_a_sentence(monkeypatch):
+    X, y = iris()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(PsephosError, match="device='cuda' needs PyTorch"):
+        SoftTreeClassifier(device="cuda").fit(X, y)
+
+    def asarray(array, device):
+        raise RuntimeError(f"Invalid device string: '{device}'\nand more")
+
+    pretend_torch(monkeypatch, asarray)
+    with pytest.raises(PsephosError, match="no such device here"):
+        SoftTreeClassifier(device="cud").fit(X, y)
+    with pytest.raises(PsephosError, match="'device' is 0; it must be a text"):
+        SoftTreeClassifier(device=0).fit(X, y)

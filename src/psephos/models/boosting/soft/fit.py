@@ -15,9 +15,10 @@ from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
 from psephos.models.boosting.soft.memory import SoftMemory, plan_of, raise_other
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
+from psephos.optimise.arrays import namespace, on_device
 from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
-from psephos.trees.soft.trees import started
+from psephos.trees.soft.trees import SoftTrees, started
 from psephos.vote import Vote
 from psephos.vote.names import listed, plural
 
@@ -84,10 +85,15 @@ def _fitted(
     goal = ((y - centre) / scale).astype(np.float32)
     size = (weight / unit).astype(np.float32)
     run = _Run(model, plan_of(model, labels), context)
+    here = rows
+    rows, goal, size = (on_device(a, model.device) for a in (rows, goal, size))
     if memory is None:
-        run.start(rows, goal, size, inputs, known=np.ptp(y, axis=0) == 0)
+        trees = run.drawn(here, y.shape[1], known=np.ptp(y, axis=0) == 0)
+        run.trainer = SoftTrainer(trees, run.plan, inputs.group)
+        if run.plan.gate_lasso:
+            run.trainer.begin_lasso(rows, goal, size)
     else:
-        run.trainer, run.n_epochs = memory.trainer(run.plan), memory.n_epochs
+        run.trainer, run.n_epochs = memory.trainer(run.plan, model.device), memory.n_epochs
     if context.further:
         run.losses.append(run.epoch(rows, goal, size, np.arange(len(rows))))
     elif model.validation_fraction is None:
@@ -153,29 +159,28 @@ class _Run:
         self.n_epochs = self.stale = 0
         self.stopped = "all epochs"
 
-    def start(
-        self, rows: Any, y: Any, weight: Any, inputs: SoftInputs, known: NDArray[np.bool_]
-    ) -> None:
+    def drawn(
+        self, rows: NDArray[np.float32], n_outputs: int, known: NDArray[np.bool_]
+    ) -> SoftTrees:
         """Draw the trees; a number that is the same in all rows (`known`) is its mean alone."""
         trees = started(
             self.context.generator(_START), self.model.n_estimators if self.model.boosted else 1,
-            self.model.max_depth, rows.shape[1], y.shape[1],
+            self.model.max_depth, rows.shape[1], n_outputs,
         )  # fmt: skip
         trees.gate[:, :, ~rows.any(axis=0)] = 0.0  # nothing moves these
         if isinstance(self.plan.loss, SquaredError):
             trees.leaf[:, known] = 0.0
             if known.all() and not self.context.further:
                 trees.gate[...] = 0.0
-        self.trainer = SoftTrainer(trees, self.plan, inputs.group)
-        if self.plan.gate_lasso:
-            self.trainer.begin_lasso(rows, y, weight)
+        return SoftTrees(*(on_device(a, self.model.device) for a in trees))
 
     def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
         """Go through the rows once; return the mean loss, each batch's before its step."""
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.trainer.epoch(rows, y, weight, order) / float(weight.sum())
         self.n_epochs += 1
-        known = all(bool(np.isfinite(part).all()) for part in self.trainer.trees)
+        xp = namespace(rows)
+        known = all(bool(xp.all(xp.isfinite(part))) for part in self.trainer.trees)
         if not (np.isfinite(loss) and known):
             what = "parameters became infinite" if np.isfinite(loss) else f"the loss became {loss}"
             raise PsephosError(

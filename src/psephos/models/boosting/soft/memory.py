@@ -10,6 +10,7 @@ from psephos._errors import PsephosError
 from psephos._stored import AnySize
 from psephos.base import Labels
 from psephos.models.boosting.soft.inputs import SoftInputs
+from psephos.optimise.arrays import on_device, on_host
 from psephos.trees.soft.losses import CrossEntropy, SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import SoftTrees
@@ -88,15 +89,16 @@ class SoftMemory:
     def of(cls, trainer: SoftTrainer, inputs: SoftInputs, **units: Any) -> Self:
         """Return what a trainer knows."""
         adam, plan = trainer.adam, trainer.plan
-        second = tuple(np.asarray(a, dtype=np.float32) for a in adam.second)
+        trees, first = (tuple(map(on_host, part)) for part in (trainer.trees, adam.first))
+        second = tuple(np.asarray(on_host(a), dtype=np.float32) for a in adam.second)
         return cls(
-            inputs, *trainer.trees, tuple(adam.first), second, adam.n_steps, limits=trainer.limits,
+            inputs, *trees, first, second, adam.n_steps, limits=trainer.limits,
             gate_lasso=plan.gate_lasso, temperature=plan.temperature,
             learning_rate=plan.learning_rate, **units,
         )  # fmt: skip
 
-    def trainer(self, plan: SoftPlan) -> SoftTrainer:
-        """Return a trainer that goes on from here.
+    def trainer(self, plan: SoftPlan, device: str = "cpu") -> SoftTrainer:
+        """Return a trainer that goes on from here, on a device (see `on_device`).
 
         Raises
         ------
@@ -107,11 +109,11 @@ class SoftMemory:
             now, then = getattr(plan, name), getattr(self, name)
             if now != then:
                 raise_other(name, now, then)
-        trees = SoftTrees(*(a.copy() for a in (self.gate, self.bias, self.leaf)))
+        trees = SoftTrees(*(on_device(a.copy(), device) for a in (self.gate, self.bias, self.leaf)))
         trainer = SoftTrainer(trees, plan, self.inputs.group, self.limits)
         if self.first:
-            trainer.adam.first = [a.copy() for a in self.first]
-            trainer.adam.second = [a.copy() for a in self.second]
+            trainer.adam.first = [on_device(a.copy(), device) for a in self.first]
+            trainer.adam.second = [on_device(a.copy(), device) for a in self.second]
             trainer.adam.n_steps = self.n_steps
         return trainer
 

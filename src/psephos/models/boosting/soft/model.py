@@ -11,7 +11,7 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
 from psephos.models.boosting.soft.fit import fit_soft
 from psephos.models.boosting.soft.memory import SoftMemory
-from psephos.params import Constraint, Interval, OneOf
+from psephos.params import Constraint, Interval, OneOf, Text
 from psephos.vote import Vote
 
 __all__ = ["SoftModel"]
@@ -58,6 +58,11 @@ class SoftModel:
         columns and classes, whose units stay those of the first. `temperature`, `gate_lasso` and
         the `learning_rate` of boosting then stay the same too. With `validation_fraction` it ends
         no worse, on the rows held out, than it began.
+    device : str
+        Where training runs: 'cpu' (NumPy), or a device of PyTorch, such as 'cuda', which is then
+        needed and not installed with psephos. It is worth it for large batches (thousands of rows:
+        `batch_size`) of many rows. The same trees are drawn, but sums differ by rounding, and so
+        do fits, between devices. Answers are computed on the CPU.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories: a 0/1 input a level.
     random_state : int, RandomState or None
@@ -91,6 +96,7 @@ class SoftModel:
         "gate_lasso": Interval(0),
         "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
         "n_iter_no_change": Interval(1, whole=True),
+        "device": Text(),
     }
 
     _: KW_ONLY
@@ -105,6 +111,7 @@ class SoftModel:
     validation_fraction: float | None = None
     n_iter_no_change: int = 10
     warm_start: bool = False
+    device: str = "cpu"
     categorical_features: Any = "from_dtype"
     random_state: Any = None
     n_iter_: int = fitted()
