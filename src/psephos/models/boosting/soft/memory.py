@@ -89,10 +89,11 @@ class SoftMemory:
     def of(cls, trainer: SoftTrainer, inputs: SoftInputs, **units: Any) -> Self:
         """Return what a trainer knows."""
         adam, plan = trainer.adam, trainer.plan
-        trees, first = (tuple(map(on_host, part)) for part in (trainer.trees, adam.first))
+        gate, bias, leaf = map(on_host, trainer.trees)
+        first = tuple(map(on_host, adam.first))
         second = tuple(np.asarray(on_host(a), dtype=np.float32) for a in adam.second)
         return cls(
-            inputs, *trees, first, second, adam.n_steps, limits=trainer.limits,
+            inputs, gate, bias, leaf, first, second, adam.n_steps, limits=trainer.limits,
             gate_lasso=plan.gate_lasso, temperature=plan.temperature,
             learning_rate=plan.learning_rate, **units,
         )  # fmt: skip
