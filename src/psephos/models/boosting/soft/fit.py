@@ -12,7 +12,7 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
-from psephos.models.boosting.soft.memory import SoftMemory, plan_of, raise_other
+from psephos.models.boosting.soft.memory import SoftMemory, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
 from psephos.optimise.arrays import namespace, on_device
@@ -80,7 +80,7 @@ def _fitted(
             _require_sample(table, inputs)
     else:
         inputs, unit, centre, scale = memory.inputs, memory.unit, memory.centre, memory.scale
-        _check_same(memory, model, y.shape[1])
+        memory.require_same(model, y.shape[1])
     rows = inputs.rows(table.dense())
     goal = ((y - centre) / scale).astype(np.float32)
     size = (weight / unit).astype(np.float32)
@@ -128,22 +128,6 @@ def _require_sample(table: Table, inputs: SoftInputs) -> None:
         UserWarning,
         stacklevel=2,
     )
-
-
-def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
-    """Refuse to go on with other trees than there are."""
-    gates, trees, _ = memory.gate.shape
-    wanted = {"max_depth": (gates + 1).bit_length() - 1}
-    if model.boosted:
-        wanted["n_estimators"] = trees
-    for name, known in wanted.items():
-        if getattr(model, name) != known:
-            raise_other(name, getattr(model, name), known)
-    if memory.leaf.shape[1] != n_outputs:
-        raise PsephosError(
-            f"y has {n_outputs} numbers a row, the first call had {memory.leaf.shape[1]}: give "
-            "the same, or fit anew."
-        )
 
 
 class _Run:

@@ -118,6 +118,21 @@ class SoftMemory:
             trainer.adam.n_steps = self.n_steps
         return trainer
 
+    def require_same(self, model: Any, n_outputs: int) -> None:
+        """Refuse to go on with other trees, or other answers, than there are."""
+        gates, trees, _ = self.gate.shape
+        wanted = {"max_depth": (gates + 1).bit_length() - 1}
+        if model.boosted:
+            wanted["n_estimators"] = trees
+        for name, known in wanted.items():
+            if getattr(model, name) != known:
+                raise_other(name, getattr(model, name), known)
+        if self.leaf.shape[1] != n_outputs:
+            raise PsephosError(
+                f"y has {n_outputs} numbers a row, the first call had {self.leaf.shape[1]}: give "
+                "the same, or fit anew."
+            )
+
     def vote(self, target: Any) -> Vote:
         """Return the vote of the trees; numbers have their mean as the first voter."""
         coef = self.gate.transpose(1, 0, 2).astype(np.float64) / self.temperature
