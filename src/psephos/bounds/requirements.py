@@ -164,11 +164,6 @@ def losses(one: Asked) -> _Floats:
 
     In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
     vote is right.
-
-    Raises
-    ------
-    PsephosError
-        If a voter says more than one class's full share.
     """
     return np.concatenate([block for _, block in loss_blocks(one)])
 

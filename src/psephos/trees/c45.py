@@ -160,11 +160,6 @@ def grow_c45(
     options : C45Options
     found : collection of int, default=()
         Columns whose codes nobody declared: there a code without rows is no code.
-
-    Raises
-    ------
-    PsephosError
-        If a column has too many categories to be grouped.
     """
     data = Training.of(values, y, weight, n_classes, n_codes, options, found)
     nodes = grown(data, options)

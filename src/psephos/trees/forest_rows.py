@@ -176,11 +176,6 @@ class Rows:
 
         Where all weights are whole numbers they are counts: `max_samples` (None: 1.0) is a share
         of their sum; else of the number of rows given. A whole number is itself.
-
-        Raises
-        ------
-        PsephosError
-            If there are 2^31 or more.
         """
         if isinstance(max_samples, int | np.integer):
             draws = int(max_samples)

@@ -79,11 +79,6 @@ class QuantileSummary:
             Missing (NaN) rows are left out.
         weights : array-like of shape (n,), default=None
             None is 1 for every row. Rows of weight 0 are left out.
-
-        Raises
-        ------
-        PsephosError
-            If a value is infinite, or a weight negative, infinite or missing.
         """
         return cls.of_sorted(*_sorted(*_known(values, weights)))
 
@@ -160,11 +155,6 @@ class QuantileSummary:
         With no more kept values than bins, each has its own. Otherwise bins are filled in order:
         one is closed where its weight is nearest to an equal share of what is left, so that a
         frequent value fills a bin of its own and the others share the rest.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer than 2 bins.
         """
         if max_bins < 2:
             raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")

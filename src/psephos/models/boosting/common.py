@@ -106,13 +106,7 @@ def fit_boosted(
 def hold_out(
     y: NDArray[np.intp], context: Context, share: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return (training rows, validation rows): stratified, or whole groups where given.
-
-    Raises
-    ------
-    PsephosError
-        If a class is left without a row on either side.
-    """
+    """Return (training rows, validation rows): stratified, or whole groups where given."""
     seed = context.integer(_SPLIT)
     kind: Any = StratifiedShuffleSplit if context.groups is None else GroupShuffleSplit
     splitter = kind(1, test_size=share, random_state=seed)

@@ -25,13 +25,7 @@ def relevance(n_classes: int) -> tuple[float, float]:
 
 
 def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[np.intp]:
-    """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement.
-
-    Raises
-    ------
-    PsephosError
-        If more anchors are asked for than there are distinct rows.
-    """
+    """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement."""
     if n_anchors is None:
         return np.arange(n_rows)
     if n_anchors > n_rows:
@@ -144,13 +138,7 @@ class Geometry:
         return self._anchored(right, low * scale, high * scale, voters)
 
     def graded(self, rounds: list[Round], voters: Voters) -> LocalRelevance:
-        """Return the local weights of rounds whose relevance may be any number of at least 0.
-
-        Raises
-        ------
-        PsephosError
-            If no voter has relevance on any anchor.
-        """
+        """Return the local weights of rounds whose relevance may be any number of at least 0."""
         weight = self.data.weight[self.anchors]
         omega = np.stack([np.asarray(r.relevance)[self.anchors] for r in rounds], axis=1)
         total = float((weight @ omega).sum())

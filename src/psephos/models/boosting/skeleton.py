@@ -162,13 +162,7 @@ def first_weights(prior: Any, data: Training) -> _Floats | None:
 
 
 def checked(values: Any, what: str, rows: NDArray[Any]) -> _Floats:
-    """Return what a function of the user's returned, a finite number of at least 0 a row.
-
-    Raises
-    ------
-    PsephosError
-        If it is something else; the message names the row.
-    """
+    """Return what a function of the user's returned, a finite number of at least 0 a row."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -38,12 +38,6 @@ def fold_plan(data: Data, cv: Any) -> _Rows:
     cv : int, splitter of scikit-learn, or list of (training rows, test rows)
         Test rows of a list are positions in the table given to `fit`, each row in one test part; a
         member is then fitted on all rows of the other parts.
-
-    Raises
-    ------
-    PsephosError
-        If there are fewer rows or groups than folds, a class is in one fold only, or a row is in no
-        test part, or in two.
     """
     n, kept = len(data.y), data.context.kept
     if n == 1:

@@ -48,11 +48,6 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
 
     Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
     as many as leave no more than `most`.
-
-    Raises
-    ------
-    PsephosError
-        If there are more with one test.
     """
     n_tests = tests_within(space, most)
     found, agreement = _gone_through(space, evidence, n_tests)
@@ -64,13 +59,7 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
-    """Return how many tests a hypothesis may have so that there are at most `most`.
-
-    Raises
-    ------
-    PsephosError
-        If it may have none.
-    """
+    """Return how many tests a hypothesis may have so that there are at most `most`."""
     number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
     if space.n_hypotheses <= most:
         return space.n_columns

@@ -84,11 +84,6 @@ def consistent(
     """Return the version space of a concept: listed if it is small, else counted, else sampled.
 
     With `listing` one that is counted is drawn from, too.
-
-    Raises
-    ------
-    PsephosError
-        If it can be neither counted nor sampled.
     """
     read = np.flatnonzero(concept.empty | (concept.low >= 0))  # no hypothesis tests the others
     small, part = space.take(read), concept.take(read)

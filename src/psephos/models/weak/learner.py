@@ -81,13 +81,7 @@ class Learner:
         max_iter: int = 400,
         learning_rate: float = 0.1,
     ) -> tuple[_Floats, float, int]:
-        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations.
-
-        Raises
-        ------
-        PsephosError
-            If the search leads beyond all numbers, or the risk has no least value.
-        """
+        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
         with threadpool_limits(1, user_api="blas"):  # the same bytes whatever the threads
             return self._searched(risk, alpha, starts, max_iter, learning_rate)
 

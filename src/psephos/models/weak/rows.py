@@ -112,13 +112,7 @@ class Rows:
 
 
 def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context: Context) -> Rows:
-    """Return the rows, equal ones of one label made one; codes by which class is positive.
-
-    Raises
-    ------
-    PsephosError
-        If `pos_label` is no class.
-    """
+    """Return the rows, equal ones of one label made one; codes by which class is positive."""
     target = labels.target
     given = labels.y
     if context.groups is None:  # weight 2 is the row twice

@@ -43,11 +43,6 @@ class BlockBins:
         summaries : sequence of p QuantileSummary
         max_bin : int, default=256
             Bins of a column, the one for missing values among them.
-
-        Raises
-        ------
-        PsephosError
-            If `max_bin` is not from 3 to 256.
         """
         if not 3 <= max_bin <= _BINS:
             raise PsephosError(f"max_bin={max_bin}: it lies from 3 to {_BINS}.")

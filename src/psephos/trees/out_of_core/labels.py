@@ -43,14 +43,7 @@ class Labels:
 
     @classmethod
     def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "Labels":
-        """Return the labels of some rows of positive weight.
-
-        Raises
-        ------
-        PsephosError
-            If a label is missing, a number is not finite, a class is a fraction, or there are
-            over 1,000 classes.
-        """
+        """Return the labels of some rows of positive weight."""
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             odd = y[~np.isfinite(y)][0]
             raise PsephosError(f"y holds {odd}: leave out rows that are not labelled.")
@@ -76,13 +69,7 @@ class Labels:
         return Labels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
 
     def classes(self) -> tuple[NDArray[Any], _Floats]:
-        """Return the sorted classes and their weights.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer than two.
-        """
+        """Return the sorted classes and their weights."""
         if len(self.weight) < 2:
             raise PsephosError(
                 f"y has {len(self.weight)} class(es) with weight: a classifier needs rows of at "
@@ -92,13 +79,7 @@ class Labels:
         return np.array(labels, dtype=self.kind), np.array([self.weight[label] for label in labels])
 
     def mean(self) -> float:
-        """Return the weighted mean of numbers.
-
-        Raises
-        ------
-        PsephosError
-            If no row has weight.
-        """
+        """Return the weighted mean of numbers."""
         if not self.weight.get(0, 0.0) > 0.0:
             raise PsephosError("no row has weight: a regressor needs some.")
         return self.weight[1] / self.weight[0]

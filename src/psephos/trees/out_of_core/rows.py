@@ -47,13 +47,7 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, start: int, columns: NDArray[Any], y: NDArray[Any], weight: Any) -> "Block":
-        """Return rows as a block; numbers of other types become float64.
-
-        Raises
-        ------
-        PsephosError
-            If a value is infinite, or a weight negative or not finite.
-        """
+        """Return rows as a block; numbers of other types become float64."""
         kind = np.float32 if columns.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(columns, dtype=kind)
         if np.isinf(values).any():
@@ -285,13 +279,7 @@ def _rows(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
 
 
 def fill(file: Any, out: NDArray[Any]) -> None:
-    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once.
-
-    Raises
-    ------
-    PsephosError
-        If the file ends before.
-    """
+    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once."""
     view, done = out.data.cast("B"), 0
     while done < len(view):
         got = file.readinto(view[done:])

@@ -42,11 +42,6 @@ def residual_losses(
     learning_rate : float
         nu.
     detach : bool
-
-    Raises
-    ------
-    PsephosError
-        If residuals are not detached and the loss has no curvature.
     """
     xp = namespace(said)
     before = xp.zeros_like(said)  # line 1
