@@ -223,11 +223,7 @@ def merge_all(summaries: Iterable[QuantileSummary], b: int | None = None) -> Qua
     Neighbours are merged first, so that n summaries see about log2(n) merges each; the result
     depends on the order alone, not on where or when the summaries were made.
 
-    Parameters
-    ----------
-    summaries : iterable of QuantileSummary
-    b : int, default=None
-        Prune every merged one to b + 1 points, which adds at most 1 / b each time.
+    `b`: prune every merged one to b + 1 points, which adds at most 1 / b each time.
     """
     level = list(summaries)
     while len(level) > 1:
@@ -249,17 +245,11 @@ class SummaryStream:
     summaries of one level are merged, pruned and become one of the next. A row is pruned once a
     level, so with b = ceil(levels / eps) the error stays at most eps. The result depends on the
     rows and their order alone, not on the blocks in which they come.
-
-    Parameters
-    ----------
-    eps : float
-        Error allowed, as a share of the total weight.
-    max_rows : int, default=2**32
-        Rows expected at most: it decides the number of levels. More may come; each further level
-        then adds eps / levels.
     """
 
-    eps: float
+    eps: float  # error allowed, as a share of the total weight
+    # rows expected at most: it decides the number of levels. More may come; each further level then
+    # adds eps / levels.
     max_rows: int = 1 << 32
     b: int = field(init=False)
     _levels: list[QuantileSummary | None] = field(init=False, default_factory=list)

@@ -39,33 +39,18 @@ def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[
 
 @dataclass(frozen=True)
 class Geometry:
-    """SamBA's distance on given columns, its similarity and its weights, from the training rows.
+    """SamBA's distance on given columns, its similarity and its weights, from the training rows."""
 
-    Parameters
-    ----------
-    data : Training
-        Distinct rows.
-    anchors : ndarray of shape (m',)
-        Rows that serve as anchors.
-    a, b : float
-    distance_scale : {'mean', 'sum', None}
-    column_scale : {'std', None}
-    columns : ndarray of shape (q,), default=None
-        Columns the distance reads whatever the voters read; None are those of the voters.
-    unit : float, default=None
-        Distance that counts as 1, if it is fixed beforehand.
-    similarities : dict
-        Cache: the similarity of the columns asked for last.
-    """
-
-    data: Training
-    anchors: NDArray[np.intp]
+    data: Training  # distinct rows
+    anchors: NDArray[np.intp]  # (m',); rows that serve as anchors
     a: float
     b: float
-    distance_scale: str | None
-    column_scale: str | None
+    distance_scale: str | None  # {'mean', 'sum', None}
+    column_scale: str | None  # {'std', None}
+    # (q,); columns the distance reads whatever the voters read; None are those of the voters
     columns: NDArray[np.intp] | None = None
-    unit: float | None = None
+    unit: float | None = None  # distance that counts as 1, if it is fixed beforehand
+    # cache: the similarity of the columns asked for last
     similarities: dict[bytes, InverseDistance] = field(
         default_factory=dict[bytes, InverseDistance], compare=False, repr=False
     )

@@ -158,19 +158,12 @@ class Squared:
 
 @dataclass(frozen=True)
 class Custom:
-    """An objective of the user's: ``function(y, margin)`` returns gradient and hessian.
+    """An objective of the user's: ``function(y, margin)`` returns gradient and hessian."""
 
-    Parameters
-    ----------
-    function : callable
-        y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are
-        the gradient and the hessian.
-    watched : Objective
-        Whose loss is watched for early stopping.
-    """
-
+    # y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are the
+    # gradient and the hessian
     function: Callable[[NDArray[Any], _Floats], Any]
-    watched: Any
+    watched: Any  # whose loss is watched for early stopping
 
     @property
     def n_outputs(self) -> int:

@@ -23,11 +23,7 @@ _Floats = NDArray[np.float64]
 class InCodes:
     """A fitted classifier of another library that answers with the codes of the classes.
 
-    Parameters
-    ----------
-    model : fitted classifier
-    classes : ndarray
-        The code of each of its classes.
+    `classes`: the code of each of its classes.
     """
 
     def __init__(self, model: Any, classes: NDArray[np.intp]) -> None:

@@ -21,21 +21,13 @@ _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np
 
 
 class Evidence(NamedTuple):
-    """The rows as one concept sees them.
+    """The rows as one concept sees them."""
 
-    Parameters
-    ----------
-    code : ndarray of shape (n, q), int32
-    gain : ndarray of shape (n,)
-        The weight of a row if it is positive, else its negative: the agreement of a hypothesis is
-        the sum over rows it holds for, plus that of the empty one.
-    noise : float
-        The chance that a label is wrong, 0 < noise < 1/2.
-    """
-
-    code: _Codes
+    code: _Codes  # (n, q) int32
+    # (n,); the weight of a row if it is positive, else its negative: the agreement of a hypothesis
+    # is the sum over rows it holds for, plus that of the empty one
     gain: _Floats
-    noise: float
+    noise: float  # the chance that a label is wrong, 0 < noise < 1/2
 
     @property
     def slope(self) -> float:

@@ -16,23 +16,13 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known of the labels of some rows, those of weight 0 left out.
+    """What is known of the labels of some rows, those of weight 0 left out."""
 
-    Parameters
-    ----------
-    numbers : bool
-        Whether the labels are numbers to learn, and not classes.
-    n_rows : int
-    weight : dict
-        Weight of each class; of numbers, of all (key 0), and their weighted sum (key 1).
-    kind : dtype, default=None
-        Of classes that are numbers or truth values.
-    """
-
-    numbers: bool
+    numbers: bool  # whether the labels are numbers to learn, and not classes
     n_rows: int
+    # weight of each class; of numbers, of all (key 0), and their weighted sum (key 1)
     weight: dict[Any, float]
-    kind: Any = None
+    kind: Any = None  # dtype; of classes that are numbers or truth values
 
     def __post_init__(self) -> None:
         if not self.numbers and len(self.weight) > _MOST_CLASSES:
