@@ -56,8 +56,8 @@ class QuantileSummary:
     >>> from psephos.trees.quantiles import QuantileSummary
     >>> left = QuantileSummary.of([1.0, 2.0, 2.0], [1.0, 0.5, 0.5])
     >>> both = left.merge(QuantileSummary.of([5.0]))
-    >>> both.values.tolist(), both.total, both.quantile(0.5)
-    ([1.0, 2.0, 5.0], 3.0, 2.0)
+    >>> both.values.tolist(), both.total
+    ([1.0, 2.0, 5.0], 3.0)
     """
 
     points: _Floats
@@ -98,11 +98,6 @@ class QuantileSummary:
         """Return the weight of all rows."""
         return float(self.points[_HIGH, -1]) if len(self) else 0.0
 
-    @property
-    def error(self) -> float:
-        """Return eps: by this share of the total the rank of a value may be uncertain."""
-        return float(kernel.gap(self.points)) / self.total if len(self) else 0.0
-
     def __len__(self) -> int:
         return self.points.shape[1]
 
@@ -118,37 +113,6 @@ class QuantileSummary:
             raise PsephosError(f"b={b}: a summary is pruned to b + 1 points, b at least 1.")
         return self if len(self) <= b + 1 else QuantileSummary(kernel.pruned(self.points, b))
 
-    def rank(self, values: ArrayLike) -> tuple[_Floats, _Floats, _Floats]:
-        """Return (low, high, weight) of any finite values, by the extended functions.
-
-        Between two points, low is that of the left one with its weight, high that of the right
-        one without its weight, weight 0; outside of the points they are exact.
-        """
-        x = np.asarray(values, dtype=np.float64)
-        low, high, weight = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
-        if not len(self):
-            return low, high, weight
-        v, lows, highs, weights = self.points
-        at = np.searchsorted(v, x)
-        right, left = np.minimum(at, len(self) - 1), np.maximum(at - 1, 0)
-        here = v[right] == x
-        low = np.where(here, lows[right], np.where(at > 0, lows[left] + weights[left], 0.0))
-        beyond = np.where(at < len(self), highs[right] - weights[right], self.total)
-        high = np.where(here, highs[right], np.where(at > 0, beyond, 0.0))
-        return low, high, np.where(here, weights[right], 0.0)
-
-    def quantile(self, q: float) -> float:
-        """Return a kept value whose rank is q of the total, up to half the error.
-
-        With d = q w(D) and the value x: r-(x) - eps w(D) / 2 <= d <= r+(x) + eps w(D) / 2.
-        """
-        if not len(self):
-            raise PsephosError("a summary of no rows has no quantile: give it rows.")
-        if not 0.0 <= q <= 1.0:
-            raise PsephosError(f"q={q}: a quantile is asked for by a share from 0 to 1.")
-        wanted = np.array([q * self.total])
-        return float(self.values[kernel.nearest(self.points, wanted)[0]])
-
     def bins(self, max_bins: int) -> tuple[_Floats, _Floats]:
         """Return the least and the greatest kept value of each of at most `max_bins` bins.
 
@@ -162,17 +126,6 @@ class QuantileSummary:
             return self.values, self.values
         first, last = kernel.even_bins(self.points, max_bins)
         return self.values[first], self.values[last]
-
-    def cuts(self, max_bins: int) -> _Floats:
-        """Return the thresholds between `bins`: each in the middle of the values on its sides."""
-        low, high = self.bins(max_bins)
-        return _middles(high[:-1], low[1:])
-
-
-def _middles(low: _Floats, high: _Floats) -> _Floats:
-    """Return thresholds t with low <= t < high."""
-    middle = low / 2.0 + high / 2.0
-    return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def _known(
