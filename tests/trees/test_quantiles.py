@@ -9,6 +9,13 @@ from psephos.trees.bins import Bins
 from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
 
 
+def error(s):
+    """The least share of the total by which the rank of a value may be uncertain."""
+    _, low, high, weight = s.points
+    between = high[1:] - low[:-1] - weight[1:] - weight[:-1]
+    return max((high - low - weight).max(), between.max(initial=0.0)) / s.total
+
+
 def columns(random_seed, n=20_000):
     rng = np.random.default_rng(random_seed)
     return {
@@ -25,45 +32,37 @@ def test_rows_that_do_not_count():
     whole = QuantileSummary.of(x, [1.0, 5.0, 2.0, 0.0, 0.5])
     assert whole.values.tolist() == [1.0, 3.0]
     assert whole.total == 3.5
-    assert whole.error == 0.0
+    assert error(whole) == 0.0
     none = QuantileSummary.of([np.nan, 2.0], [1.0, 0.0])
-    assert (len(none), none.total, none.error) == (0, 0.0, 0.0)
+    assert (len(none), none.total) == (0, 0.0)
     assert none.merge(whole) is whole
     assert whole.merge(none) is whole
-    assert none.cuts(8).tolist() == []
-    assert [float(a) for a in none.rank(2.0)] == [0.0, 0.0, 0.0]
+    assert [a.tolist() for a in none.bins(8)] == [[], []]
 
 
-def test_ranks_of_any_value():
-    s = QuantileSummary.of([1.0, 2.0, 2.0, 4.0])
-    low, high, weight = s.rank([0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 9.0])
-    assert low.tolist() == [0.0, 0.0, 1.0, 1.0, 3.0, 3.0, 4.0]
-    assert high.tolist() == [0.0, 1.0, 1.0, 3.0, 3.0, 4.0, 4.0]
-    assert weight.tolist() == [0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0]
-
-
-def test_cuts_of_few_values_part_all_of_them():
+def test_bins_of_few_values_part_all_of_them():
     s = QuantileSummary.of([5.0, 1.0, 1.0, 2.0])
-    assert s.cuts(3).tolist() == [1.5, 3.5]
-    assert s.cuts(2).tolist() == [1.5]  # half of the weight on each side
+    assert [a.tolist() for a in s.bins(3)] == [[1.0, 2.0, 5.0], [1.0, 2.0, 5.0]]
+    # half of the weight on each side
     assert [a.tolist() for a in s.bins(2)] == [[1.0, 2.0], [1.0, 5.0]]
-    near = np.nextafter(1.0, 2.0)
-    assert QuantileSummary.of([1.0, near]).cuts(2).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("name", ["normal", "counts", "zeros", "constant", "sorted"])
 @pytest.mark.parametrize("max_bin", [2, 7, 255])
-def test_cuts_part_the_weight(name, max_bin, random_seed):
+def test_bins_part_the_weight(name, max_bin, random_seed):
     x = columns(random_seed)[name]
-    cuts = QuantileSummary.of(x).cuts(max_bin)
-    assert len(cuts) <= max_bin - 1
-    assert (np.diff(cuts) > 0).all()
-    code = np.searchsorted(cuts, x)
+    low, high = QuantileSummary.of(x).bins(max_bin)
+    assert len(low) <= max_bin
+    assert (low <= high).all()
+    assert (high[:-1] < low[1:]).all()
+    code = np.searchsorted(high, x)
     for c in np.unique(code):
         own = x[code == c]
         heaviest = np.unique(own, return_counts=True)[1].max()
         assert len(own) <= heaviest + 2 * len(x) / max_bin
-    assert_array_equal(cuts, Bins.of(x[:, None], max_bins=max_bin).cuts(0))
+    bins = Bins.of(x[:, None], max_bins=max_bin)
+    assert_array_equal(low, bins.low)
+    assert_array_equal(high, bins.high)
 
 
 @pytest.mark.parametrize("name", ["normal", "counts", "zeros", "constant", "sorted"])
@@ -73,7 +72,7 @@ def test_a_stream_keeps_its_promise(name, random_seed):
     for block in np.array_split(x, 17):
         stream.push(block)
     found = stream.summary()
-    assert found.error <= 0.01
+    assert error(found) <= 0.01
     assert found.total == len(x)
     assert len(found) <= 8 * stream.b
     points, low, high, weight = found.points
@@ -98,7 +97,7 @@ def test_a_stream_does_not_see_blocks(random_seed):
         found.append(stream.summary().points)
     assert_array_equal(found[0], found[1])
     assert_array_equal(found[0], found[2])
-    assert 0.0 < QuantileSummary(found[0]).error <= 0.02
+    assert 0.0 < error(QuantileSummary(found[0])) <= 0.02
     assert_allclose(found[0][2, -1], w[~np.isnan(x)].sum(), rtol=1e-12)
 
 
@@ -116,14 +115,14 @@ def test_more_rows_than_expected_cost_error_and_say_so(random_seed):
     stream.push(x)
     found = stream.summary()
     assert found.total == len(x)
-    assert 0.0 < found.error <= len(stream._levels) / stream.b
+    assert 0.0 < error(found) <= len(stream._levels) / stream.b
 
 
 def test_merging_in_pairs(random_seed):
     x = np.random.default_rng(random_seed).standard_normal(5000)
     shards = [QuantileSummary.of(part) for part in np.array_split(x, 11)]
     assert_array_equal(merge_all(shards).points, QuantileSummary.of(x).points)
-    assert merge_all([s.prune(40) for s in shards], 40).error <= 5 / 40
+    assert error(merge_all([s.prune(40) for s in shards], 40)) <= 5 / 40
     assert len(merge_all([])) == 0
 
 
@@ -131,7 +130,6 @@ def test_it_is_an_array():
     s = QuantileSummary.of([1.0, 2.0, 5.0]).prune(2)
     for copy in (QuantileSummary(s.points.copy()), pickle.loads(pickle.dumps(s))):
         assert_array_equal(copy.points, s.points)
-        assert copy.quantile(1.0) == 5.0
 
 
 @pytest.mark.parametrize(
@@ -144,9 +142,7 @@ def test_it_is_an_array():
         (lambda: QuantileSummary.of([1.0], [1.0, 2.0]), "one column"),
         (lambda: QuantileSummary(np.zeros((3, 2))), "shape"),
         (lambda: QuantileSummary.of([1.0]).prune(0), "b=0"),
-        (lambda: QuantileSummary.of([1.0]).cuts(1), "max_bins=1"),
-        (lambda: QuantileSummary.of([1.0]).quantile(2.0), "q=2.0"),
-        (lambda: QuantileSummary.of([]).quantile(0.5), "no rows"),
+        (lambda: QuantileSummary.of([1.0]).bins(1), "max_bins=1"),
         (lambda: SummaryStream(0.0), "eps=0.0"),
     ],
 )

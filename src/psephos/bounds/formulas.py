@@ -28,16 +28,8 @@ def gibbs_kl(
 
     The risk of the vote is at most twice as much.
 
-    Parameters
-    ----------
-    risk : float
-        Gibbs risk on n rows, (1 - mean of y E_Q h) / 2.
-    divergence : float
-        KL(Q || P), in nats.
-    n : int
-    delta : float, default=0.05
-        The chance that the bound fails.
-    exact : bool, default=True
+    `risk`: Gibbs risk on n rows, (1 - mean of y E_Q h) / 2. `divergence`: KL(Q || P), in nats.
+    `delta`: the chance that the bound fails.
 
     References
     ----------
@@ -56,12 +48,8 @@ def tandem_kl(
 ) -> float:
     """Return 4 t with kl(loss || t) = (2 KL + ln(xi(n) / delta)) / n: the tandem bound of the vote.
 
-    Parameters
-    ----------
-    loss : float
-        Tandem loss: how often two voters drawn by Q are both wrong.
-    divergence, n, delta, exact
-        As in `gibbs_kl`.
+    `loss`: tandem loss: how often two voters drawn by Q are both wrong. `divergence`, `n`, `delta`,
+    `exact`: as in `gibbs_kl`.
 
     References
     ----------
@@ -74,12 +62,7 @@ def tandem_kl(
 def c_bound_value(risk: float, disagreement: float) -> float:
     """Return the C-bound 1 - (1 - 2 R)^2 / (1 - 2 d); 1 if R is 1/2 or more.
 
-    Parameters
-    ----------
-    risk : float
-        R, the Gibbs risk.
-    disagreement : float
-        d = (1 - E (E_Q h)^2) / 2; at most 2 R (1 - R).
+    `risk`: R, the Gibbs risk. `disagreement`: d = (1 - E (E_Q h)^2) / 2; at most 2 R (1 - R).
 
     References
     ----------
@@ -222,16 +205,11 @@ def sample_compression(
 
     Parameters
     ----------
-    risk : float
-        Gibbs risk on all n rows, of voters in [-1, 1].
-    divergence : float
-        KL(Q || P) of distributions over rows and messages.
-    n : int
-    size : int, default=3
-        lambda: of how many of the n rows a voter is a function.
-    delta : float, default=0.05
-    exact : bool, default=False
-        Whether xi(n - size) is used, as in theorem 2, or 2 sqrt(n - size), as in theorems 3 and 4.
+    risk : Gibbs risk on all n rows, of voters in [-1, 1]
+    divergence : KL(Q || P) of distributions over rows and messages
+    size : lambda: of how many of the n rows a voter is a function
+    exact : whether xi(n - size) is used, as in theorem 2, or 2 sqrt(n - size), as in theorems 3 and
+        4
 
     Examples
     --------

@@ -52,14 +52,8 @@ def bisected(allowed: Callable[[float], bool], inside: float, outside: float) ->
 def kl_inverse(q: float, most: float, *, upper: bool = True) -> float:
     """Return the greatest (or least) p with kl(q, p) <= most.
 
-    Parameters
-    ----------
-    q : float
-        A mean that was observed, in [0, 1].
-    most : float
-        What the divergence may be, at least 0.
-    upper : bool, default=True
-        Whether p is sought above q.
+    `q`: a mean that was observed, in [0, 1]. `most`: what the divergence may be, at least 0.
+    `upper`: whether p is sought above q.
 
     Examples
     --------

@@ -164,11 +164,6 @@ def losses(one: Asked) -> _Floats:
 
     In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
     vote is right.
-
-    Raises
-    ------
-    PsephosError
-        If a voter says more than one class's full share.
     """
     return np.concatenate([block for _, block in loss_blocks(one)])
 
@@ -190,13 +185,7 @@ def _refuse_unbounded(one: Asked, size: _Floats) -> None:
 def divergence_of(one: Asked, prior: Any, weights: _Floats) -> float:
     """Return KL(Q || P).
 
-    Parameters
-    ----------
-    one : Asked
-    prior : {'uniform', 'weights'} or array of shape (T,)
-        P.
-    weights : ndarray of shape (T,)
-        Q.
+    `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q.
     """
     if isinstance(prior, str):
         if prior not in ("uniform", "weights"):
@@ -249,11 +238,7 @@ def refuse_seen(one: Asked, what: str) -> str:
     themselves, or more) that this says nothing. Rows that equal all of them, in their order, are
     refused even then.
 
-    Parameters
-    ----------
-    one : Asked
-    what : str
-        What the rows must be, for the refusal.
+    `what`: what the rows must be, for the refusal.
     """
     found = kept_and_given(one)
     if found is None:

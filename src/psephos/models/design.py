@@ -12,21 +12,11 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Design:
-    """The columns of numbers that a table becomes.
+    """The columns of numbers that a table becomes."""
 
-    Parameters
-    ----------
-    source : ndarray of shape (P,), intp
-        The table's column each design column is made of.
-    level : ndarray of shape (P,)
-        The code it stands for; NaN: the number itself.
-    ptr : ndarray of shape (p + 1,), intp
-        Where the design columns of each column of the table begin.
-    """
-
-    source: NDArray[np.intp]
-    level: _Floats
-    ptr: NDArray[np.intp]
+    source: NDArray[np.intp]  # (P,); the table's column each design column is made of
+    level: _Floats  # (P,); the code it stands for; NaN: the number itself
+    ptr: NDArray[np.intp]  # (p + 1,); where the design columns of each column of the table begin
 
     @classmethod
     def of(cls, n_codes: NDArray[np.intp], X: _Floats) -> "Design":

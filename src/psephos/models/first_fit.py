@@ -27,22 +27,13 @@ _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
 @register
 @dataclass(frozen=True)
 class FirstFit:
-    """Digests of what members were fitted on, and with what parameters.
-
-    Parameters
-    ----------
-    rows : tuple of str
-        Of X; of X and y; of these and the weights; of these and the groups. Empty: not known.
-    settings : tuple of str
-        ``name=digest`` of each parameter that must stay.
-    since : str, default=''
-        What was done to the model since, in words: it then cannot go on.
-    """
+    """Digests of what members were fitted on, and with what parameters."""
 
     tag: ClassVar[str] = "first fit"
+    # of X; of X and y; of these and the weights; of these and the groups. Empty: not known.
     rows: tuple[str, ...]
-    settings: tuple[str, ...]
-    since: str = ""
+    settings: tuple[str, ...]  # ``name=digest`` of each parameter that must stay
+    since: str = ""  # what was done to the model since, in words: it then cannot go on
 
     def __post_init__(self) -> None:
         check(len(self.rows) in (0, len(_ROWS)), "what the first fit was of")
@@ -53,15 +44,8 @@ class FirstFit:
     ) -> Self:
         """Return the digests of a fit.
 
-        Parameters
-        ----------
-        model : estimator
-        X : array or sparse table of shape (n, p)
-        y : array of shape (n,)
-            Codes of classes, or numbers.
-        weight, groups : array of shape (n,) or None
-        ordered : bool, default=False
-            Whether the order of the rows counts.
+        `X` array or sparse table of shape (n, p); `y` (n,): codes of classes, or numbers. `weight`,
+        `groups` (n,) or None; `ordered`: whether the order of the rows counts.
         """
         marks = _marks_of(X)
         found = [_digest(marks, ordered)]

@@ -35,12 +35,6 @@ def make_splits(
     splitter is asked once; pairs of row positions are taken as they are. `y` are class codes, or
     numbers where `n_classes` is 0; `classes` are labels for messages (default: the codes).
 
-    Raises
-    ------
-    PsephosError
-        If a class or the groups are too few for the folds, a split has no training or test row,
-        shares rows between them, or trains without one of the classes.
-
     Warns
     -----
     UserWarning

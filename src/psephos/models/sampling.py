@@ -46,13 +46,7 @@ class Draw:
 
 
 def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit | None) -> Any:
-    """Return what is kept of the draws of the members (a word) that a warm start goes on from.
-
-    Raises
-    ------
-    PsephosError
-        If there are more members than are asked for, or rows, labels, weights or parameters differ.
-    """
+    """Return what is kept of the draws of the members (a word) that a warm start goes on from."""
     memory: Any = model.memory_
     if len(memory.seeds) > model.n_estimators:
         raise PsephosError(

@@ -19,16 +19,11 @@ class Adam:
 
     Parameters
     ----------
-    parameters : sequence of arrays
-        Of NumPy or any library of the array API standard.
-    learning_rate : float, default=1e-3
-    beta1, beta2, eps : float, default=.9, .999, 1e-8
-    weight_decay : float, default=0.0
-    shared : sequence of bool, default=()
-        Arrays whose entries take steps of one size, so that a proximal step on a norm of theirs is
-        exact: AdaMax (the same, algorithm 2) with ``u = max(beta2 u, |g|)`` of the column of
-        greatest root mean square |g|, columns being the last axis, and ``m / (1 - beta1^t) / (u +
-        eps)`` the step. Empty: none.
+    parameters : sequence of arrays; of NumPy or any library of the array API standard
+    shared : arrays whose entries take steps of one size, so that a proximal step on a norm of
+        theirs is exact: AdaMax (the same, algorithm 2) with ``u = max(beta2 u, |g|)`` of the column
+        of greatest root mean square |g|, columns being the last axis, and ``m / (1 - beta1^t) / (u
+        + eps)`` the step. Empty: none.
 
     References
     ----------

@@ -10,13 +10,7 @@ __all__ = ["like", "namespace", "on_device", "on_host"]
 
 
 def namespace(array: Any) -> Any:
-    """Return the functions of an array's library, by the names of the array API standard.
-
-    Raises
-    ------
-    PsephosError
-        If the library is none of the standard.
-    """
+    """Return the functions of an array's library, by the names of the array API standard."""
     if isinstance(array, np.ndarray):
         return np
     try:
@@ -44,13 +38,7 @@ def on_host(array: Any) -> Any:
 
 
 def on_device(host: Any, device: str) -> Any:
-    """Return a copy of a NumPy array as one of PyTorch on a device; for 'cpu' the array itself.
-
-    Raises
-    ------
-    PsephosError
-        If PyTorch is not installed, or has no such device.
-    """
+    """Return a copy of a NumPy array as one of PyTorch on a device; for 'cpu' the array itself."""
     if device == "cpu":
         return host
     try:

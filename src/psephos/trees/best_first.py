@@ -39,14 +39,11 @@ def best_first(grown: Grown, max_leaf_nodes: int, alpha: float, *, regression: b
 
     Parameters
     ----------
-    grown : Grown
-        The whole tree, nothing cut off it.
-    max_leaf_nodes : int
-        At least 1. Of splits of equal worth the one nearer to the front of the tables is made.
-    alpha : float
-        Risk that a split must save, as in `grow_tree`; at 0 nothing is cut.
-    regression : bool
-        Worth is a share of the node's risk.
+    grown : the whole tree, nothing cut off it
+    max_leaf_nodes : at least 1. Of splits of equal worth the one nearer to the front of the tables
+        is made.
+    alpha : risk that a split must save, as in `grow_tree`; at 0 nothing is cut
+    regression : worth is a share of the node's risk
     """
     whole, real = grown.whole.copy(), grown.real.copy()
     inner = whole[:, CHILD] > 0

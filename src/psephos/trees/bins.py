@@ -29,25 +29,18 @@ class Bins:
     In a categorical column the code is the category's, if there are at most 255. Of more, the 254
     of most weight (of equal ones the first) keep a bin of their own, in their order, and all
     others share the last: no split separates them. Nothing is left out.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (p, n), uint8
-    n_bins : ndarray of shape (p,), int64
-        Bins of known values.
-    ptr : ndarray of shape (p + 1,), int64
-        Where each column's bins stand in `low` and `high`; a categorical column has none there.
-    low, high : ndarray of shape (ptr[-1],)
-        The least and the greatest value of each bin; one array where every value has its own.
-    categories : dict of int to ndarray of shape (n_codes,), uint8
-        The bin of each code of a categorical column.
     """
 
-    codes: NDArray[np.uint8]
-    n_bins: NDArray[np.int64]
+    codes: NDArray[np.uint8]  # (p, n)
+    n_bins: NDArray[np.int64]  # (p,); bins of known values
+    # (p + 1,); where each column's bins stand in `low` and `high`; a categorical column has none
+    # there
     ptr: NDArray[np.int64]
+    # `low`, `high`: (ptr[-1],); the least and the greatest value of each bin; one array where every
+    # value has its own
     low: _Floats
     high: _Floats
+    # (n_codes,) uint8 each; the bin of each code of a categorical column
     categories: Mapping[int, NDArray[np.uint8]]
 
     @classmethod
@@ -63,17 +56,12 @@ class Bins:
 
         Parameters
         ----------
-        values : ndarray or CSC array of shape (n, p), float64 or float32
-            NaN is missing; codes in categorical columns. A sparse table is read a few columns at
-            a time.
-        n_codes : dict of int to int, default=None
-            The number of codes of each categorical column.
-        weight : ndarray of shape (n,), default=None
-            Positive weights of the rows, for bins of equal weight.
-        max_bins : int, default=255
-            Most bins of a numeric column, 2 to 255.
-        n_jobs : int, default=None
-            Threads over blocks of columns; the bins do not depend on it.
+        values : ndarray or CSC array of shape (n, p), float64 or float32; NaN is missing; codes in
+            categorical columns. A sparse table is read a few columns at a time.
+        n_codes : the number of codes of each categorical column
+        weight : (n,); positive weights of the rows, for bins of equal weight
+        max_bins : most bins of a numeric column, 2 to 255
+        n_jobs : threads over blocks of columns; the bins do not depend on it
         """
         n, p = values.shape
         codes, n_bins = np.empty((p, n), np.uint8), np.zeros(p, np.int64)

@@ -31,19 +31,7 @@ _DEVIATES = (
 
 @dataclass(frozen=True)
 class C45Options:
-    """How a tree of C4.5 is grown and pruned; see `psephos.C45Classifier`.
-
-    Parameters
-    ----------
-    release : {'j48', 'c45'}
-        The program whose behaviour is meant: Weka's J48, or C4.5 release 8.
-    by_gain : bool
-        Splits are compared by their gain, not by the gain ratio.
-    grouped : bool
-        One branch for each group of categories.
-    gap : float
-        Values that differ by no more than this are not cut apart.
-    """
+    """How a tree of C4.5 is grown and pruned; see `psephos.C45Classifier`."""
 
     least: float = 2.0
     confidence: float = 0.25
@@ -54,10 +42,11 @@ class C45Options:
     collapse: bool = True
     actual_split_value: bool = True
     laplace: bool = False
+    # {'j48', 'c45'}; the program whose behaviour is meant: Weka's J48, or C4.5 release 8
     release: str = "j48"
-    by_gain: bool = False
-    grouped: bool = False
-    gap: float = 0.0
+    by_gain: bool = False  # splits are compared by their gain, not by the gain ratio
+    grouped: bool = False  # one branch for each group of categories
+    gap: float = 0.0  # values that differ by no more than this are not cut apart
 
     def limit(self) -> Limit:
         """Return what the pessimistic errors depend on."""
@@ -81,29 +70,15 @@ def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Training:
-    """A training table as the kernels read it.
+    """A training table as the kernels read it."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (p, n)
-        Column by column; a column of categories holds places in its `kept`.
-    y, weight : ndarray of shape (n,)
-    n_classes : int
-    n_codes : mapping of int to int
-        Codes of each column of categories.
-    kept : mapping of int to ndarray
-        Those of them that count as such.
-    total : float
-        Weight of the whole table.
-    """
-
-    X: _Floats
-    y: NDArray[np.int64]
-    weight: _Floats
+    X: _Floats  # (p, n); column by column; a column of categories holds places in its `kept`
+    y: NDArray[np.int64]  # (n,)
+    weight: _Floats  # (n,)
     n_classes: int
-    n_codes: Mapping[int, int]
-    kept: Mapping[int, NDArray[np.intp]]
-    total: float
+    n_codes: Mapping[int, int]  # codes of each column of categories
+    kept: Mapping[int, NDArray[np.intp]]  # those of them that count as such
+    total: float  # weight of the whole table
 
     @classmethod
     def of(
@@ -147,24 +122,12 @@ def grow_c45(
 
     Parameters
     ----------
-    values : ndarray of shape (n, p)
-        NaN is missing; codes in columns of categories.
-    y : ndarray of shape (n,)
-        Class indices.
-    weight : ndarray of shape (n,)
-        Above 0.
-    n_classes : int
-        K, declared: a class without rows counts.
-    n_codes : mapping of int to int
-        Codes of each column of categories, declared: a code without rows is an empty branch.
-    options : C45Options
-    found : collection of int, default=()
-        Columns whose codes nobody declared: there a code without rows is no code.
-
-    Raises
-    ------
-    PsephosError
-        If a column has too many categories to be grouped.
+    values : (n, p); NaN is missing; codes in columns of categories
+    y : (n,); class indices
+    weight : (n,); above 0
+    n_classes : K, declared: a class without rows counts
+    n_codes : codes of each column of categories, declared: a code without rows is an empty branch
+    found : columns whose codes nobody declared: there a code without rows is no code
     """
     data = Training.of(values, y, weight, n_classes, n_codes, options, found)
     nodes = grown(data, options)

@@ -99,16 +99,12 @@ def find_rules(
 
     Parameters
     ----------
-    tree : Tree
-        Grown on the table (release 8), not pruned.
-    X : ndarray of shape (n, p)
-    y, weight : ndarray of shape (n,)
-    n_codes : dict of int to int
-        Codes of each column of categories.
-    limit : Limit
-        Of pessimistic errors.
-    generator : Generator
-        Draws the starts of the search where a class has more than ten rules.
+    tree : grown on the table (release 8), not pruned
+    X : (n, p)
+    y, weight : (n,)
+    n_codes : codes of each column of categories
+    limit : of pessimistic errors
+    generator : draws the starts of the search where a class has more than ten rules
     """
     data = _Data(X, y, weight, tree.counts.shape[1], n_codes)
     found: dict[tuple[frozenset[RuleTest], int], Rule] = {}

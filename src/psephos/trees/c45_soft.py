@@ -59,12 +59,8 @@ def soften(tree: Tree, values: _Floats, y: NDArray[np.intp], weight: _Floats) ->
     says; the rows are those that the tree with its hard thresholds sends there, and the answers
     below are those of hard thresholds.
 
-    Parameters
-    ----------
-    tree : Tree
-        Grown and pruned on the table; its values are class shares.
-    values : ndarray of shape (n, p)
-    y, weight : ndarray of shape (n,)
+    `tree`: grown and pruned on the table; its values are class shares. `values` (n, p); `y`,
+    `weight` (n,).
     """
     given = {field.name: getattr(tree, field.name) for field in fields(Tree)}
     lower, upper = tree.threshold.copy(), tree.threshold.copy()
@@ -108,13 +104,8 @@ def soft_bounds(
     value.) Where no value lies beyond the threshold, or it may not be moved down, the bound is the
     threshold.
 
-    Parameters
-    ----------
-    x, weight : ndarray of shape (n,)
-        Of the rows of known value.
-    wrong : ndarray of shape (n, 2), bool
-        Whether the answer of the first branch, and of the second, is wrong.
-    threshold : float
+    `x`, `weight` (n,): of the rows of known value. `wrong` (n, 2) bool: whether the answer of the
+    first branch, and of the second, is wrong.
     """
     held, place = np.unique(x, return_inverse=True)
     first, second = (np.bincount(place, weight * side, len(held)) for side in wrong.T)

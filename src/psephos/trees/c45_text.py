@@ -23,14 +23,7 @@ def c45_text(
     how much of it is of other classes. A leaf that none reached has its parent's class. Behind a
     soft threshold stand, in square brackets, the values between which it is soft.
 
-    Parameters
-    ----------
-    tree : Tree
-    names : sequence of str
-        Of the table's columns.
-    levels : mapping of int to sequence of str
-        Words of the codes of each column of categories.
-    classes : sequence of str
+    `names`: of the table's columns. `levels`: words of the codes of each column of categories.
     """
     if tree.n_children[0] == 0:
         return _leaf_words(tree, 0, 0, classes).removeprefix(": ")

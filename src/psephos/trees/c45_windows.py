@@ -42,15 +42,12 @@ def grow_windowed(
 
     Parameters
     ----------
-    values, y, weight, n_classes, n_codes, options, found
-        As for `psephos.trees.c45.grow_c45`. Thresholds are values of the whole table, and so is
-        the number of rows that the number of a column's categories is compared with.
-    trials : iterable of Generator
-        One for each trial; at least one.
-    size : int, default=None
-        Rows of the first window; None: the greater of n / 5 and 2 sqrt(n).
-    increment : int, default=None
-        None: a fifth of the first window, at least 1.
+    values, y, weight, n_classes, n_codes, options, found : as for `psephos.trees.c45.grow_c45`.
+        Thresholds are values of the whole table, and so is the number of rows that the number of a
+        column's categories is compared with.
+    trials : one for each trial; at least one
+    size : rows of the first window; None: the greater of n / 5 and 2 sqrt(n)
+    increment : None: a fifth of the first window, at least 1
     """
     data = Training.of(values, y, weight, n_classes, n_codes, options, found)
     n, limit = len(data.y), options.limit()

@@ -165,15 +165,8 @@ def grow_tree(
 ) -> Grown:
     """Grow a tree on some rows.
 
-    Parameters
-    ----------
-    data : CartData
-    settings : CartSettings
-    rows : ndarray of int32
-    alpha : float
-        Risk that a split must save.
-    reuse : bool, default=False
-        The sorted entries are not needed again: a tree of all rows divides them in place.
+    `rows` int32; `alpha`: risk that a split must save. `reuse`: the sorted entries are not needed
+    again: a tree of all rows divides them in place.
     """
     cart, presorted = data.cart, data.sorted
     keys, known = presorted.keys, presorted.known

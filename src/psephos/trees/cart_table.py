@@ -87,21 +87,9 @@ def cross_validate(
     For each fold a tree is grown on the other rows, with complexities in proportion to their
     weight; every row left out is run down it once per row of the table.
 
-    Parameters
-    ----------
-    data : CartData
-    settings : CartSettings
-    table : Prunings
-    values : callable
-        ``values(rows, columns)`` is that part of the table, dense.
-    folds : ndarray of shape (n,)
-        The fold in which each row is left out.
-    n_jobs : int or None
-    risk : float
-        The root's.
+    `values`: ``values(rows, columns)`` is that part of the table, dense. `folds` (n,): the fold in
+    which each row is left out. `risk`: the root's.
 
-    Notes
-    -----
     With e_i the loss of row i times rho of its class (or the squared error), W the weight::
 
         xerror = sum_i w_i e_i / risk

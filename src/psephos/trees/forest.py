@@ -35,62 +35,33 @@ _CRITERIA = {
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of many trees in one row each; children follow their parent.
+    """The nodes of many trees in one row each; children follow their parent."""
 
-    Parameters
-    ----------
-    root : ndarray of shape (T,), intp
-        The first node of each tree.
-    column : ndarray of shape (nodes,), intp
-        -1 at a leaf.
-    threshold : ndarray of shape (nodes,)
-        Of a numeric rule, ``value <= threshold`` goes to the first child; else NaN.
-    missing_left : ndarray of shape (nodes,), bool
-    first, second : ndarray of shape (nodes,), intp
-        The children; 0 at a leaf.
-    answer : ndarray of shape (nodes,), intp
-        Of a leaf, its row of `Forest.answers`; else -1.
-    category_ptr : ndarray of shape (nodes + 1,), intp, or empty if no rule is on categories
-    category_left : ndarray, bool
-        ``category_left[category_ptr[i]:category_ptr[i + 1]][code]``: the code goes to the first.
-    """
-
-    root: NDArray[np.intp]
-    column: NDArray[np.intp]
+    root: NDArray[np.intp]  # (T,); the first node of each tree
+    column: NDArray[np.intp]  # (nodes,); -1 at a leaf
+    # (nodes,); of a numeric rule, ``value <= threshold`` goes to the first child; else NaN
     threshold: _Floats
-    missing_left: NDArray[np.bool_]
+    missing_left: NDArray[np.bool_]  # (nodes,)
+    # `first`, `second`: (nodes,); the children; 0 at a leaf
     first: NDArray[np.intp]
     second: NDArray[np.intp]
-    answer: NDArray[np.intp]
-    category_ptr: NDArray[np.intp]
+    answer: NDArray[np.intp]  # (nodes,); of a leaf, its row of `Forest.answers`; else -1
+    category_ptr: NDArray[np.intp]  # (nodes + 1,) intp, or empty if no rule is on categories
+    # ``category_left[category_ptr[i]:category_ptr[i + 1]][code]``: the code goes to the first
     category_left: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Grown trees.
+    """Grown trees."""
 
-    Parameters
-    ----------
-    bins : Bins or Unbinned
-        The columns that they were grown on.
-    first : ndarray of shape (m,), int64
-        The rows of `bins` that they were grown on, in the order of the draws.
-    trees : sequence of Grown
-    n_classes : int
-        0 for numbers.
-    center : float
-        What was taken from the numbers before.
-    named : bool
-        A leaf of one class names it: such leaves share one answer a class.
-    """
-
-    bins: Bins | Unbinned
+    bins: Bins | Unbinned  # the columns that they were grown on
+    # (m,); the rows of `bins` that they were grown on, in the order of the draws
     first: NDArray[np.int64]
     trees: Sequence[Grown]
-    n_classes: int
-    center: float
-    named: bool
+    n_classes: int  # 0 for numbers
+    center: float  # what was taken from the numbers before
+    named: bool  # a leaf of one class names it: such leaves share one answer a class
 
     def answers(self) -> _Floats:
         """Return (rows, C): class shares, or the mean number (C = 1), of leaves.
@@ -198,22 +169,14 @@ def grow_forest(
 
     Parameters
     ----------
-    rows : Rows
-        `y` holds class codes, or numbers.
-    n_classes : int
-        0 for numbers.
+    rows : `y` holds class codes, or numbers
+    n_classes : 0 for numbers
     criterion : {'gini', 'entropy', 'squared_error', 'poisson'}
-    rule : Rule
-        Its rows are those of the table, or the copies drawn: what weights count, if they do.
-    seeds : ndarray of shape (T,), uint64
-        Of the draws of rows; those of columns and cuts follow from it.
-    draws : Draws or None
-        None: every tree is grown on all rows.
-    n_jobs : int, default=None
-    least_share : float, default=0.0
-        Least share of a tree's weight on either side of a cut.
-    random : bool, default=False
-        Cuts of extra trees: one a column, at a random place. Only these are made of rows whose
+    rule : its rows are those of the table, or the copies drawn: what weights count, if they do
+    seeds : (T,) uint64; of the draws of rows; those of columns and cuts follow from it
+    draws : None: every tree is grown on all rows
+    least_share : least share of a tree's weight on either side of a cut
+    random : cuts of extra trees: one a column, at a random place. Only these are made of rows whose
         columns are not binned.
     """
     bins, m, center = rows.bins, len(rows.mass), 0.0

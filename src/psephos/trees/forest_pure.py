@@ -51,15 +51,8 @@ class PureTree(NamedTuple):
     ) -> _Floats:
         """Return (nodes, n_classes): class shares of the rows in each cell, even where none is.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, p)
-        y, weight : ndarray of shape (n,)
-        column : ndarray of shape (d,)
-            The columns of X that are the coordinates.
-        threshold : ndarray of shape (nodes,)
-            The cuts in the units of X.
-        n_classes : int
+        `X` (n, p); `y`, `weight` (n,); `column` (d,): the columns of X that are the coordinates.
+        `threshold` (nodes,): the cuts in the units of X.
         """
         sums = np.zeros((len(self.cut), n_classes))
         count_cells(X, y, weight, column, self.link, threshold, self.missing_left, sums)

@@ -29,15 +29,9 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Unbinned:
-    """A dense table of numbers whose columns are looked at as they are, in place of `Bins`.
+    """A dense table of numbers whose columns are looked at as they are, in place of `Bins`."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (p, n), float64 or float32
-        The values, a column after the other.
-    """
-
-    codes: NDArray[Any]
+    codes: NDArray[Any]  # (p, n) float64 or float32; the values, a column after the other
     categories: ClassVar[Mapping[int, NDArray[np.uint8]]] = {}
     low: ClassVar[_Floats] = np.empty(0)
     high: ClassVar[_Floats] = np.empty(0)
@@ -95,32 +89,18 @@ class Rows:
     Rows of equal codes (or values) and answer are one row of added weight, and the rows are in the
     order of a hash of these: so a row of weight 2 is the row given twice, whatever is drawn by
     number. Rows that are to be counted, and whose weights are no counts, stay apart.
-
-    Parameters
-    ----------
-    bins : Bins or Unbinned
-        Of all rows of the table.
-    first : ndarray of shape (m,), int64
-        Where each of the m distinct ones stands in the codes of `bins`: of `Bins` the first row of
-        the table that is it, else the distinct rows stand first.
-    y : ndarray of shape (m,)
-    mass : ndarray of shape (m,)
-        Their weights.
-    group : ndarray of shape (n,), int64
-        Which of them each row of the table is.
-    number : float
-        How many rows these are: the sum of weights that are whole numbers; else those of the table.
-    counts : bool
-        The weights given are whole numbers, below 2^31 together: each is so many rows.
     """
 
-    bins: Bins | Unbinned
+    bins: Bins | Unbinned  # of all rows of the table
+    # (m,); where each of the m distinct ones stands in the codes of `bins`: of `Bins` the first row
+    # of the table that is it, else the distinct rows stand first
     first: NDArray[np.int64]
-    y: NDArray[Any]
-    mass: _Floats
-    group: NDArray[np.int64]
+    y: NDArray[Any]  # (m,)
+    mass: _Floats  # (m,); their weights
+    group: NDArray[np.int64]  # (n,); which of them each row of the table is
+    # how many rows these are: the sum of weights that are whole numbers; else those of the table
     number: float
-    counts: bool
+    counts: bool  # the weights given are whole numbers, below 2^31 together: each is so many rows
 
     @classmethod
     def of(
@@ -176,11 +156,6 @@ class Rows:
 
         Where all weights are whole numbers they are counts: `max_samples` (None: 1.0) is a share
         of their sum; else of the number of rows given. A whole number is itself.
-
-        Raises
-        ------
-        PsephosError
-            If there are 2^31 or more.
         """
         if isinstance(max_samples, int | np.integer):
             draws = int(max_samples)
@@ -206,12 +181,7 @@ def _is_whole(weight: _Floats) -> bool:
 class Draws:
     """Bootstrap samples of weighted rows, each of its own seed, made again whenever asked for.
 
-    Parameters
-    ----------
-    mass : ndarray of shape (m,)
-        The weights by which rows are drawn.
-    size : int
-        Draws a sample.
+    `mass` (m,): the weights by which rows are drawn. `size`: draws a sample.
     """
 
     def __init__(self, mass: _Floats, size: int) -> None:

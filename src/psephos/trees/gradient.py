@@ -29,27 +29,13 @@ _NEAR = 1e-9  # means nearer to each other: it is looked whether all residuals a
 
 @dataclass(frozen=True)
 class Limits:
-    """What limits a tree; all weights are sums of row weights.
-
-    Parameters
-    ----------
-    max_depth : int or None
-    min_leaf : float
-        Least weight on either side of a split; 0: any row will do.
-    min_leaf_share : float
-        Least share of the tree's weight on either side.
-    min_split : float
-        Least weight of a node that is split; 0: any.
-    min_decrease : float
-        Least fall of the sum of squares, as a share of the tree's weight.
-    max_leaves : int or None
-    """
+    """What limits a tree; all weights are sums of row weights."""
 
     max_depth: int | None = 3
-    min_leaf: float = 0.0
-    min_leaf_share: float = 0.0
-    min_split: float = 0.0
-    min_decrease: float = 0.0
+    min_leaf: float = 0.0  # least weight on either side of a split; 0: any row will do
+    min_leaf_share: float = 0.0  # least share of the tree's weight on either side
+    min_split: float = 0.0  # least weight of a node that is split; 0: any
+    min_decrease: float = 0.0  # least fall of the sum of squares, as a share of the tree's weight
     max_leaves: int | None = None
 
 
@@ -66,16 +52,11 @@ class SquaresGrower:
 
     Parameters
     ----------
-    values : ndarray of shape (p, n), float32 or float64
-        Cuts are middles in that type (of bins, in float64).
-    n_codes : dict of int to int
-        Codes of the categorical columns.
-    weight : ndarray of shape (n,)
-    limits : Limits
+    values : (p, n) float32 or float64; cuts are middles in that type (of bins, in float64)
+    n_codes : codes of the categorical columns
+    weight : (n,)
     method : {'exact', 'hist'}
-    max_bin : int
-        Bins of a column, the one for missing values among them; not used by 'exact'.
-    n_jobs : int or None
+    max_bin : bins of a column, the one for missing values among them; not used by 'exact'
     """
 
     def __init__(
@@ -176,8 +157,7 @@ def _cut_back(tree: NewtonTree, gain: _Floats, max_leaves: int | None) -> _Whole
 
     Returns
     -------
-    own : ndarray of shape (nodes,)
-        The leaf that each old leaf is now part of.
+    own : (nodes,); the leaf that each old leaf is now part of
     """
     own = np.arange(tree.n_nodes)
     inner = np.flatnonzero(tree.feature >= 0)

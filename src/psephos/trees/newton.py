@@ -20,24 +20,14 @@ _LEAST_LOSS = np.float32(1e-6)  # a split must gain more
 
 @dataclass(frozen=True)
 class Growth:
-    """What limits a tree.
-
-    Parameters
-    ----------
-    penalty : Penalty
-    max_depth : int
-    directions : ndarray of shape (p,), int64
-        1: the answer must not fall as the column grows; -1: not rise; 0: it may do both.
-    max_leaves : int, default=None
-        None: as many as the depth allows.
-    best_first : bool, default=False
-        The leaf that gains most is split first; else those of one level before those of the next.
-    """
+    """What limits a tree."""
 
     penalty: Penalty
     max_depth: int
+    # (p,); 1: the answer must not fall as the column grows; -1: not rise; 0: it may do both
     directions: NDArray[np.int64]
-    max_leaves: int | None = None
+    max_leaves: int | None = None  # None: as many as the depth allows
+    # the leaf that gains most is split first; else those of one level before those of the next
     best_first: bool = False
 
     @property
@@ -48,28 +38,16 @@ class Growth:
 
 @dataclass(frozen=True)
 class Draws:
-    """Which rows and columns a tree sees.
+    """Which rows and columns a tree sees."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n,), bool
-    tree : ndarray
-        Columns of the tree, increasing.
-    by_level, by_node : float
-        Shares of them drawn anew for each level, and of those for each node.
-    rng : Generator or None
-        None where both shares are 1.
-    ties : int
-        Seed of the draws among columns of equal gain; 0: the lowest is taken.
-    """
-
-    rows: NDArray[np.bool_]
-    tree: _Whole
+    rows: NDArray[np.bool_]  # (n,)
+    tree: _Whole  # columns of the tree, increasing
+    # `by_level`, `by_node`: shares of them drawn anew for each level, and of those for each node
     by_level: float = 1.0
     by_node: float = 1.0
-    rng: np.random.Generator | None = None
+    rng: np.random.Generator | None = None  # None where both shares are 1
     n_features: int = 0
-    ties: int = 0
+    ties: int = 0  # seed of the draws among columns of equal gain; 0: the lowest is taken
     _levels: dict[int, _Whole] = field(default_factory=dict[int, _Whole])
 
     def level(self, depth: int) -> _Whole:
@@ -116,44 +94,24 @@ class Found(NamedTuple):
 
 @dataclass
 class NewtonTree:
-    """A tree as it grows: nodes in the order they were made, both children of a node together.
-
-    Parameters
-    ----------
-    growth : Growth
-    feature : ndarray of shape (nodes,)
-        Column of a split, -1 at a leaf.
-    threshold : ndarray of shape (nodes,), float32 or float64
-        Rows with ``value < threshold`` go to the first child; in the type in which values are
-        compared.
-    missing_left : ndarray of shape (nodes,), bool
-    first : ndarray of shape (nodes,)
-        The first child; the second is the next node.
-    loss : ndarray of shape (nodes,), float32
-        What the split gained.
-    weight : ndarray of shape (nodes,), float32
-        What the node would say as a leaf, before shrinkage.
-    cover : ndarray of shape (nodes,)
-        Sum of hessians.
-    low, high : ndarray of shape (nodes,), float32
-        Bounds of weights, from columns with a direction.
-    sets : dict of int to ndarray of shape (n_codes,), bool
-        Codes that go to the first child, of nodes that split on categories.
-    answer : ndarray of shape (nodes,), float32
-        The node's value as a leaf: the weight, shrunk; empty while the tree grows.
-    """
+    """A tree as it grows: nodes in the order they were made, both children of a node together."""
 
     growth: Growth
-    feature: _Whole
+    feature: _Whole  # (nodes,); column of a split, -1 at a leaf
+    # (nodes,) float32 or float64; rows with ``value < threshold`` go to the first child; in the
+    # type in which values are compared
     threshold: NDArray[Any]
-    missing_left: NDArray[np.bool_]
-    first: _Whole
-    loss: _Singles
-    weight: _Singles
-    cover: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]  # (nodes,)
+    first: _Whole  # (nodes,); the first child; the second is the next node
+    loss: _Singles  # (nodes,); what the split gained
+    weight: _Singles  # (nodes,); what the node would say as a leaf, before shrinkage
+    cover: NDArray[np.float64]  # (nodes,); sum of hessians
+    # `low`, `high`: (nodes,); bounds of weights, from columns with a direction
     low: _Singles
     high: _Singles
+    # (n_codes,) bool each; codes that go to the first child, of nodes that split on categories
     sets: dict[int, NDArray[np.bool_]] = field(default_factory=dict[int, NDArray[np.bool_]])
+    # (nodes,); the node's value as a leaf: the weight, shrunk; empty while the tree grows
     answer: _Singles = field(default_factory=lambda: np.empty(0, np.float32))
 
     @classmethod
@@ -262,8 +220,7 @@ def prune(tree: NewtonTree, gamma: float) -> _Whole:
 
     Returns
     -------
-    own : ndarray of shape (nodes,)
-        The leaf that each old leaf is now part of.
+    own : (nodes,); the leaf that each old leaf is now part of
     """
     own = np.arange(tree.n_nodes)
     undone: list[int] = []

@@ -32,31 +32,16 @@ _CHUNK = 2**17  # numbers sorted at once: their keys stay in the second-level ca
 
 @dataclass(frozen=True)
 class SortedTable:
-    """Columns in float32 or float64 and the order of each.
+    """Columns in float32 or float64 and the order of each."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (p, n), float32 or float64
-    order : ndarray of shape (p, n), uint16 or uint32
-        Rows by value, ties by row, the missing last.
-    known : ndarray of shape (p,)
-        Numbers that are not missing; 0 in a categorical column.
-    codes : ndarray of shape (p, n), uint8
-        Numbers of values in columns of few; the missing have the number after the last.
-    levels : ndarray of shape (p, 255), of the type of `values`
-        Those values.
-    n_levels : ndarray of shape (p,)
-        How many there are; 0 in other columns.
-    n_codes : dict of int to int
-        Codes of the categorical columns.
-    """
-
-    values: NDArray[Any]
-    order: NDArray[Any]
-    known: NDArray[np.int64]
+    values: NDArray[Any]  # (p, n) float32 or float64
+    order: NDArray[Any]  # (p, n) uint16 or uint32; rows by value, ties by row, the missing last
+    known: NDArray[np.int64]  # (p,); numbers that are not missing; 0 in a categorical column
+    # (p, n); numbers of values in columns of few; the missing have the number after the last
     codes: NDArray[np.uint8]
-    levels: NDArray[Any]
-    n_levels: NDArray[np.int64]
+    levels: NDArray[Any]  # (p, 255) of the type of `values`; those values
+    n_levels: NDArray[np.int64]  # (p,); how many there are; 0 in other columns
+    # codes of the categorical columns
     n_codes: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
@@ -139,22 +124,13 @@ def grow_exact(
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree.
 
-    Parameters
-    ----------
-    table : SortedTable
-    gh : ndarray of shape (n, 2), float32 or float64
-        Gradients and hessians.
-    growth : Growth
-        What limits the tree.
-    draws : Draws
-        Which rows and columns it sees.
+    `gh` (n, 2) float32 or float64: gradients and hessians. `growth`: what limits the tree. `draws`:
+    which rows and columns it sees.
 
     Returns
     -------
-    tree : NewtonTree
-        Not pruned.
-    position : ndarray of shape (n,)
-        The leaf of every row, rows that were left out among them.
+    tree : not pruned
+    position : (n,); the leaf of every row, rows that were left out among them
     """
     n, gh = len(gh), np.ascontiguousarray(gh, dtype=np.float64)
     tree = NewtonTree.root_alone(growth, table.values.dtype)

@@ -29,13 +29,11 @@ def grower(
 
     Parameters
     ----------
-    model : estimator
-        Its `tree_method`, `proposal`, `max_bin`, `gamma`, `learning_rate` and `n_jobs` are read.
-    values : ndarray of shape (p, n)
-    n_codes : dict of int to int
-        Codes of the categorical columns.
-    weight : ndarray of shape (n,), default=None
-        Of the rows, for bins that are made once; those of each tree have the hessians' weight.
+    model : its `tree_method`, `proposal`, `max_bin`, `gamma`, `learning_rate` and `n_jobs` are read
+    values : (p, n)
+    n_codes : codes of the categorical columns
+    weight : (n,); of the rows, for bins that are made once; those of each tree have the hessians'
+        weight
     """
     own_quantiles = (model.tree_method, model.proposal) == ("approx", "local")
     method = "exact" if own_quantiles else model.tree_method

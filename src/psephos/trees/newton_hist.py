@@ -23,29 +23,14 @@ _HELD = 2**23  # numbers of histograms that wait with their leaves: 64 MiB
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """Columns as codes of one byte.
+    """Columns as codes of one byte."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (p, n), float32 or float64
-    codes : ndarray of shape (p, n), uint8
-        The missing have the code ``n_bins[j]``.
-    blocks : ndarray of shape (b, n, WIDTH), uint8
-        The same, WIDTH columns side by side.
-    n_bins : ndarray of shape (p,)
-        Negative for a column of categories.
-    cuts : ndarray of shape (p, BINS)
-        A code of at most b is ``value < cuts[j, b]``.
-    categories : dict of int to ndarray
-        The bin of each code of a categorical column.
-    """
-
-    values: NDArray[Any]
-    codes: NDArray[np.uint8]
-    blocks: NDArray[np.uint8]
-    n_bins: NDArray[np.int64]
-    cuts: NDArray[np.float64]
-    categories: Mapping[int, NDArray[np.uint8]]
+    values: NDArray[Any]  # (p, n) float32 or float64
+    codes: NDArray[np.uint8]  # (p, n); the missing have the code ``n_bins[j]``
+    blocks: NDArray[np.uint8]  # (b, n, WIDTH); the same, WIDTH columns side by side
+    n_bins: NDArray[np.int64]  # (p,); negative for a column of categories
+    cuts: NDArray[np.float64]  # (p, BINS); a code of at most b is ``value < cuts[j, b]``
+    categories: Mapping[int, NDArray[np.uint8]]  # the bin of each code of a categorical column
 
 
 def bin_table(

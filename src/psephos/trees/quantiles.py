@@ -56,8 +56,8 @@ class QuantileSummary:
     >>> from psephos.trees.quantiles import QuantileSummary
     >>> left = QuantileSummary.of([1.0, 2.0, 2.0], [1.0, 0.5, 0.5])
     >>> both = left.merge(QuantileSummary.of([5.0]))
-    >>> both.values.tolist(), both.total, both.quantile(0.5)
-    ([1.0, 2.0, 5.0], 3.0, 2.0)
+    >>> both.values.tolist(), both.total
+    ([1.0, 2.0, 5.0], 3.0)
     """
 
     points: _Floats
@@ -79,11 +79,6 @@ class QuantileSummary:
             Missing (NaN) rows are left out.
         weights : array-like of shape (n,), default=None
             None is 1 for every row. Rows of weight 0 are left out.
-
-        Raises
-        ------
-        PsephosError
-            If a value is infinite, or a weight negative, infinite or missing.
         """
         return cls.of_sorted(*_sorted(*_known(values, weights)))
 
@@ -103,11 +98,6 @@ class QuantileSummary:
         """Return the weight of all rows."""
         return float(self.points[_HIGH, -1]) if len(self) else 0.0
 
-    @property
-    def error(self) -> float:
-        """Return eps: by this share of the total the rank of a value may be uncertain."""
-        return float(kernel.gap(self.points)) / self.total if len(self) else 0.0
-
     def __len__(self) -> int:
         return self.points.shape[1]
 
@@ -123,48 +113,12 @@ class QuantileSummary:
             raise PsephosError(f"b={b}: a summary is pruned to b + 1 points, b at least 1.")
         return self if len(self) <= b + 1 else QuantileSummary(kernel.pruned(self.points, b))
 
-    def rank(self, values: ArrayLike) -> tuple[_Floats, _Floats, _Floats]:
-        """Return (low, high, weight) of any finite values, by the extended functions.
-
-        Between two points, low is that of the left one with its weight, high that of the right
-        one without its weight, weight 0; outside of the points they are exact.
-        """
-        x = np.asarray(values, dtype=np.float64)
-        low, high, weight = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
-        if not len(self):
-            return low, high, weight
-        v, lows, highs, weights = self.points
-        at = np.searchsorted(v, x)
-        right, left = np.minimum(at, len(self) - 1), np.maximum(at - 1, 0)
-        here = v[right] == x
-        low = np.where(here, lows[right], np.where(at > 0, lows[left] + weights[left], 0.0))
-        beyond = np.where(at < len(self), highs[right] - weights[right], self.total)
-        high = np.where(here, highs[right], np.where(at > 0, beyond, 0.0))
-        return low, high, np.where(here, weights[right], 0.0)
-
-    def quantile(self, q: float) -> float:
-        """Return a kept value whose rank is q of the total, up to half the error.
-
-        With d = q w(D) and the value x: r-(x) - eps w(D) / 2 <= d <= r+(x) + eps w(D) / 2.
-        """
-        if not len(self):
-            raise PsephosError("a summary of no rows has no quantile: give it rows.")
-        if not 0.0 <= q <= 1.0:
-            raise PsephosError(f"q={q}: a quantile is asked for by a share from 0 to 1.")
-        wanted = np.array([q * self.total])
-        return float(self.values[kernel.nearest(self.points, wanted)[0]])
-
     def bins(self, max_bins: int) -> tuple[_Floats, _Floats]:
         """Return the least and the greatest kept value of each of at most `max_bins` bins.
 
         With no more kept values than bins, each has its own. Otherwise bins are filled in order:
         one is closed where its weight is nearest to an equal share of what is left, so that a
         frequent value fills a bin of its own and the others share the rest.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer than 2 bins.
         """
         if max_bins < 2:
             raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")
@@ -172,17 +126,6 @@ class QuantileSummary:
             return self.values, self.values
         first, last = kernel.even_bins(self.points, max_bins)
         return self.values[first], self.values[last]
-
-    def cuts(self, max_bins: int) -> _Floats:
-        """Return the thresholds between `bins`: each in the middle of the values on its sides."""
-        low, high = self.bins(max_bins)
-        return _middles(high[:-1], low[1:])
-
-
-def _middles(low: _Floats, high: _Floats) -> _Floats:
-    """Return thresholds t with low <= t < high."""
-    middle = low / 2.0 + high / 2.0
-    return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def _known(
@@ -233,11 +176,7 @@ def merge_all(summaries: Iterable[QuantileSummary], b: int | None = None) -> Qua
     Neighbours are merged first, so that n summaries see about log2(n) merges each; the result
     depends on the order alone, not on where or when the summaries were made.
 
-    Parameters
-    ----------
-    summaries : iterable of QuantileSummary
-    b : int, default=None
-        Prune every merged one to b + 1 points, which adds at most 1 / b each time.
+    `b`: prune every merged one to b + 1 points, which adds at most 1 / b each time.
     """
     level = list(summaries)
     while len(level) > 1:
@@ -259,17 +198,11 @@ class SummaryStream:
     summaries of one level are merged, pruned and become one of the next. A row is pruned once a
     level, so with b = ceil(levels / eps) the error stays at most eps. The result depends on the
     rows and their order alone, not on the blocks in which they come.
-
-    Parameters
-    ----------
-    eps : float
-        Error allowed, as a share of the total weight.
-    max_rows : int, default=2**32
-        Rows expected at most: it decides the number of levels. More may come; each further level
-        then adds eps / levels.
     """
 
-    eps: float
+    eps: float  # error allowed, as a share of the total weight
+    # rows expected at most: it decides the number of levels. More may come; each further level then
+    # adds eps / levels.
     max_rows: int = 1 << 32
     b: int = field(init=False)
     _levels: list[QuantileSummary | None] = field(init=False, default_factory=list)

@@ -85,11 +85,7 @@ class Screen:
     processor allows it (``kernels.stump.bounds``), only of the columns whose upper bound comes near
     the best. The columns that remain are the same either way.
 
-    Parameters
-    ----------
-    ordered : Ordered
-    labels : (n + 1,) int64 class codes, the last being the padding row's
-    n_jobs : int or None
+    `labels` (n + 1,) int64 class codes, the last being the padding row's.
     """
 
     _searched: ClassVar[int] = 0  # entries that were searched for want of compiled bounds

@@ -284,11 +284,8 @@ class Tree:
 def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     """Return the root of each tree, and the nodes of all, one tree after the other.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        At least one; all of one kind, which compare alike (`strict`, `single`) and say as many
-        numbers.
+    `trees`: at least one; all of one kind, which compare alike (`strict`, `single`) and say as many
+    numbers.
     """
     sizes = np.array([tree.n_nodes for tree in trees], np.intp)
     root = np.cumsum(sizes) - sizes
@@ -325,10 +322,7 @@ def binary_tree(
     the table. What the tree was grown on is not known: `counts` has no column, `n_rows` is -1 and
     the `gain` of a rule NaN.
 
-    Parameters
-    ----------
-    stays : bool
-        A row ends where its value is missing; False: `missing_first` says.
+    `stays`: a row ends where its value is missing; False: `missing_first` says.
     """
     order = level = np.zeros(min(1, len(column)), np.intp)
     while len(level := level[column[level] >= 0]):
@@ -375,13 +369,8 @@ def _joined_ptr(ptrs: list[_Whole]) -> _Whole:
 def spans_of(ptr: _Whole, kept: _Whole, without: _Flags | None = None) -> tuple[_Whole, _Whole]:
     """Return the pointers of some spans put one after the other, and where their entries were.
 
-    Parameters
-    ----------
-    ptr : ndarray of shape (m + 1,), intp
-        Span i is ``ptr[i] : ptr[i + 1]``.
-    kept : ndarray of shape (k,), intp
-    without : ndarray of shape (k,), bool, default=None
-        Those of `kept` that are to be empty.
+    `ptr` (m + 1,) intp: span i is ``ptr[i] : ptr[i + 1]``. `kept` (k,) intp; `without` (k,) bool:
+    those of `kept` that are to be empty.
     """
     sizes = ptr[kept + 1] - ptr[kept]
     if without is not None:

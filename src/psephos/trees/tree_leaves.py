@@ -24,29 +24,18 @@ _LISTED = 12  # categories of a set that are named
 
 @dataclass(frozen=True)
 class Condition:
-    """What a way through a tree asks of one column.
-
-    Parameters
-    ----------
-    column : int
-    op : {'<=', '<', '>', '>=', 'in'}
-    value : float or tuple of int
-        The threshold, or the codes of 'in'.
-    missing : float
-        Share of a row that goes this way too if its value is missing and no surrogate knows: 1,
-        0, or a part where such rows are spread.
-    softly : tuple of two floats, default=None
-        Values between which a row goes this way in part only (a soft threshold).
-    surrogates : bool
-        Whether other columns are asked where the value is missing; `missing` is then of rows in
-        which theirs are missing, too.
-    """
+    """What a way through a tree asks of one column."""
 
     column: int
-    op: str
-    value: float | tuple[int, ...]
+    op: str  # {'<=', '<', '>', '>=', 'in'}
+    value: float | tuple[int, ...]  # the threshold, or the codes of 'in'
+    # share of a row that goes this way too if its value is missing and no surrogate knows: 1, 0, or
+    # a part where such rows are spread
     missing: float
+    # values between which a row goes this way in part only (a soft threshold)
     softly: tuple[float, float] | None = None
+    # whether other columns are asked where the value is missing; `missing` is then of rows in which
+    # theirs are missing, too
     surrogates: bool = False
 
 
@@ -163,15 +152,10 @@ def condition_words(
 
     Parameters
     ----------
-    condition : Condition
-    names : sequence of str
-        Of the table's columns.
-    levels : mapping of int to sequence of str
-        The categories of each categorical column, by code; codes without a word are numbers.
-    digits : int, default=6
-        Of a threshold.
-    spread : bool, default=True
-        Say which part of a row goes this way, where missing values are spread over all.
+    names : of the table's columns
+    levels : the categories of each categorical column, by code; codes without a word are numbers
+    digits : of a threshold
+    spread : say which part of a row goes this way, where missing values are spread over all
     """
     words, gap = _asked(names[condition.column], condition, levels, digits)
     return words + gap if spread or condition.missing == 1 else words

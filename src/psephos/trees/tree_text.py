@@ -18,13 +18,8 @@ _BAR = "|   "
 class Answers:
     """What the nodes of a tree answer, in words and as class shares.
 
-    Parameters
-    ----------
-    words : sequence of str
-        One a node.
-    classes : sequence of str, default=()
-    shares : ndarray of shape (nodes, n_classes), default=None
-        None where shares are not known (numbers, margins).
+    `words`: one a node. `shares` (nodes, n_classes): None where shares are not known
+    (numbers, margins).
     """
 
     def __init__(
@@ -44,11 +39,7 @@ class Answers:
 def answers_of(tree: Tree, classes: Sequence[str] = ()) -> Answers:
     """Return what a tree's values say: the class of the greatest share, or numbers.
 
-    Parameters
-    ----------
-    tree : Tree
-    classes : sequence of str, default=()
-        The words of the classes whose shares `Tree.value` holds; () if it holds numbers.
+    `classes`: the words of the classes whose shares `Tree.value` holds; () if it holds numbers.
     """
     if not classes:
         return Answers([", ".join(f"{v:.5g}" for v in row) for row in tree.value.tolist()])
@@ -153,17 +144,11 @@ def rules_table(
 ) -> dict[str, list[Any]]:
     """Return one entry a leaf, in the order of the text: the rule that leads to it, its answer.
 
-    Parameters
-    ----------
-    tree, names, levels, classes, answers
-        As for `export_text`.
+    `tree`, `names`, `levels`, `classes`, `answers`: as for `export_text`.
 
-    Returns
-    -------
-    dict of lists
-        ``node``; ``rule``, its conditions in words, one or two a column ('always' for a tree that
-        is one leaf); ``answer``; ``share_<class>`` where the values are class shares; ``weight``,
-        the training weight, and ``n_rows``, training rows, where known.
+    Returns ``node``; ``rule``, its conditions in words, one or two a column ('always' for a tree
+    that is one leaf); ``answer``; ``share_<class>`` where the values are class shares; ``weight``,
+    the training weight, and ``n_rows``, training rows, where known.
     """
     answers = answers or answers_of(tree, classes)
     names, words = names_of(tree, names), levels or {}
@@ -178,13 +163,10 @@ def nodes_table(
 ) -> dict[str, list[Any]]:
     """Return one entry a node, parents before their children.
 
-    Returns
-    -------
-    dict of lists
-        ``node``, ``parent`` (-1 at the root), ``depth``, ``condition`` (what the parent asks of
-        the rows that come here), ``column`` (that the node asks for; '' at a leaf), ``missing``
-        (where rows without a value go: a child, 'all' or 'none', '' at a leaf), ``gain``, and
-        ``answer`` and what follows as in `rules_table`.
+    Returns ``node``, ``parent`` (-1 at the root), ``depth``, ``condition`` (what the parent asks of
+    the rows that come here), ``column`` (that the node asks for; '' at a leaf), ``missing`` (where
+    rows without a value go: a child, 'all' or 'none', '' at a leaf), ``gain``, and ``answer`` and
+    what follows as in `rules_table`.
     """
     n = tree.n_nodes
     parent, depth, condition = [-1] * n, [0] * n, [""] * n

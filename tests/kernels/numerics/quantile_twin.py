@@ -1,7 +1,5 @@
 """Weighted quantile summaries as their formulas read: points are dictionaries, sums are loops."""
 
-import itertools
-
 
 def exact(values, weights):
     """Return [(value, low, high, weight), ...] of the rows."""
@@ -59,11 +57,3 @@ def pruned(summary, b):
     total = summary[-1][2]
     points = [chosen(summary, (i / b) * total) for i in range(b)] + [summary[-1]]
     return sorted(set(points))
-
-
-def gap(summary):
-    inside = [high - low - weight for _, low, high, weight in summary]
-    between = [
-        after[2] - before[1] - after[3] - before[3] for before, after in itertools.pairwise(summary)
-    ]
-    return max([0.0, *inside, *between])

@@ -77,8 +77,7 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
     Parameters
     ----------
     values : (b, n) float64 or float32
-    order : (b, n) int64
-        The rows by value, NaN last.
+    order : (b, n) int64; the rows by value, NaN last
     mass : (n,) float64, weights of the rows; (0,) if all are 1
     max_bins : int, at most 255
     ranked : (2, n) float64, scratch: values in their order, and their weights

@@ -40,15 +40,11 @@ def merge_rows(codes, y, weight, order, marks, first, mass, group):
     ----------
     codes : (p, n) uint8
     y, weight : (n,)
-    order : (n,) int64
-        Rows sorted by `marks`.
-    first, mass, group : (n,) int64, float64, int64
-        Results: the first row of each group, its weight, and the group of each row.
+    order : (n,) int64; rows sorted by `marks`
+    first, mass, group : (n,) int64, float64, int64; results: the first row of each group, its
+        weight, and the group of each row
 
-    Returns
-    -------
-    int
-        The number of groups.
+    Returns the number of groups.
     """
     groups = 0
     for k in range(len(order)):
@@ -224,17 +220,11 @@ def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen)
     Parameters
     ----------
     codes, n_bins : (p, n) uint8, (p,) int64
-    first : (m,) int64
-        Which row of `codes` each is.
-    tree : Grown
-    value : (rows, C) float64
-        What leaves answer: ``link[leaf, 1]`` is the row.
-    count : (m,)
-        How often each row was drawn.
-    start, end : int
-        The rows to go through.
-    total, seen : (m, C) float64, (m,) int64
-        Results: sums of answers, and how many there are.
+    first : (m,) int64; which row of `codes` each is
+    value : (rows, C) float64; what leaves answer: ``link[leaf, 1]`` is the row
+    count : (m,); how often each row was drawn
+    start, end : the rows to go through
+    total, seen : (m, C) float64, (m,) int64; results: sums of answers, and how many there are
     """
     link, sets, missing_left = tree.link, tree.sets, tree.missing_left
     for i in range(start, end):

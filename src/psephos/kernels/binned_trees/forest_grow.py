@@ -197,11 +197,8 @@ def _part(
 
     With `values`, the left side are the values up to `cut`.
 
-    Returns
-    -------
-    tuple
-        Where the right side begins, how many rows lack the value, and the first known bin on the
-        right (255 if none).
+    Returns where the right side begins, how many rows lack the value, and the first known bin on
+    the right (255 if none).
     """
     m, code, spare, spare_y, spare_w = end - start, work.code, work.row, work.y, work.w
     if values is not None:
@@ -272,18 +269,12 @@ def grow(
     Parameters
     ----------
     crit : criterion
-    rule : Rule
-    table : Table
-    row, y, w : (m,) uint32, (m,), (m,) float64
-        Rows of the tree, their answers (pairs int64, numbers float64, classes uint32) and positive
-        weights (of pairs None); they change places.
-    state : uint64
-        Where the draws begin.
-    work, tree : Work, Grown
-        Of `workspace` and `blank`; `tree` is the result.
-    pairs, numbers, classes, best, chance, values, mask
-        See `Kind`. What is None is known while compiling, and leaves its part out: only tests for
-        what is not None do so.
+    row, y, w : (m,) uint32, (m,), (m,) float64; rows of the tree, their answers (pairs int64,
+        numbers float64, classes uint32) and positive weights (of pairs None); they change places
+    state : uint64; where the draws begin
+    work, tree : Work, Grown; of `workspace` and `blank`; `tree` is the result
+    pairs, numbers, classes, best, chance, values, mask : see `Kind`. What is None is known while
+        compiling, and leaves its part out: only tests for what is not None do so.
     """
     # One function and few places for each step: what is called is compiled once more in here.
     link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack

@@ -48,20 +48,16 @@ def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent,
 
     Parameters
     ----------
-    kind : int
-        `UNIFORM`: a leaf, a coordinate and a place on its side are drawn evenly, and it is cut
+    kind : `UNIFORM`: a leaf, a coordinate and a place on its side are drawn evenly, and it is cut
         there. `MIDPOINT`: the same, in the middle. `BALANCED`: level by level (of the last, leaves
-        drawn evenly), every coordinate once in d levels, in an order drawn anew along each path,
-        in the middle.
-    n_columns, n_leaves : int
-    state : uint64
-        Where the draws begin.
-    link : (2 k - 1, 2) int64
-        Result: coordinate (-1 at a leaf) and first child; the second follows it.
-    cut, missing_left : (2 k - 1,) float64, (2 k - 1,) bool
-        Results. A missing value goes to a side with the share of the side's length.
-    parent, leaves : (2 k - 1,) int64, (2 k - 1,) int64
-        Scratch.
+        drawn evenly), every coordinate once in d levels, in an order drawn anew along each path, in
+        the middle.
+    state : uint64; where the draws begin
+    link : (2 k - 1, 2) int64; result: coordinate (-1 at a leaf) and first child; the second follows
+        it
+    cut, missing_left : (2 k - 1,) float64, (2 k - 1,) bool; results. A missing value goes to a side
+        with the share of the side's length.
+    parent, leaves : (2 k - 1,) int64, (2 k - 1,) int64; scratch
     """
     leaves[0], parent[0], link[0, 0], link[0, 1] = 0, -1, -1, 0
     first, waiting, depth, nodes, done = 0, 1, 0, 1, 0

@@ -42,12 +42,12 @@ def grow_best(
 
     Parameters
     ----------
-    limits : (max_depth, max_leaves, best_first)
-        In the order of gains, else in that in which nodes are made: level by level.
+    limits : (max_depth, max_leaves, best_first); in the order of gains, else in that in which nodes
+        are made: level by level
     hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
-    waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,)
-        Leaves that wait; of each node its depth, the place of its histogram or -1, and its
-        packed sum; places that are free.
+    waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,);
+        leaves that wait; of each node its depth, the place of its histogram or -1, and its packed
+        sum; places that are free
     others : see `grow_hist`
     """
     max_depth, max_leaves, best_first = limits

@@ -29,8 +29,7 @@ def bin_by_hessian(values, order, known, gh, kept, most, distinct, codes, n_bins
     values, order, known : see `SortedTable`
     gh : (n, 2) gradients and hessians
     kept : (n,) rows of the tree; others are coded, but weigh nothing
-    most : int
-        Most bins.
+    most : most bins
     distinct : (p,) distinct values of each column
     codes : (p, n) uint8, result; the missing get ``n_bins[j]``
     n_bins : (p,), result

@@ -15,12 +15,8 @@ __all__ = ["add_block", "add_leaves", "route_block"]
 def add_block(codes, start, stop, rows, place, packed, sums):
     """Add rows of a block to the histograms of their slots, for columns ``start`` to ``stop``.
 
-    Parameters
-    ----------
-    codes : (p, m) uint8
-    rows, place : (r,) int64, (r,) int32
-    packed : (m,) int64, gradient and hessian as one whole number
-    sums : (slots, p, 256) int64, result
+    `codes` (p, m) uint8; `rows`, `place` (r,) int64, (r,) int32; `packed` (m,) int64, gradient and
+    hessian as one whole number; `sums` (slots, p, 256) int64, result.
     """
     for j in range(start, stop):
         column = codes[j]

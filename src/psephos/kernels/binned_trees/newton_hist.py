@@ -328,23 +328,21 @@ def grow_hist(
 
     Parameters
     ----------
-    pen : Penalty
-    bins : (blocks (b, n, WIDTH) codes, codes (p, n), n_bins (p,), direction (p,))
-        ``-n_bins[j]`` is given for a column of categories; the missing code is ``n_bins[j]``.
-    levels : (level_columns (levels, p), level_sizes (levels,))
-        Columns of each level; the last is of all deeper ones, too.
+    bins : (blocks (b, n, WIDTH) codes, codes (p, n), n_bins (p,), direction (p,)); ``-n_bins[j]``
+        is given for a column of categories; the missing code is ``n_bins[j]``
+    levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last is
+        of all deeper ones, too
     draw : None, or (share of them drawn for each node, seed of the draws)
     rows : (m,) the rows, put into the order of leaves
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
-    hists : (h, blocks * WIDTH, BINS) for histograms
-        h at least max_depth, or the number of times that rows can be halved, and 1.
+    hists : (h, blocks * WIDTH, BINS) for histograms; h at least max_depth, or the number of times
+        that rows can be halved, and 1
     spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
-    categories : None, or scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS):
-        bins of the first child, for splits on categories
+    categories : None, or scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins
+        of the first child, for splits on categories
     stack : (h + 1, 3) scratch: node, depth, histogram
-    nodes : (ints (capacity, 6), reals (capacity, 3)), results
-        In the order of the numbers above: few arrays, as each that is handed on is compiled.
-        Zeros are expected.
+    nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
+        few arrays, as each that is handed on is compiled. Zeros are expected.
     """
     ints = nodes[0]
     make_root(nodes, len(rows))

@@ -9,7 +9,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["collapse", "even_bins", "gap", "merge", "nearest", "pruned"]
+__all__ = ["collapse", "even_bins", "merge", "nearest", "pruned"]
 
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 
@@ -133,19 +133,6 @@ def pruned(s, b):
                 out[row, m] = s[row, chosen[i]]
             m += 1
     return out[:, :m].copy()
-
-
-@jit(allocates=True)
-def gap(s):
-    """Return the largest uncertainty of a rank that the summary allows (a weight)."""
-    k = s.shape[1]
-    widest = 0.0
-    for i in range(k):
-        widest = max(widest, s[HIGH, i] - s[LOW, i] - s[WEIGHT, i])
-        if i + 1 < k:
-            between = s[HIGH, i + 1] - s[LOW, i] - s[WEIGHT, i + 1] - s[WEIGHT, i]
-            widest = max(widest, between)
-    return widest
 
 
 @jit(allocates=True)

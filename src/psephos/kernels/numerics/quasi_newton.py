@@ -31,15 +31,11 @@ def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
     Parameters
     ----------
     steps, changes : (memory, size)
-    first, n : int
-        The row of the oldest, and how many follow each other from there on, in a circle.
+    first, n : the row of the oldest, and how many follow each other from there on, in a circle
     z, gradient : (size,)
-    least : float
     free : (size,), parts : (2, memory); scratch
     d : (size,), the result
 
-    Notes
-    -----
     Source: Nocedal & Wright, Numerical Optimization, algorithm 7.4.
     """
     top = z.shape[0]

@@ -29,11 +29,7 @@ def linear_scores(
     in their order: what stands in other columns, missing or infinite, and which other models are
     there changes no bit of it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, q)
-    coef : ndarray of shape (T, R, q)
-    intercept : ndarray of shape (T, R)
+    `X` (n, q); `coef` (T, R, q); `intercept` (T, R).
     """
     read = (coef != 0).any(axis=1)
     voter, position = np.nonzero(read)

@@ -64,21 +64,12 @@ def nearest_cases(
 ) -> tuple[NDArray[np.intp], _Floats]:
     """Return the positions and Euclidean distances of the k nearest cases of each row.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, q)
-        Finite, as are the cases.
-    Z : ndarray of shape (m, q)
-        Cases, k at least (one more where `own` leaves one out).
-    k : int
-    own : ndarray of shape (n,), default=None
-        A case that is left out for each row, -1 for none.
-    n_jobs : int, default=None
+    `X` (n, q): finite, as are the cases. `Z` (m, q): cases, k at least (one more where `own` leaves
+    one out). `own` (n,): a case that is left out for each row, -1 for none.
 
     Returns
     -------
-    index, distance : ndarray of shape (n, k)
-        The nearest first; of equally near the first in the table.
+    index, distance : (n, k); the nearest first; of equally near the first in the table
     """
     X, Z = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Z, dtype=np.float64)
     n, q = X.shape

@@ -335,28 +335,19 @@ def local_sums(
     ----------
     X : (n, q) queries
     Z : (m, q) anchors
-    metric : Metric
-    kernel : InverseKernel
-    anchor_weight : (m,)
-        ``s``, not negative.
-    right : (m, T) bool or float64
-        Whether (or how far) each voter was right on each anchor.
-    per_query : bool, default=False
-        Divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``.
-    n_jobs : int, default=None
-    own : (n,) int, default=None
-        The anchor left out of each query's sums, -1 for none; None leaves out none.
+    anchor_weight : (m,); ``s``, not negative
+    right : (m, T) bool or float64; whether (or how far) each voter was right on each anchor
+    per_query : divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``
+    own : (n,) int; the anchor left out of each query's sums, -1 for none; None leaves out none
 
     Returns
     -------
-    total : (n,)
-        ``sum_i s_i k_i``. With a = 0 and an anchor at distance zero only such anchors count, each
-        with k = 1.
-    where_right : (n, T)
-        ``sum_i s_i k_i right[i, t]``.
-    log_scale : (n,)
-        The true sums are ``exp(log_scale)`` times those returned. Zero but for queries whose
-        greatest weight would leave the range of float64; the ratios are right in any case.
+    total : (n,); ``sum_i s_i k_i``. With a = 0 and an anchor at distance zero only such anchors
+        count, each with k = 1.
+    where_right : (n, T); ``sum_i s_i k_i right[i, t]``
+    log_scale : (n,); the true sums are ``exp(log_scale)`` times those returned. Zero but for
+        queries whose greatest weight would leave the range of float64; the ratios are right in any
+        case.
     """
     queries, anchors = frozen(X, np.float64), np.asarray(Z, dtype=np.float64)
     s, told = frozen(anchor_weight, np.float64), np.asarray(right)

@@ -34,10 +34,7 @@ def soft_votes(linear: NDArray[np.float64], leaf: NDArray[np.float64]) -> NDArra
     Gate g sends the share ``1 / (1 + exp(-linear))`` of what arrives to 2 g + 1, the rest to
     2 g + 2; nodes 2^D - 1 ... 2^(D + 1) - 2 are the leaves. A row's votes depend on no other row.
 
-    Parameters
-    ----------
-    linear : ndarray of shape (T, 2^D - 1, n)
-    leaf : ndarray of shape (T, 2^D, K)
+    `linear` (T, 2^D - 1, n); `leaf` (T, 2^D, K).
     """
     votes = np.empty((linear.shape[2], len(leaf), leaf.shape[2]))
     reach = np.empty(2 * leaf.shape[1])

@@ -38,23 +38,16 @@ def left_sides(
 
     Parameters
     ----------
-    X : (n, q) float64
-        Missing is NaN; a category is its code.
+    X : (n, q) float64; missing is NaN; a category is its code
     column : (T,) intp
-    threshold : (T,) float64
-        ``x <= threshold`` goes left.
-    missing_left : (T,) bool
-        Side of NaN and of codes out of range.
-    category_ptr : (T + 1,) intp
-        ``category_left[category_ptr[t]:category_ptr[t + 1]]`` are the sides of the codes of rule
-        t; empty for a numeric rule.
+    threshold : (T,) float64; ``x <= threshold`` goes left
+    missing_left : (T,) bool; side of NaN and of codes out of range
+    category_ptr : (T + 1,) intp; ``category_left[category_ptr[t]:category_ptr[t + 1]]`` are the
+        sides of the codes of rule t; empty for a numeric rule
     category_left : (C,) bool
-    out : (n, T) bool, default=None
+    out : (n, T) bool
 
-    Returns
-    -------
-    (n, T) bool
-        True on the left.
+    Returns (n, T) bool: True on the left.
     """
     if out is None:
         out = np.empty((X.shape[0], column.shape[0]), np.bool_)

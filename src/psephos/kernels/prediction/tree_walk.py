@@ -162,16 +162,12 @@ def mixed_values(nodes, bounds, X, root, value, open_node, open_part, out):
 
     Parameters
     ----------
-    nodes : Nodes
-    bounds : None, or (lower, upper), (nodes,) float64 each
-        Where a row begins and ceases to be part of both branches, if thresholds are soft; NaN at a
-        node that compares no numbers.
+    bounds : None, or (lower, upper), (nodes,) float64 each; where a row begins and ceases to be
+        part of both branches, if thresholds are soft; NaN at a node that compares no numbers
     X : (n, q) float64
-    root : (T,) intp
-        The first node of each tree.
-    value : (nodes, K) float64
-        A row that ends at a node gets its value; a row that is divided, the mean over the
-        leaves it reaches by the part of it that reaches them.
+    root : (T,) intp; the first node of each tree
+    value : (nodes, K) float64; a row that ends at a node gets its value; a row that is divided, the
+        mean over the leaves it reaches by the part of it that reaches them
     open_node, open_part : scratch as long as the largest tree
     """
     for i in range(X.shape[0]):

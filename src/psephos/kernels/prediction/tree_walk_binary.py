@@ -40,16 +40,12 @@ def pack_nodes(
 
     Parameters
     ----------
-    feature : (nodes,) intp
-        Position of the column; -1 at a leaf.
-    threshold : (nodes,) float64
-        ``value <= threshold`` goes to the first child.
-    missing_left : (nodes,) bool
-        Whether a missing value goes there too.
-    first, second : (nodes,) intp
-        The children.
-    category_ptr : (nodes + 1,) intp, or empty if no rule is on categories
-        Where the codes of a node begin and end.
+    feature : (nodes,) intp; position of the column; -1 at a leaf
+    threshold : (nodes,) float64; ``value <= threshold`` goes to the first child
+    missing_left : (nodes,) bool; whether a missing value goes there too
+    first, second : (nodes,) intp; the children
+    category_ptr : (nodes + 1,) intp, or empty if no rule is on categories; where the codes of a
+        node begin and end
     """
     inner = feature >= 0
     me = np.arange(len(feature))
@@ -132,16 +128,12 @@ def binary_leaves(
 
     Parameters
     ----------
-    nodes : (nodes,) array of `pack_nodes`
-        Trusted: who packs them has checked them.
-    in_set : (C,) bool
-        Which of a node's codes go to the first child; a code beyond them is a missing value.
-    X : (n, q) array
-        Missing is NaN; a category is its code.
-    root : (T,) intp
-        The first node of each tree.
-    single : bool
-        Values are rounded to float32 first, as by trees that were grown on float32.
+    nodes : (nodes,) array of `pack_nodes`; trusted: who packs them has checked them
+    in_set : (C,) bool; which of a node's codes go to the first child; a code beyond them is a
+        missing value
+    X : (n, q) array; missing is NaN; a category is its code
+    root : (T,) intp; the first node of each tree
+    single : values are rounded to float32 first, as by trees that were grown on float32
     """
     n, q = X.shape
     if _gone[0] <= _WAYS and not is_compiled(_leaves):

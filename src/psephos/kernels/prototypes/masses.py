@@ -46,8 +46,7 @@ class FixedPrototypes:
 
     Parameters
     ----------
-    reading : Reading
-        How the table's columns become the q that the prototypes have.
+    reading : how the table's columns become the q that the prototypes have
     prototypes : (m, q) scaled values, NaN where missing
     v : (q,) feature weights; columns where v is 0 are not looked at
     weight : (m, L) weights in each sum

@@ -269,25 +269,19 @@ def batch_sums(
 
     Parameters
     ----------
-    pairs : Pairs
     v : (q,) feature weights, not negative; columns where v is 0 are not looked at
     w : (M,) prototype weights; those that are 0 get their derivative all the same
-    u : float
-        Inverse bandwidth of the target; 0 for classes.
+    u : inverse bandwidth of the target; 0 for classes
     base_own, base_total : (R,) masses of earlier batches and the prior
     omega : (R,) weights of the references
-    n_jobs : int, default=None
-        Threads. The result does not depend on them.
-    gradient : bool, default=True
-        False: value and masses alone.
-    entering : (q,) bool, default=None
-        Columns with v = 0: derivatives by v^2 of these, instead of those by v.
-    twin : (R,) int64, default=empty
-        Where a reference is itself a candidate, which; -1 elsewhere.
-    apart : (R,) float64, default=None
-        What is added there to the exponent, in base 2: `ZERO_AT`, the default, leaves it out.
-    alike : (distances, v), default=None
-        The `squared_distances` of all pairs and the weight of all columns, in the place of `v`.
+    n_jobs : threads. The result does not depend on them.
+    gradient : False: value and masses alone
+    entering : (q,) bool; columns with v = 0: derivatives by v^2 of these, instead of those by v
+    twin : (R,) int64; where a reference is itself a candidate, which; -1 elsewhere
+    apart : (R,) float64; what is added there to the exponent, in base 2: `ZERO_AT`, the default,
+        leaves it out
+    alike : (distances, v); the `squared_distances` of all pairs and the weight of all columns, in
+        the place of `v`
     """
     dtype, n_rows, m = pairs.columns.dtype, len(pairs.label), pairs.columns.shape[1]
     apart = np.full(len(twin), ZERO_AT) if apart is None else apart

@@ -99,12 +99,9 @@ def forest_scores(
     train, train_ptr, test, test_ptr : rows of each split
     subsets : (B, d) int64
     seed : uint64
-    split : int
-        What the draws take for the first split's number.
-    numbers : tuple of two ints
-        The first tree of a forest and the one after the last.
-    bootstrap : bool
-        False: each tree trains on all rows.
+    split : what the draws take for the first split's number
+    numbers : tuple of two ints; the first tree of a forest and the one after the last
+    bootstrap : False: each tree trains on all rows
     work, tree, left : of `room`, and as in `grow`; `tree` holds the last tree grown
     shares : (n, C) float64, scratch
     out : (B, L, K) float64

@@ -61,16 +61,12 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
 
     Parameters
     ----------
-    K : ndarray of shape (m, >= wide)
-        Kernel with ones on its diagonal.
-    lo, hi, beta, f, up, low : ndarray of shape (wide,)
-        Bounds; variables; gradient; scratch. Padding rows have lo = hi = 0.
-    wide : int
-        Rows with padding, at most 2^16.
-    tol : float
-        Stop when the gradients of the best pair differ by less: LIBSVM's rule.
-    free : Free
-        Scratch of Newton steps. They take about as long as the pairs' sweeps.
+    K : (m, >= wide); kernel with ones on its diagonal
+    lo, hi, beta, f, up, low : (wide,); bounds; variables; gradient; scratch. Padding rows have lo =
+        hi = 0.
+    wide : rows with padding, at most 2^16
+    tol : stop when the gradients of the best pair differ by less: LIBSVM's rule
+    free : scratch of Newton steps. They take about as long as the pairs' sweeps.
     """
     places = np.int64(2**16 - 1)
     for t in range(wide):
@@ -185,20 +181,14 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
 
     Parameters
     ----------
-    layout : Layout
-    splits : tuple of two ints
-        The first split and the one after the last.
-    subsets : ndarray of shape (B, d)
-    gamma : float
-        Kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var).
-    C : ndarray of shape (G,)
-        Ascending: each solution, stretched, starts the next.
-    tol : float
-        Of `smo`.
-    room : Machines
-    pair : ndarray or None
-        ``room.pair``; None for two classes (as None it is known while compiling).
-    out : ndarray of shape (G, B, L, K)
+    splits : tuple of two ints; the first split and the one after the last
+    subsets : (B, d)
+    gamma : kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var)
+    C : (G,); ascending: each solution, stretched, starts the next
+    tol : of `smo`
+    pair : ndarray or None; ``room.pair``; None for two classes (as None it is known while
+        compiling)
+    out : (G, B, L, K)
     """
     d = subsets.shape[1]
     n_classes = layout.classes.shape[1] - 1

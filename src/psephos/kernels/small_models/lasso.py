@@ -207,16 +207,14 @@ def lasso_scores(
     Parameters
     ----------
     XT : (p, n)
-    ys : (K, n') float64
-        1 for the rows of the class (K = 1: the second), one path each; n' = n padded.
-    y : (n,)
-        Class codes.
-    masks, totals : (S + 1, n'), (S + 1,)
-        Weights of the training rows of each split, then of all rows; their sums.
+    ys : (K, n') float64; 1 for the rows of the class (K = 1: the second), one path each; n' = n
+        padded
+    y : (n,); class codes
+    masks, totals : (S + 1, n'), (S + 1,); weights of the training rows of each split, then of all
+        rows; their sums
     test, test_ptr : (L,), (S + 1,)
     subsets : (B, d)
-    lambdas : (G,)
-        Not increasing; of equal errors the first is chosen.
+    lambdas : (G,); not increasing; of equal errors the first is chosen
     out, chosen : (B, L, K), (B,)
     """
     K, n = ys.shape

@@ -24,11 +24,9 @@ def solve_ridge(count, scale, centre, subsets, n_targets, alpha, standardise, me
     ----------
     count : (1, S) float64
     scale, centre : (p + K,) float64
-    subsets : (B, d + K) intp
-        The last K are the targets.
+    subsets : (B, d + K) intp; the last K are the targets
     mean : (B, d + K, 1, S) float64
-    pairs : (B, 1, (d + K) * (d + K + 1) / 2, S) float64
-        Overwritten.
+    pairs : (B, 1, (d + K) * (d + K + 1) / 2, S) float64; overwritten
     """
     table, n, d = pairs[:, 0], count[0], subsets.shape[1] - n_targets
     least = np.empty((len(subsets), d, len(n)))

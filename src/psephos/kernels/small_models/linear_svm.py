@@ -89,14 +89,11 @@ def squared_hinge(A, cap, d, wide, w, V, M):
 
     Parameters
     ----------
-    A : ndarray of shape (d + 1, >= wide)
-        ``y_i x_i``, one column a row of data; the last row is ``y_i``; zero for padding.
-    cap : ndarray of shape (>= wide,)
-        C_i; zero for padding. Both signs of y must occur.
-    w : ndarray of shape (d + 1,)
-        Coefficients and intercept.
-    V, M : ndarray
-        Scratch of at least (4, wide) and (2, d + 1) + (d + 1, d + 1) numbers.
+    A : (d + 1, >= wide); ``y_i x_i``, one column a row of data; the last row is ``y_i``; zero for
+        padding
+    cap : (>= wide,); C_i; zero for padding. Both signs of y must occur.
+    w : (d + 1,); coefficients and intercept
+    V, M : scratch of at least (4, wide) and (2, d + 1) + (d + 1, d + 1) numbers
     """
     margin, v, scaled, ahead = V[0], V[1], V[2], V[3]
     q = d + 1
@@ -303,14 +300,10 @@ def linear_scores(layout, splits, subsets, C, squared, room, out):
 
     Parameters
     ----------
-    layout, splits, subsets
-        As for `gaussian_svm.rbf_scores`.
-    C : float
-    squared : True or None
-        The squared hinge, one class against the rest; None: the hinge, by pairs of classes (None,
-        not False, is known while compiling, and leaves the other solver out).
-    room : LinearMachines
-    out : ndarray of shape (B, L, K)
+    layout, splits, subsets : as for `gaussian_svm.rbf_scores`
+    squared : the squared hinge, one class against the rest; None: the hinge, by pairs of classes
+        (None, not False, is known while compiling, and leaves the other solver out)
+    out : (B, L, K)
     """
     d = subsets.shape[1]
     q = d + 1

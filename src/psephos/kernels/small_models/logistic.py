@@ -130,20 +130,14 @@ def logistic_scores(
     Parameters
     ----------
     XT : (p, n)
-    y : (n',) float64
-        Class codes, n' = n padded.
-    masks : (S + 1, n')
-        Weights of the training rows of each split, then of all rows.
-    totals : (S + 1,)
-        Their sums.
+    y : (n',) float64; class codes, n' = n padded
+    masks : (S + 1, n'); weights of the training rows of each split, then of all rows
+    totals : (S + 1,); their sums
     test, test_ptr : (L,), (S + 1,)
     subsets : (B, d)
-    penalty : float
-        1 / C.
-    scaled : bool
-        Standardise the columns by each split's training rows.
-    tol, max_iter : float, int
-        End when a step changed no training row's score by more than tol.
+    penalty : 1 / C
+    scaled : standardise the columns by each split's training rows
+    tol, max_iter : float, int; end when a step changed no training row's score by more than tol
     out : (B, L, K)
     """
     (d, K), n = (subsets.shape[1], out.shape[2]), len(y)

@@ -100,13 +100,10 @@ def load(sums, subsets, mean, pairs):
 
     Parameters
     ----------
-    subsets : (B, d) intp
-        Sorted columns.
-    mean : (B, d, C, S) float64
-        Class means, about the columns' centres.
-    pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64
-        Row by row of the lower triangle; squares alone if the sums are diagonal. The same
-        bytes from the tables and from the rows.
+    subsets : (B, d) intp; sorted columns
+    mean : (B, d, C, S) float64; class means, about the columns' centres
+    pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64; row by row of the lower triangle;
+        squares alone if the sums are diagonal. The same bytes from the tables and from the rows.
     """
     d = subsets.shape[1]
     if len(sums.means) == 0:
@@ -197,12 +194,8 @@ def read_rows(sums, columns, values, out):
 def add_linear(sums, subsets, coef, constant, out):
     """Write to out (B, R, L) the linear scores of the test rows.
 
-    Parameters
-    ----------
-    subsets : (B, d) intp
-    coef : (B, R, d, S) float64
-        Of scaled columns, about their centres.
-    constant : (B, R, S) float64
+    `subsets` (B, d) intp; `coef` (B, R, d, S) float64: of scaled columns, about their centres.
+    `constant` (B, R, S) float64.
     """
     d, n_tests, split = coef.shape[2], out.shape[2], sums.split
     rows, values = np.empty((d, n_tests)), np.empty(len(sums.order))
@@ -224,19 +217,15 @@ def eliminate(table, least, lift, factor, inverse, solution):
 
     Parameters
     ----------
-    table : (N, (d + R) * (d + R + 1) / 2, S) float64
-        Lower triangles, row by row; the rows after the d-th are R right-hand sides. Column k
-        becomes that of L times its pivot.
-    least : (N, d, S) float64
-        A pivot that is not above this is left out (its inverse is 0), or raised to it.
-    lift : bool
-        Raise.
-    factor : (S,) float64
-        What right-hand sides are multiplied by.
-    inverse : (N, d, S) float64
-        Written: the inverses of the pivots, 0 for a column that is left out.
-    solution : (N, R, d, S) float64
-        Written.
+    table : (N, (d + R) * (d + R + 1) / 2, S) float64; lower triangles, row by row; the rows after
+        the d-th are R right-hand sides. Column k becomes that of L times its pivot.
+    least : (N, d, S) float64; a pivot that is not above this is left out (its inverse is 0), or
+        raised to it
+    lift : raise
+    factor : (S,) float64; what right-hand sides are multiplied by
+    inverse : (N, d, S) float64; written: the inverses of the pivots, 0 for a column that is left
+        out
+    solution : (N, R, d, S) float64; written
     """
     (n_rows, d), n_splits = solution.shape[1:3], table.shape[2]
     for b in range(table.shape[0]):

@@ -111,15 +111,11 @@ def grow(table, rule, columns, state, work, tree, left=None):
 
     Parameters
     ----------
-    table : Table
-    rule : Rule
     columns : (d,) int64
     state : uint64, where the draws of columns begin (used if max_features < d)
-    work, tree : Work, Tree
-        Of `room`; `tree` is the result.
-    left : (n_classes,) float64 or None
-        Scratch, ``work.left``; None unless there are three classes or more (as None it is known
-        while compiling, and leaves their part out).
+    work, tree : Work, Tree; of `room`; `tree` is the result
+    left : (n_classes,) float64 or None; scratch, ``work.left``; None unless there are three classes
+        or more (as None it is known while compiling, and leaves their part out)
     """
     # One function and one place for each step: a helper is compiled once more wherever it is used.
     values, order, y = table.values, table.order, table.y

@@ -101,13 +101,8 @@ def group_codes(met, weight, rule, table, c, g):
 
     ``g.of`` holds the group of every code; groups are numbered by their first code.
 
-    Parameters
-    ----------
-    met : int
-        How many codes there are, at least 1.
-    weight : float
-        W, of the node.
-    rule, table, c, g : Rule, (r,) float64, Counts, Groups
+    `met`: how many codes there are, at least 1. `weight`: W, of the node. `rule`, `table`, `c`, `g`
+    Rule, (r,) float64, Counts, Groups.
     """
     tie = rule.tolerance
     _sort(c.seen, met)

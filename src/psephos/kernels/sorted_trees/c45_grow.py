@@ -206,21 +206,17 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
 
     Parameters
     ----------
-    X : (p, n) float64
-        The table, column by column; NaN is missing; codes in columns of categories.
+    X : (p, n) float64; the table, column by column; NaN is missing; codes in columns of categories
     y, weight : (n,) int64, (n,) float64
-    n_codes, at : (p,) int64
-        Codes of a column of categories, 0 for numbers; place of a numeric column in `order`.
-        `n_codes` is None if there are only numbers: numba leaves out what stands under its
-        ``is not None``.
-    order, known : (q, n) int32, (q,) int64
-        Rows of every numeric column by value, and how many have one.
-    listed : (p,) bool
-        Columns whose gain counts in the average.
-    rule, table : Rule, (r,) float64
-        See `kernels.sorted_trees.c45_worth`.
-    c, g : Counts, Groups or None
-        Scratch for the largest number of codes; None unless ``rule.grouped``.
+    n_codes, at : (p,) int64; codes of a column of categories, 0 for numbers; place of a numeric
+        column in `order`. `n_codes` is None if there are only numbers: numba leaves out what stands
+        under its ``is not None``.
+    order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and how many
+        have one
+    listed : (p,) bool; columns whose gain counts in the average
+    rule, table : Rule, (r,) float64; see `kernels.sorted_trees.c45_worth`
+    c, g : Counts, Groups or None; scratch for the largest number of codes; None unless
+        ``rule.grouped``
     """
     widest = 2 if n_codes is None else max(2, int(n_codes.max()))
     nodes, room = _begin(y, weight, order, known, len(X), rule, widest)

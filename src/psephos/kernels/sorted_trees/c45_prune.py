@@ -103,12 +103,8 @@ def _levels(nodes):
 def collapse(nodes, below):
     """Make leaves of nodes whose leaves make as many training errors, up to 0.001.
 
-    Parameters
-    ----------
-    nodes : Nodes
-        Changed in place.
-    below : bool
-        True: a node is asked after its children (release 8, while it grows); False: before.
+    `nodes`: changed in place. `below`: True: a node is asked after its children
+    (release 8, while it grows); False: before.
     """
     total = np.zeros(len(nodes.child))
     for weight in nodes.counts.T:  # one after the other, as kernels add
@@ -286,14 +282,8 @@ def prune(X, y, weight, nodes, limit, raising):
     branch as it is, and asks the node again if it is raised. Release 8 asks its nodes in the same
     way, one by one; if it is raised it is pruned so in earnest, and not asked again.
 
-    Parameters
-    ----------
-    X : (p, n) float64
-    y, weight : (n,) int64, (n,) float64
-    nodes : Nodes
-    limit : Limit
-    raising : bool
-        Whether a node may be replaced by its largest branch.
+    `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64; `raising`: whether a node may be
+    replaced by its largest branch.
     """
     _visit(X, y, weight, nodes, limit, raising, _WRITE | _DECIDE)
 

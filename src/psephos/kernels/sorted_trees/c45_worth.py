@@ -31,36 +31,21 @@ TIE = 1e-6  # what J48 takes for equal
 
 
 class Rule(NamedTuple):
-    """How a tree grows.
+    """How a tree grows."""
 
-    Parameters
-    ----------
-    n_classes : int
-        K, declared.
-    least : float
-        M, the weight that two branches need.
-    tolerance : float
-        1e-6 for J48, next to none for release 8.
-    mdl, binary, old : bool
-        The correction for many cuts; one code against the rest; release 8.
-    n_rows : float
-        Rows of the training table.
-    by_gain, grouped : bool
-        Splits are compared by their gain, not by its ratio; one branch for each group of codes.
-    gap : float
-        Values that differ by no more than this are not cut apart.
-    """
-
-    n_classes: int
-    least: float
-    tolerance: float
+    n_classes: int  # K, declared
+    least: float  # M, the weight that two branches need
+    tolerance: float  # 1e-6 for J48, next to none for release 8
+    # `mdl`, `binary`, `old`: the correction for many cuts; one code against the rest; release 8
     mdl: bool
     binary: bool
     old: bool
-    n_rows: float
+    n_rows: float  # rows of the training table
+    # `by_gain`, `grouped`: splits are compared by their gain, not by its ratio; one branch for each
+    # group of codes
     by_gain: bool = False
     grouped: bool = False
-    gap: float = 0.0
+    gap: float = 0.0  # values that differ by no more than this are not cut apart
 
 
 class Counts(NamedTuple):
@@ -120,16 +105,11 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
 
     Parameters
     ----------
-    line, known : (m,) int32, int
-        Rows of the node by value, of which so many have one.
-    n_known : float
-        Rows of the training table that they are.
-    column, y, w : (n,)
-        Values, classes, weights of rows in this node.
-    weight : float
-        W.
-    table, c : (r,) float64, Counts
-        ``c.total`` holds the class weights of rows of known value.
+    line, known : (m,) int32, int; rows of the node by value, of which so many have one
+    n_known : rows of the training table that they are
+    column, y, w : (n,); values, classes, weights of rows in this node
+    weight : W
+    table, c : (r,) float64, Counts; ``c.total`` holds the class weights of rows of known value
     """
     k, tie = rule.n_classes, rule.tolerance
     in_all = right = 0.0

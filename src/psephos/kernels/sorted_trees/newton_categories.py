@@ -23,7 +23,6 @@ def split_categories(
 
     Parameters
     ----------
-    pen : Penalty
     x : (n,) float32 codes, NaN where missing
     allowed : (S,) whether a node may use the column; empty if all may
     slot, gh, level : see `scan_columns`

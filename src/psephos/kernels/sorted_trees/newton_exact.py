@@ -293,7 +293,6 @@ def scan_columns(
 
     Parameters
     ----------
-    pen : Penalty
     table : (values (p, n), order (p, n), known (p,), direction (p,))
     columns : columns to look at, increasing
     allowed : (S, p) whether a node may use a column; empty if all may use all

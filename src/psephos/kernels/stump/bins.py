@@ -129,20 +129,13 @@ def weigh_groups(
     part of its weight each time: units can then be small beside the common weight. At most an
     eighth more visits than groups are made.
 
-    Parameters
-    ----------
-    signed : (n + 1,) int32
-        Whole-number weights, the last being the padding row's.
-    rows : Rows
+    `signed` (n + 1,) int32: whole-number weights, the last being the padding row's.
 
     Returns
     -------
     tables : (visits, 64) uint8
-    visits : (visits,) int64
-        Where the visited group begins in a plane.
-    n_first : int
-        So many visits are to the first class.
-    scales : Scales
+    visits : (visits,) int64; where the visited group begins in a plane
+    n_first : so many visits are to the first class
     """
     sums = np.abs(signed)[rows.at].astype(np.float64) @ _CHOSEN  # exact: whole numbers below 2^30
     weights = sums[:, -1]

@@ -102,7 +102,6 @@ def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains,
 
     Parameters
     ----------
-    crit : Worth
     codes : (columns, n) int32; missing is ``n_codes[j]``, a group of its own
     n_codes : (columns,) int64
     which : (c,) int64, rows of ``codes`` to search

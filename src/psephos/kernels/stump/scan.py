@@ -59,15 +59,14 @@ def scan_ordered(
 
     Parameters
     ----------
-    crit : Worth
     order, flag : (blocks, n, 8) orders, and the bit of an entry after which a threshold may lie
     columns : (c,) int64, ``LANES * block + lane``
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
     sums : (3, K) scratch
-    gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order;
-        -1 where nothing is admissible.
+    gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order; -1
+        where nothing is admissible.
     """
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]

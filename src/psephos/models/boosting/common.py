@@ -25,24 +25,16 @@ VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", 
 
 
 class Steps(NamedTuple):
-    """The steps of the boosting loop that differ by algorithm.
+    """The steps of the boosting loop that differ by algorithm."""
 
-    Parameters
-    ----------
-    reweight : callable
-        ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes
-        voters of rounds.
-    make_vote : callable
-        ``make_vote(rounds, voters)``: the vote of these rounds.
-    relate : callable, default=None
-        ``relate(pi, t, round)``: a voter's relevance on each training row.
-    prior : ndarray of shape (m,), default=None
-        The first sample weights, up to a factor; None are the rows' weights.
-    """
-
+    # ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes voters of
+    # rounds
     reweight: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
+    # ``make_vote(rounds, voters)``: the vote of these rounds
     make_vote: Callable[[list[Round], Voters], Vote]
+    # ``relate(pi, t, round)``: a voter's relevance on each training row
     relate: Callable[[_Floats, int, Round], _Floats] | None = None
+    # (m,); the first sample weights, up to a factor; None are the rows' weights
     prior: _Floats | None = None
 
 
@@ -59,17 +51,10 @@ def fit_boosted(
 
     Parameters
     ----------
-    model : estimator
-    data : Training
-    context : Context
-    readout : Readout
-        Of the vote of one constant voter that is returned if no voter beats chance.
-    make_steps : callable
-        From the training rows to the recipe's steps.
-    prepare : callable
-        From the training rows to those the recipe works on.
-    make_learner : callable
-        ``make_learner(model, data, context)``: who learns the next voter.
+    readout : of the vote of one constant voter that is returned if no voter beats chance
+    make_steps : from the training rows to the recipe's steps
+    prepare : from the training rows to those the recipe works on
+    make_learner : ``make_learner(model, data, context)``: who learns the next voter
     """
     held = None
     if getattr(model, "validation_fraction", None) is not None:
@@ -106,13 +91,7 @@ def fit_boosted(
 def hold_out(
     y: NDArray[np.intp], context: Context, share: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return (training rows, validation rows): stratified, or whole groups where given.
-
-    Raises
-    ------
-    PsephosError
-        If a class is left without a row on either side.
-    """
+    """Return (training rows, validation rows): stratified, or whole groups where given."""
     seed = context.integer(_SPLIT)
     kind: Any = StratifiedShuffleSplit if context.groups is None else GroupShuffleSplit
     splitter = kind(1, test_size=share, random_state=seed)
@@ -137,20 +116,11 @@ class Monitor:
     """Watches the validation share: keeps the number of voters with the best score.
 
     Better is a higher balanced accuracy, then a lower log-loss, then fewer voters.
-
-    Parameters
-    ----------
-    build : callable
-        From rounds to a vote.
-    held : Training
-        The held-out rows.
-    patience : int
-        Rounds without a better score after which the search ends.
     """
 
-    build: Callable[[list[Round]], Vote]
-    held: Training
-    patience: int
+    build: Callable[[list[Round]], Vote]  # from rounds to a vote
+    held: Training  # the held-out rows
+    patience: int  # rounds without a better score after which the search ends
     best: tuple[float, float] = (-np.inf, -np.inf)
     best_round: int = 0
 

@@ -114,13 +114,7 @@ def rule_of(first: float, second: float, n_codes: int) -> tuple[float, NDArray[n
 
 
 def columns_of_distance(given: Any, table: Table) -> _Rows:
-    """Return the sorted columns that `distance_columns` names.
-
-    Raises
-    ------
-    PsephosError
-        If one is not in the table, or its categories are not declared.
-    """
+    """Return the sorted columns that `distance_columns` names."""
     schema = table.schema
     found = set(table.found)
     if given is None:

@@ -25,13 +25,7 @@ def relevance(n_classes: int) -> tuple[float, float]:
 
 
 def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[np.intp]:
-    """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement.
-
-    Raises
-    ------
-    PsephosError
-        If more anchors are asked for than there are distinct rows.
-    """
+    """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement."""
     if n_anchors is None:
         return np.arange(n_rows)
     if n_anchors > n_rows:
@@ -45,33 +39,18 @@ def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[
 
 @dataclass(frozen=True)
 class Geometry:
-    """SamBA's distance on given columns, its similarity and its weights, from the training rows.
+    """SamBA's distance on given columns, its similarity and its weights, from the training rows."""
 
-    Parameters
-    ----------
-    data : Training
-        Distinct rows.
-    anchors : ndarray of shape (m',)
-        Rows that serve as anchors.
-    a, b : float
-    distance_scale : {'mean', 'sum', None}
-    column_scale : {'std', None}
-    columns : ndarray of shape (q,), default=None
-        Columns the distance reads whatever the voters read; None are those of the voters.
-    unit : float, default=None
-        Distance that counts as 1, if it is fixed beforehand.
-    similarities : dict
-        Cache: the similarity of the columns asked for last.
-    """
-
-    data: Training
-    anchors: NDArray[np.intp]
+    data: Training  # distinct rows
+    anchors: NDArray[np.intp]  # (m',); rows that serve as anchors
     a: float
     b: float
-    distance_scale: str | None
-    column_scale: str | None
+    distance_scale: str | None  # {'mean', 'sum', None}
+    column_scale: str | None  # {'std', None}
+    # (q,); columns the distance reads whatever the voters read; None are those of the voters
     columns: NDArray[np.intp] | None = None
-    unit: float | None = None
+    unit: float | None = None  # distance that counts as 1, if it is fixed beforehand
+    # cache: the similarity of the columns asked for last
     similarities: dict[bytes, InverseDistance] = field(
         default_factory=dict[bytes, InverseDistance], compare=False, repr=False
     )
@@ -144,13 +123,7 @@ class Geometry:
         return self._anchored(right, low * scale, high * scale, voters)
 
     def graded(self, rounds: list[Round], voters: Voters) -> LocalRelevance:
-        """Return the local weights of rounds whose relevance may be any number of at least 0.
-
-        Raises
-        ------
-        PsephosError
-            If no voter has relevance on any anchor.
-        """
+        """Return the local weights of rounds whose relevance may be any number of at least 0."""
         weight = self.data.weight[self.anchors]
         omega = np.stack([np.asarray(r.relevance)[self.anchors] for r in rounds], axis=1)
         total = float((weight @ omega).sum())

@@ -15,13 +15,7 @@ _SLACK = 1e-12  # of a leaf's weight: a share that is reached but for rounding i
 class Leaves:
     """The rows of a tree's leaves.
 
-    Parameters
-    ----------
-    leaf : ndarray of shape (m,)
-        The leaf of each row.
-    number : int
-        Leaves are numbered below it.
-    weight : ndarray of shape (m,)
+    `leaf` (m,): the leaf of each row. `number`: leaves are numbered below it. `weight` (m,).
     """
 
     def __init__(self, leaf: _Whole, number: int, weight: _Floats) -> None:
@@ -79,12 +73,7 @@ class GradientLoss(Protocol):
     ) -> _Floats:
         """Return what each leaf adds to a margin, before shrinkage.
 
-        Parameters
-        ----------
-        residual, margin : ndarray of shape (m,)
-            Of the output that the tree is for.
-        y : ndarray of shape (m,)
-        leaves : Leaves
+        `residual`, `margin` (m,): of the output that the tree is for. `y` (m,).
         """
         ...
 

@@ -117,13 +117,7 @@ class Exponential:
 
 
 def classification_loss(name: str, n_classes: int) -> GradientLoss:
-    """Return the loss of that name.
-
-    Raises
-    ------
-    PsephosError
-        If it does not serve for that many classes.
-    """
+    """Return the loss of that name."""
     if name == "exponential":
         if n_classes > 2:
             raise PsephosError(

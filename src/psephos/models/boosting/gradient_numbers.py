@@ -142,13 +142,7 @@ class Huber:
 
 
 def regression_loss(name: str, alpha: float, y: _Floats) -> GradientLoss:
-    """Return the loss of that name.
-
-    Raises
-    ------
-    PsephosError
-        If y has a number whose square is beyond float64.
-    """
+    """Return the loss of that name."""
     if not (np.abs(y) < _LARGEST).all():
         raise PsephosError(
             f"y has a number of {_LARGEST:.0e} or more in size, too large to be squared: divide y "

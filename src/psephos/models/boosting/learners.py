@@ -117,13 +117,7 @@ class EstimatorLearner:
         self.given = _categories(estimator, data)
 
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
-        """Return a fitted clone and what it says.
-
-        Raises
-        ------
-        PsephosError
-            If it takes no weights, or has no probabilities to say.
-        """
+        """Return a fitted clone and what it says."""
         voter: Any = clone(self.estimator)
         seeds = seed_parameters(voter)
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
@@ -160,13 +154,7 @@ class EstimatorLearner:
 
 
 def _categories(estimator: Any, data: Training) -> dict[str, Any]:
-    """Return the parameters by which an estimator knows columns of category codes.
-
-    Raises
-    ------
-    PsephosError
-        If there are such columns, and it would read their codes as numbers.
-    """
+    """Return the parameters by which an estimator knows columns of category codes."""
     columns = sorted(data.table.n_codes)
     if not columns:
         return {}

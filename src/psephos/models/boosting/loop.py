@@ -18,30 +18,17 @@ _STILL = 1e-14  # relative change of the sample weights below which a round had 
 
 
 class Round(NamedTuple):
-    """One round of the loop: a voter, its answers and its error.
+    """One round of the loop: a voter, its answers and its error."""
 
-    Parameters
-    ----------
-    voter : object
-        What the learner made.
-    answers : ndarray of shape (m,)
-        Its class index on each training row.
-    right : ndarray of shape (m,), bool
-    error : float
-        Weighted share of rows it is wrong on; of a voter that says probabilities the weighted mean
-        of what it gives to other classes than the row's.
-    share : ndarray of shape (m,), default=None
-        Probability it gives to each row's class; None where it says classes.
-    relevance : ndarray of shape (m,), default=None
-        omega_t; None where the recipe derives it from `right`.
-    """
-
-    voter: Any
-    answers: NDArray[np.intp]
-    right: NDArray[np.bool_]
+    voter: Any  # what the learner made
+    answers: NDArray[np.intp]  # (m,); its class index on each training row
+    right: NDArray[np.bool_]  # (m,)
+    # weighted share of rows it is wrong on; of a voter that says probabilities the weighted mean of
+    # what it gives to other classes than the row's
     error: float
+    # (m,); probability it gives to each row's class; None where it says classes
     share: _Floats | None = None
-    relevance: _Floats | None = None
+    relevance: _Floats | None = None  # (m,); omega_t; None where the recipe derives it from `right`
 
 
 class Learner(Protocol):
@@ -61,16 +48,10 @@ class Learner(Protocol):
 
 @dataclass
 class Boosted:
-    """What the loop returns: the rounds in order, and why it ended.
-
-    Parameters
-    ----------
-    rounds : list of Round
-    reason : str
-        'all voters', 'no better than chance', 'no effect', 'no difficult row' or 'validation'.
-    """
+    """What the loop returns: the rounds in order, and why it ended."""
 
     rounds: list[Round] = field(default_factory=list[Round])
+    # 'all voters', 'no better than chance', 'no effect', 'no difficult row' or 'validation'
     reason: str = "all voters"
 
     def errors(self) -> _Floats:
@@ -92,26 +73,16 @@ def boost(
 
     Parameters
     ----------
-    learner : Learner
-        Line 4: the voter of greatest quality under the sample weights.
-    y : ndarray of shape (m,)
-        Class indices.
-    prior : ndarray of shape (m,)
-        Line 2: the first sample weights; they sum to 1.
-    n_rounds : int
-        T.
-    chance : float
-        The error of guessing; a voter must do better.
-    reweight : callable
-        ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised: the loop
-        divides them by their sum (line 7, where the printed normaliser lacks pi_t(i)).
-    enough : callable, default=None
-        ``enough(rounds)`` ends the loop after a round.
-    relate : callable, default=None
-        Line 5: ``relate(pi, t, round)`` returns the voter's relevance on each training row.
+    learner : line 4: the voter of greatest quality under the sample weights
+    y : (m,); class indices
+    prior : (m,); line 2: the first sample weights; they sum to 1
+    n_rounds : T
+    chance : the error of guessing; a voter must do better
+    reweight : ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised: the
+        loop divides them by their sum (line 7, where the printed normaliser lacks pi_t(i))
+    enough : ``enough(rounds)`` ends the loop after a round
+    relate : line 5: ``relate(pi, t, round)`` returns the voter's relevance on each training row
 
-    Notes
-    -----
     The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
     the sample weights as they were: the same voter would then come for ever, and change nothing;
     or when no row has weight left.

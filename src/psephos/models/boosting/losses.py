@@ -113,13 +113,7 @@ class Softmax:
 
 
 def check_sizes(numbers: Any) -> None:
-    """Refuse numbers whose squares, with others, float32 cannot hold.
-
-    Raises
-    ------
-    PsephosError
-        If there is one.
-    """
+    """Refuse numbers whose squares, with others, float32 cannot hold."""
     if not (np.abs(numbers) < _LARGEST).all():
         raise PsephosError(
             f"y or base_score has a number of {_LARGEST:.0e} or more in size: gains are squares of "
@@ -164,19 +158,12 @@ class Squared:
 
 @dataclass(frozen=True)
 class Custom:
-    """An objective of the user's: ``function(y, margin)`` returns gradient and hessian.
+    """An objective of the user's: ``function(y, margin)`` returns gradient and hessian."""
 
-    Parameters
-    ----------
-    function : callable
-        y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are
-        the gradient and the hessian.
-    watched : Objective
-        Whose loss is watched for early stopping.
-    """
-
+    # y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are the
+    # gradient and the hessian
     function: Callable[[NDArray[Any], _Floats], Any]
-    watched: Any
+    watched: Any  # whose loss is watched for early stopping
 
     @property
     def n_outputs(self) -> int:
@@ -188,13 +175,7 @@ class Custom:
         return np.full(self.n_outputs, score or 0.0, _F)
 
     def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
-        """Write what the function says.
-
-        Raises
-        ------
-        PsephosError
-            If it does not say two finite arrays of the margin's shape.
-        """
+        """Write what the function says."""
         flat = margin[:, 0] if self.n_outputs == 1 else margin
         result = self.function(y, flat.astype(np.float64))
         if not isinstance(result, tuple | list) or len(result) != 2:

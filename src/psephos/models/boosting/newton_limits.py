@@ -19,13 +19,7 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:
-    """Return what limits each tree.
-
-    Raises
-    ------
-    PsephosError
-        If the order of growth is one that exact trees are not grown in.
-    """
+    """Return what limits each tree."""
     ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
     local = (model.tree_method, model.proposal) == ("approx", "local")
     if ordered and (local or model.tree_method == "exact"):
@@ -57,13 +51,7 @@ def penalty(model: Any) -> Penalty:
 
 
 def directions(given: Any, table: Table) -> NDArray[np.int64]:
-    """Return a direction per column.
-
-    Raises
-    ------
-    PsephosError
-        If there are not as many as columns, one is not -1, 0 or 1, or a category has one.
-    """
+    """Return a direction per column."""
     p = table.values.shape[1]
     if given is None:
         return np.zeros(p, np.int64)

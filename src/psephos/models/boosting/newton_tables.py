@@ -72,13 +72,7 @@ def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) ->
 
 
 def single_values(table: Table) -> _Singles:
-    """Return the (p, n) table in float32.
-
-    Raises
-    ------
-    PsephosError
-        If a number is beyond float32.
-    """
+    """Return the (p, n) table in float32."""
     with np.errstate(over="ignore"):
         out = column_values(table, np.float32)
     far = np.isinf(out)

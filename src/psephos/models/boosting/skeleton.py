@@ -98,13 +98,7 @@ DIFFICULTIES: Mapping[str, Callable[[BoostingRound], _Floats]] = {
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Lines 5 and 7 of Algorithm 1 on the training rows, with functions asked and checked.
-
-    Parameters
-    ----------
-    data : Training
-    relevance, difficulty : str or callable
-    """
+    """Lines 5 and 7 of Algorithm 1 on the training rows, with functions asked and checked."""
 
     data: Training
     relevance: Any
@@ -143,10 +137,7 @@ class Skeleton:
 def first_weights(prior: Any, data: Training) -> _Floats | None:
     """Return pi_1 up to a factor: each row's weight times its prior; None where there is none.
 
-    Parameters
-    ----------
-    prior : None, 'balanced', dict or callable
-    data : Training
+    `prior` None, 'balanced', dict or callable.
     """
     if prior is None:
         return None
@@ -162,13 +153,7 @@ def first_weights(prior: Any, data: Training) -> _Floats | None:
 
 
 def checked(values: Any, what: str, rows: NDArray[Any]) -> _Floats:
-    """Return what a function of the user's returned, a finite number of at least 0 a row.
-
-    Raises
-    ------
-    PsephosError
-        If it is something else; the message names the row.
-    """
+    """Return what a function of the user's returned, a finite number of at least 0 a row."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -56,12 +56,7 @@ class SearchedStumps:
     the weights choose; the side of missing values is a part of the message. Of categories a stump
     asks for one, that of its first row; a missing value is not that one.
 
-    Parameters
-    ----------
-    data : Training
-    position : ndarray of shape (len(data.y),)
-        Of the rows among the m given.
-    m : int
+    `position` (len(data.y),): of the rows among the m given.
     """
 
     def __init__(self, data: Training, position: _Rows, m: int) -> None:

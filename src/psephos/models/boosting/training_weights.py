@@ -22,16 +22,10 @@ class TrainingWeights:
 
     It costs O(rows x anchors) a round. Distances are computed anew each time, which is quicker than
     to read them from memory; the sums of earlier voters are kept while no voter reads a new column.
-
-    Parameters
-    ----------
-    geometry : Geometry
-    leave_one_out : bool
-        Whether an anchor is left out of the sums of its own row.
     """
 
     geometry: Geometry
-    leave_one_out: bool
+    leave_one_out: bool  # whether an anchor is left out of the sums of its own row
     columns: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     total: _Floats = field(init=False)
     where_right: _Floats = field(init=False)

@@ -57,14 +57,7 @@ class Selection:
 
 
 def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
-    """Return the price of each column, 1 by default.
-
-    Raises
-    ------
-    PsephosError
-        If a price is no positive number, names no column, names one twice (by name and by
-        position), or they are not one a column.
-    """
+    """Return the price of each column, 1 by default."""
     prices = np.ones(p)
     if given is None:
         return prices

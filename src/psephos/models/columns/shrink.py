@@ -166,13 +166,7 @@ def _wanted(model: Any, y: Any, n: int) -> _Floats:
 
 
 def _left_out(model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Return (T, n), who was left out of the rows drawn for each voter; None if not asked.
-
-    Raises
-    ------
-    PsephosError
-        If it is asked for, and the model drew no rows, or others.
-    """
+    """Return (T, n), who was left out of the rows drawn for each voter; None if not asked."""
     ask: Any = getattr(model, "left_out", None)
     found = None if ask is None or wanted is False else ask(X, y, sample_weight)
     if wanted and found is None:

@@ -81,12 +81,10 @@ def greedy_counts(said: _Floats, loss: _Loss, n_steps: int, n_init: int) -> NDAr
 
     Parameters
     ----------
-    said : ndarray of shape (n, M, K)
-        Probabilities of classes, or numbers.
-    loss : callable
-    n_steps, n_init : int
-        Members added one by one, and those to begin with. Of equals the first is taken; of means
-        that are equally good the smallest. Losses that differ by rounding are equal.
+    said : (n, M, K); probabilities of classes, or numbers
+    n_steps, n_init : members added one by one, and those to begin with. Of equals the first is
+        taken; of means that are equally good the smallest. Losses that differ by rounding are
+        equal.
     """
     each = said.transpose(1, 0, 2)
     alone, picks = loss(each), list[int]()

@@ -34,16 +34,9 @@ def fold_plan(data: Data, cv: Any) -> _Rows:
 
     Parameters
     ----------
-    data : Data
-    cv : int, splitter of scikit-learn, or list of (training rows, test rows)
-        Test rows of a list are positions in the table given to `fit`, each row in one test part; a
-        member is then fitted on all rows of the other parts.
-
-    Raises
-    ------
-    PsephosError
-        If there are fewer rows or groups than folds, a class is in one fold only, or a row is in no
-        test part, or in two.
+    cv : int, splitter of scikit-learn, or list of (training rows, test rows); test rows of a list
+        are positions in the table given to `fit`, each row in one test part; a member is then
+        fitted on all rows of the other parts
     """
     n, kept = len(data.y), data.context.kept
     if n == 1:
@@ -73,14 +66,8 @@ def fold_plan(data: Data, cv: Any) -> _Rows:
 class Levels:
     """Members in levels, and their answers on a plan of folds.
 
-    Parameters
-    ----------
-    data : Data
-    fold : ndarray of shape (n,)
-    passthrough : bool
-        Whether later levels read the columns of the table, too.
-    all_before : bool
-        Whether a level reads the answers of all earlier levels, or of the one before.
+    `fold` (n,); `passthrough`: whether later levels read the columns of the table, too.
+    `all_before`: whether a level reads the answers of all earlier levels, or of the one before.
     """
 
     def __init__(self, data: Data, fold: _Rows, *, passthrough: bool, all_before: bool) -> None:

@@ -31,14 +31,9 @@ def voters_of(
 
     Parameters
     ----------
-    models : sequence of fitted estimators
-    data : Data
-    subsets : sequence of ndarray or None, default=None
-        The sorted columns each was fitted on; None is all.
-    says : {'answer', 'probability', 'log-odds', 'value'}, default=None
-        By default `data.says`.
-    names : sequence of str, default=()
-        Of the members, or none.
+    subsets : sequence of ndarray or None; the sorted columns each was fitted on; None is all
+    says : {'answer', 'probability', 'log-odds', 'value'}; by default `data.says`
+    names : of the members, or none
     """
     says = data.says if says is None else says
     _check_probabilities(models, says)

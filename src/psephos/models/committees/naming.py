@@ -165,14 +165,7 @@ def reads_categories(estimator: Any) -> bool:
 
 
 def checked(model: Any, pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return the members that are not dropped.
-
-    Raises
-    ------
-    PsephosError
-        If none is left, two have one name, a name is a parameter's or has two underscores, or one
-        answers another question than the committee.
-    """
+    """Return the members that are not dropped."""
     kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
     kind = type(model).__name__
     names = [name for name, _ in kept]
@@ -212,13 +205,7 @@ def default_regressors() -> list[tuple[str, Any]]:
 
 
 def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
-    """Return the weight of each of the members, or of the views.
-
-    Raises
-    ------
-    PsephosError
-        If they are not as many numbers of at least 0, one of them above, as there are names.
-    """
+    """Return the weight of each of the members, or of the views."""
     if given is None:
         return np.ones(len(names))
     try:

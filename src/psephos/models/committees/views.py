@@ -38,13 +38,7 @@ class Views:
 def columns_of_views(
     views: Sequence[tuple[Any, ...]] | None, schema: Schema
 ) -> list[tuple[str, _Columns]]:
-    """Return the sorted columns of each view; without views all columns are one.
-
-    Raises
-    ------
-    PsephosError
-        If two views have one name, or one has no column, or names what is none.
-    """
+    """Return the sorted columns of each view; without views all columns are one."""
     if views is None:
         return [("all columns", np.arange(schema.n_features))]
     names: list[str] = [view[0] for view in views]

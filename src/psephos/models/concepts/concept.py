@@ -22,29 +22,19 @@ class Concept:
 
     Conjunctions have one most specific consistent hypothesis, so S is one. The space is all h with
     S <= h that hold for none of the negatives, whether or not G is kept.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (q,), int32
-        S; not read while it is empty.
-    empty : bool
-        Whether no positive row has been seen: S is the empty hypothesis.
-    negatives : ndarray of shape (m, q), int32
-        Codes of the negative rows.
-    general_low, general_high : ndarray of shape (g, q), int32
-        G; no line where it is not kept, and where the empty hypothesis alone is left.
-    general_kept : bool
-        Whether G has stayed within its cap.
     """
 
     tag: ClassVar[str] = "concept"
+    # `low`, `high`: (q,) int32; S; not read while it is empty
     low: _Codes
     high: _Codes
-    empty: bool
-    negatives: _Codes
+    empty: bool  # whether no positive row has been seen: S is the empty hypothesis
+    negatives: _Codes  # (m, q) int32; codes of the negative rows
+    # `general_low`, `general_high`: (g, q) int32; G; no line where it is not kept, and where the
+    # empty hypothesis alone is left
     general_low: _Codes
     general_high: _Codes
-    general_kept: bool
+    general_kept: bool  # whether G has stayed within its cap
 
     def __post_init__(self) -> None:
         q = len(self.low)

@@ -80,17 +80,12 @@ def facts_of(
 
     Parameters
     ----------
-    parts : sequence of Weighed
-        Those that vote, of each concept.
-    space : ConjunctiveSpace
-        All of them.
+    parts : those that vote, of each concept
+    space : all of them
     prior : {'uniform', 'short'}
-    n_tests : int
-        The most tests that one may have.
-    loudest : bool
-        Whether the most probable answers alone.
-    n_draws : int or None
-        How many were drawn to vote; None if none were.
+    n_tests : the most tests that one may have
+    loudest : whether the most probable answers alone
+    n_draws : how many were drawn to vote; None if none were
     """
     whole = _log_total(space, prior, n_tests)
     log_prior = tuple(_log_masses(part, prior) - whole for part in parts)

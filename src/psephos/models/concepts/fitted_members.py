@@ -23,11 +23,7 @@ _Floats = NDArray[np.float64]
 class InCodes:
     """A fitted classifier of another library that answers with the codes of the classes.
 
-    Parameters
-    ----------
-    model : fitted classifier
-    classes : ndarray
-        The code of each of its classes.
+    `classes`: the code of each of its classes.
     """
 
     def __init__(self, model: Any, classes: NDArray[np.intp]) -> None:
@@ -44,13 +40,7 @@ class InCodes:
 def voters_of_fitted(
     members: Sequence[tuple[str, Any]], n_features: int, target: Any, says: str
 ) -> Voters:
-    """Return fitted classifiers as the voters of one vote.
-
-    Raises
-    ------
-    PsephosError
-        If one is not fitted, is no classifier, is of other columns or knows a label besides.
-    """
+    """Return fitted classifiers as the voters of one vote."""
     models = [_coded(name, _thawed(one), n_features, target) for name, one in members]
     return mixed_voters(models, n_features, target.code, says, [name for name, _ in members])
 
@@ -106,13 +96,7 @@ def _own(name: str, model: Any, codes: NDArray[np.intp]) -> Any:
 
 
 def prior_of_members(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
-    """Return the prior of each member; 'uniform' is alike.
-
-    Raises
-    ------
-    PsephosError
-        If it is not one number of at least 0 a member, one of them above.
-    """
+    """Return the prior of each member; 'uniform' is alike."""
     if isinstance(given, str):
         if given == "uniform":
             return np.full(len(members), 1.0 / len(members))
@@ -139,11 +123,6 @@ def posterior_of(
 
     A voter says label k with probability q_k (its answer: 1 or 0); then
     ``P(y | h, x) = (1 - noise) q_y + noise (1 - q_y) / (K - 1)``.
-
-    Raises
-    ------
-    PsephosError
-        If all have the likelihood 0.
     """
     log = np.log(np.where(prior > 0, prior, 1.0))
     log[prior == 0] = -np.inf

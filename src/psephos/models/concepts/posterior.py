@@ -21,21 +21,13 @@ _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np
 
 
 class Evidence(NamedTuple):
-    """The rows as one concept sees them.
+    """The rows as one concept sees them."""
 
-    Parameters
-    ----------
-    code : ndarray of shape (n, q), int32
-    gain : ndarray of shape (n,)
-        The weight of a row if it is positive, else its negative: the agreement of a hypothesis is
-        the sum over rows it holds for, plus that of the empty one.
-    noise : float
-        The chance that a label is wrong, 0 < noise < 1/2.
-    """
-
-    code: _Codes
+    code: _Codes  # (n, q) int32
+    # (n,); the weight of a row if it is positive, else its negative: the agreement of a hypothesis
+    # is the sum over rows it holds for, plus that of the empty one
     gain: _Floats
-    noise: float
+    noise: float  # the chance that a label is wrong, 0 < noise < 1/2
 
     @property
     def slope(self) -> float:
@@ -48,11 +40,6 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
 
     Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
     as many as leave no more than `most`.
-
-    Raises
-    ------
-    PsephosError
-        If there are more with one test.
     """
     n_tests = tests_within(space, most)
     found, agreement = _gone_through(space, evidence, n_tests)
@@ -64,13 +51,7 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
-    """Return how many tests a hypothesis may have so that there are at most `most`.
-
-    Raises
-    ------
-    PsephosError
-        If it may have none.
-    """
+    """Return how many tests a hypothesis may have so that there are at most `most`."""
     number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
     if space.n_hypotheses <= most:
         return space.n_columns

@@ -17,29 +17,15 @@ __all__ = ["VersionSpaces"]
 @register
 @dataclass(frozen=True)
 class VersionSpaces:
-    """The version spaces of all concepts, and the rows that would have left one empty.
-
-    Parameters
-    ----------
-    space : ConjunctiveSpace
-    concepts : tuple of Concept
-        Of two classes that of the second, else one a class.
-    n_rows : int
-        Rows seen in all calls.
-    left_out : ndarray of shape (c,)
-        Rows that were left out, counted over all calls, or their names.
-    left_out_of : ndarray of shape (c,), intp
-        The concept each was left out of.
-    whole : bool, default=True
-        Whether all columns are there that S tests: a reduced model may have lost some.
-    """
+    """The version spaces of all concepts, and the rows that would have left one empty."""
 
     tag: ClassVar[str] = "concept memory"
     space: ConjunctiveSpace
-    concepts: tuple[Concept, ...]
-    n_rows: int
-    left_out: NDArray[Any]
-    left_out_of: NDArray[np.intp]
+    concepts: tuple[Concept, ...]  # of two classes that of the second, else one a class
+    n_rows: int  # rows seen in all calls
+    left_out: NDArray[Any]  # (c,); rows that were left out, counted over all calls, or their names
+    left_out_of: NDArray[np.intp]  # (c,); the concept each was left out of
+    # whether all columns are there that S tests: a reduced model may have lost some
     whole: bool = True
 
     def __post_init__(self) -> None:

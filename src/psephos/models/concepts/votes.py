@@ -39,26 +39,13 @@ class Limits(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """The hypotheses of one concept, and their posterior.
-
-    Parameters
-    ----------
-    space : ConjunctiveSpace
-    hypotheses : Hypotheses or None
-        None: they are counted.
-    weight : ndarray of shape (T,)
-        Their posterior.
-    problem : Problem, default=None
-        What is counted.
-    sampled : bool, default=False
-        Whether they were drawn, and their weights are shares of the draws.
-    """
+    """The hypotheses of one concept, and their posterior."""
 
     space: ConjunctiveSpace
-    hypotheses: Hypotheses | None
-    weight: _Floats
-    problem: Problem | None = None
-    sampled: bool = False
+    hypotheses: Hypotheses | None  # None: they are counted
+    weight: _Floats  # (T,); their posterior
+    problem: Problem | None = None  # what is counted
+    sampled: bool = False  # whether they were drawn, and their weights are shares of the draws
 
     def voters(self, yes: _Floats, no: _Floats) -> Voters:
         """Return them as voters."""
@@ -84,11 +71,6 @@ def consistent(
     """Return the version space of a concept: listed if it is small, else counted, else sampled.
 
     With `listing` one that is counted is drawn from, too.
-
-    Raises
-    ------
-    PsephosError
-        If it can be neither counted nor sampled.
     """
     read = np.flatnonzero(concept.empty | (concept.low >= 0))  # no hypothesis tests the others
     small, part = space.take(read), concept.take(read)
@@ -175,13 +157,7 @@ def concept_votes(parts: Sequence[Weighed], target: Target, score: str, seed: in
     Two classes have one concept, and its hypotheses vote. Of more each class has one, which is a
     vote of its own, and those votes are the voters.
 
-    Parameters
-    ----------
-    parts : sequence of Weighed
-    target : Target
-    score : {'normalised', 'loudest', 'drawn'}
-        The read-out of each concept.
-    seed : int
+    `score` {'normalised', 'loudest', 'drawn'}: the read-out of each concept.
     """
     readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
     if target.n_classes == 2:

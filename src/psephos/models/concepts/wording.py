@@ -23,13 +23,8 @@ _DRAWS = 1000  # where they cannot be counted
 def space_words(memory: VersionSpaces, names: Names, vote: Any) -> list[str]:
     """Return a sentence for each concept, its number of hypotheses, S and G, and the rows left out.
 
-    Parameters
-    ----------
-    memory : VersionSpaces
-    names : Names
-        Of the table, with the classes.
-    vote : Vote
-        Of the hypotheses, some of which may have been drawn.
+    `names`: of the table, with the classes. `vote`: of the hypotheses, some of which may have been
+    drawn.
     """
     classes = names.classes[1:] if len(memory.concepts) == 1 else names.classes
     words: list[str] = []

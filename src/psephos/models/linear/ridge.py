@@ -53,17 +53,12 @@ def fit_ridge(
 
     Parameters
     ----------
-    Z : ndarray of shape (n, q)
-    y : ndarray of shape (n,)
-        Codes of classes, or numbers.
-    n_classes : int
-        0 for numbers.
-    weight : ndarray of shape (n,)
-    alphas : sequence of float
-    n_folds : int
-        Folds, fewer where a class has fewer rows; groups are kept whole.
-    groups : ndarray of shape (n,) or None
-    seed : int
+    Z : (n, q)
+    y : (n,); codes of classes, or numbers
+    n_classes : 0 for numbers
+    weight : (n,)
+    n_folds : folds, fewer where a class has fewer rows; groups are kept whole
+    groups : (n,) or None
 
     Warns
     -----

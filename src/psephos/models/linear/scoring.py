@@ -21,18 +21,13 @@ def score_knots(
     The score of a value v of a column is ``Phi^-1((W_below + W_equal / 2) / W)``, with W the weight
     of the rows whose value is below v, equal to it, or not missing.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, q)
-    weight : ndarray of shape (n,)
-    n_quantiles : int
-        Most values kept of a column: of more, so many at even steps of the score.
+    `X` (n, q); `weight` (n,); `n_quantiles`: most values kept of a column: of more, so many at even
+    steps of the score.
 
     Returns
     -------
-    knots, scores : ndarray of shape (m,)
-        One column after the other, each column's values rising.
-    start : ndarray of shape (q + 1,)
+    knots, scores : (m,); one column after the other, each column's values rising
+    start : (q + 1,)
     """
     n, q = X.shape
     step = max(1, _BLOCK // max(n, 1))

@@ -26,25 +26,19 @@ class BatchObjective:
 
     Parameters
     ----------
-    references, candidates : ndarray or ScaledRows of shape (R, q), (M, q)
-        Scaled rows; NaN is missing, categories are codes.
-    y_references, y_candidates : ndarray of shape (R,), (M,)
-        Codes of classes, or with `regression` standardised targets: theta then ends in u, the
-        inverse bandwidth of the target.
-    base_own, base_total, omega : ndarray of shape (R,)
-        Masses of the prior and the earlier batches, positive, and the references' weights, which
-        sum to 1.
-    is_category, agree : ndarray of shape (q,)
-        Whether a column is a category, and then the chance that two training rows agree.
-    dtype : {'float32', 'float64'}, default='float32'
-        Of the sums within a tile; sums of tiles are float64. In float32 value and gradient are
-        good to about 1e-6 of the sum of the sizes of their terms.
-    twin, echo : ndarray of shape (R,), default=None
-        The candidate that is the reference itself, -1 where none is, and the share of its own
-        weight that such a reference keeps, below 1. None: no row is both; none is kept.
+    references, candidates : ndarray or ScaledRows of shape (R, q), (M, q); scaled rows; NaN is
+        missing, categories are codes
+    y_references, y_candidates : (R,), (M,); codes of classes, or with `regression` standardised
+        targets: theta then ends in u, the inverse bandwidth of the target
+    base_own, base_total, omega : (R,); masses of the prior and the earlier batches, positive, and
+        the references' weights, which sum to 1
+    is_category, agree : (q,); whether a column is a category, and then the chance that two training
+        rows agree
+    dtype : {'float32', 'float64'}; of the sums within a tile; sums of tiles are float64. In float32
+        value and gradient are good to about 1e-6 of the sum of the sizes of their terms.
+    twin, echo : (R,); the candidate that is the reference itself, -1 where none is, and the share
+        of its own weight that such a reference keeps, below 1. None: no row is both; none is kept.
 
-    Notes
-    -----
     Source: the manual of proset 0.6.1, objective of a batch and its gradient; its gradient is
     taken here with the 1e-10 in it. What missing values do is this project's choice.
     """

@@ -42,21 +42,14 @@ _KERNELS: dict[str, Callable[..., None]] = {
 
 @dataclass(frozen=True)
 class Errors:
-    """How B candidates did.
+    """How B candidates did."""
 
-    Parameters
-    ----------
-    error : ndarray of shape (B,)
-        Mean over splits of the (weighted) mean loss in the split; smaller is better.
-    spread : ndarray of shape (B,)
-        Standard deviation of the splits' losses (divisor S - 1; NaN for one split), as caret
-        reports it: over splits, not over repeats, so that it is there without repeats too.
-    tie : ndarray of shape (B,)
-        Mean log-loss (numbers: squared error) of the scores, which tells equals apart.
-    """
-
+    # (B,); mean over splits of the (weighted) mean loss in the split; smaller is better
     error: _Floats
+    # (B,); standard deviation of the splits' losses (divisor S - 1; NaN for one split), as caret
+    # reports it: over splits, not over repeats, so that it is there without repeats too
     spread: _Floats
+    # (B,); mean log-loss (numbers: squared error) of the scores, which tells equals apart
     tie: _Floats
 
     @classmethod

@@ -48,22 +48,15 @@ def search(
 
     Parameters
     ----------
-    evaluate : callable
-        ``evaluate(subsets, memory, clock)`` returns the errors of candidates (M, d), and depends
-        on nothing but their columns. `memory` keeps finished chunks across restarts;
+    evaluate : ``evaluate(subsets, memory, clock)`` returns the errors of candidates (M, d), and
+        depends on nothing but their columns. `memory` keeps finished chunks across restarts;
         ``clock.tick(n)`` counts those done. See `backends.Workers`.
-    n_columns : int
-        p.
-    settings : SearchSettings
-    seed : int, default=0
-        Seeds the draws; those of dimension d depend on `seed`, d and the strong subsets of d - 1
-        alone.
-    n_parts : float, default=1
-        Number of splits that test every row once, for the standard error of ``p_max='curve'``.
-    store : Store, default=None
-        Finished steps are read from it and written to it.
-    report : callable, default=None
-        Called as the search goes on with a `backends.Standing`.
+    n_columns : p
+    seed : seeds the draws; those of dimension d depend on `seed`, d and the strong subsets of d - 1
+        alone
+    n_parts : number of splits that test every row once, for the standard error of ``p_max='curve'``
+    store : finished steps are read from it and written to it
+    report : called as the search goes on with a `backends.Standing`
     """
     if n_columns < 1:
         raise PsephosError("the table has no column to search among: give at least one.")
@@ -115,21 +108,14 @@ def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, see
 
     Parameters
     ----------
-    pool : ndarray of shape (p*,)
-        S*, sorted.
-    strong : ndarray of shape (M, d - 1)
-        The strong subsets of the step before, sorted columns of the pool.
-    m : float
-        Most candidates; inf tries all subsets.
-    sampling : {'parent', 'uniform'}
-        parent: a random strong subset and a random column that it lacks, drawn again until m
-        distinct unions are found (the paper); a union of several strong subsets is likelier.
-        uniform: every union is equally likely (the R program).
-    seed : int
-        Seeds the draws, together with d.
+    pool : (p*,); S*, sorted
+    strong : (M, d - 1); the strong subsets of the step before, sorted columns of the pool
+    m : most candidates; inf tries all subsets
+    sampling : {'parent', 'uniform'}; parent: a random strong subset and a random column that it
+        lacks, drawn again until m distinct unions are found (the paper); a union of several strong
+        subsets is likelier. uniform: every union is equally likely (the R program).
+    seed : seeds the draws, together with d
 
-    Notes
-    -----
     A draw takes two numbers u, v of ``numpy.random.default_rng([seed, d]).random`` (and a third
     for 'uniform'): strong subset floor(u M) in lexicographic order, then column floor(v (p* - d +
     1)) of those of the pool that it lacks, in order.

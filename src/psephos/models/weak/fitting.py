@@ -34,13 +34,7 @@ class Fitted(NamedTuple):
 
 
 def fitted_by(rows: Rows, risk: Any) -> Fitted:
-    """Return the voter that has the least risk, by whatever learner the model names.
-
-    Raises
-    ------
-    PsephosError
-        If another classifier should learn, and the risk is no weighting of rows.
-    """
+    """Return the voter that has the least risk, by whatever learner the model names."""
     m = rows.model
     if m.estimator is None:
         learner = rows.learner()

@@ -28,29 +28,16 @@ _QUANTILES = 1000  # most values of a column whose scores are kept
 
 @dataclass(frozen=True)
 class Inputs:
-    """How a table becomes numbers of one size: normal scores of ranks, or units of deviation.
+    """How a table becomes numbers of one size: normal scores of ranks, or units of deviation."""
 
-    Parameters
-    ----------
-    p : int
-        Columns of the table.
-    design : Design or None
-        None where no column holds categories.
-    knots : tuple or None
-        Of normal scores; None where columns are centred and scaled.
-    centre, inverse : ndarray of shape (q,)
-        ``z = (x - centre) inverse``, x divided by two to its power; inverse is 0 for a column that
-        is constant.
-    powers : ndarray of shape (q,), intp
-        So that squares are numbers, whatever the units.
-    """
-
-    p: int
-    design: Design | None
-    knots: Any
+    p: int  # columns of the table
+    design: Design | None  # None where no column holds categories
+    knots: Any  # of normal scores; None where columns are centred and scaled
+    # `centre`, `inverse`: (q,); ``z = (x - centre) inverse``, x divided by two to its power;
+    # inverse is 0 for a column that is constant
     centre: _Floats
     inverse: _Floats
-    powers: NDArray[np.intp]
+    powers: NDArray[np.intp]  # (q,); so that squares are numbers, whatever the units
 
     @classmethod
     def of(cls, table: Table, weight: _Floats, scaling: str) -> tuple["Inputs", _Floats]:

@@ -28,24 +28,14 @@ _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
 @dataclass(frozen=True)
 class Learner:
-    """Margins ``A w + b`` of rows, and the voter that says them.
+    """Margins ``A w + b`` of rows, and the voter that says them."""
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, r)
-        Of the training rows: inputs, their principal components where there are more inputs than
-        rows (which changes nothing: the penalty is a length), or kernels made orthonormal.
-    back : ndarray of shape (r, k), or None
-        From w to coefficients of inputs or kernels.
-    inputs : Inputs
-    centres : ndarray of shape (k, q), or None
-    sigma : float
-    """
-
+    # (n, r); of the training rows: inputs, their principal components where there are more inputs
+    # than rows (which changes nothing: the penalty is a length), or kernels made orthonormal
     A: _Floats
-    back: _Floats | None
+    back: _Floats | None  # (r, k) or None; from w to coefficients of inputs or kernels
     inputs: Inputs
-    centres: _Floats | None = None
+    centres: _Floats | None = None  # (k, q) or None
     sigma: float = 1.0
 
     @classmethod
@@ -81,13 +71,7 @@ class Learner:
         max_iter: int = 400,
         learning_rate: float = 0.1,
     ) -> tuple[_Floats, float, int]:
-        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations.
-
-        Raises
-        ------
-        PsephosError
-            If the search leads beyond all numbers, or the risk has no least value.
-        """
+        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
         with threadpool_limits(1, user_api="blas"):  # the same bytes whatever the threads
             return self._searched(risk, alpha, starts, max_iter, learning_rate)
 

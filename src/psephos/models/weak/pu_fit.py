@@ -110,13 +110,7 @@ def _weighted(rows: Rows, some: NDArray[np.intp], weight: _Floats) -> Rows:
 
 
 def negatives_read(rows: Rows) -> Rows:
-    """Return the rows as `negatives` says, where rows are labelled negative and others not at all.
-
-    Raises
-    ------
-    PsephosError
-        If they are refused.
-    """
+    """Return the rows as `negatives` says, if some are labelled negative and others not at all."""
     told = rows.model.negatives
     if not (rows.codes == 0).any() or not (rows.codes == -1).any() or told == "ignore":
         return rows

@@ -24,34 +24,19 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """The training rows: codes 1 (positive), 0 (negative), -1 (unlabelled), weights, inputs.
-
-    Parameters
-    ----------
-    model : estimator
-    data : Data
-        As any classifier is given them; its y are class indices, of unlabelled rows -1.
-    codes : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-    positive : int
-        The index of the positive class.
-    inputs : Inputs
-    Z : ndarray of shape (n, q)
-        What ratios, priors and our own score look at; another classifier reads the table itself.
-    context : Context
-    counts : dict
-        How many rows are of each code, copies counted.
-    """
+    """The training rows: codes 1 (positive), 0 (negative), -1 (unlabelled), weights, inputs."""
 
     model: Any
-    data: Data
-    codes: NDArray[np.intp]
-    weight: _Floats
-    positive: int
+    data: Data  # as any classifier is given them; its y are class indices, of unlabelled rows -1
+    codes: NDArray[np.intp]  # (n,)
+    weight: _Floats  # (n,)
+    positive: int  # the index of the positive class
     inputs: Inputs
+    # (n, q); what ratios, priors and our own score look at; another classifier reads the table
+    # itself
     Z: _Floats
     context: Context
-    counts: dict[int, int]
+    counts: dict[int, int]  # how many rows are of each code, copies counted
 
     @property
     def code(self) -> _Floats:
@@ -112,13 +97,7 @@ class Rows:
 
 
 def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context: Context) -> Rows:
-    """Return the rows, equal ones of one label made one; codes by which class is positive.
-
-    Raises
-    ------
-    PsephosError
-        If `pos_label` is no class.
-    """
+    """Return the rows, equal ones of one label made one; codes by which class is positive."""
     target = labels.target
     given = labels.y
     if context.groups is None:  # weight 2 is the row twice

@@ -21,33 +21,17 @@ _BINS = 256
 
 @dataclass(frozen=True)
 class BlockBins:
-    """The bins of a table's columns.
+    """The bins of a table's columns."""
 
-    Parameters
-    ----------
-    n_bins : ndarray of shape (p,), int64
-        Bins of known values; it is the code of a missing one.
-    cuts : ndarray of shape (p, 256)
-        A code of at most b is ``value < cuts[j, b]``; the last cut is above all values seen.
-    """
-
-    n_bins: NDArray[np.int64]
+    n_bins: NDArray[np.int64]  # (p,); bins of known values; it is the code of a missing one
+    # (p, 256); a code of at most b is ``value < cuts[j, b]``; the last cut is above all values seen
     cuts: NDArray[np.float64]
 
     @classmethod
     def of(cls, summaries: Sequence[QuantileSummary], max_bin: int = 256) -> Self:
         """Return bins of even weight.
 
-        Parameters
-        ----------
-        summaries : sequence of p QuantileSummary
-        max_bin : int, default=256
-            Bins of a column, the one for missing values among them.
-
-        Raises
-        ------
-        PsephosError
-            If `max_bin` is not from 3 to 256.
+        `max_bin`: bins of a column, the one for missing values among them.
         """
         if not 3 <= max_bin <= _BINS:
             raise PsephosError(f"max_bin={max_bin}: it lies from 3 to {_BINS}.")

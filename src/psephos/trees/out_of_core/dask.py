@@ -143,17 +143,10 @@ class DaskHolder:
     order of the rows. Every task is a function of its inputs alone: what a lost worker held is
     computed again by others, and the trees are the same.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    parts : sequence of Delayed or Future
-        Each gives ``(X, y)`` or ``(X, y, weight)``: see `dask_partitions`.
+    `client` distributed.Client; `parts`: each gives ``(X, y)`` or ``(X, y, weight)``: see
+    `dask_partitions`.
 
-    Attributes
-    ----------
-    n_features : int
-    targets : callable
-        From the labels of a partition to float32 numbers; may be set before `encode`.
+    `targets`: from the labels of a partition to float32 numbers; may be set before `encode`.
     """
 
     def __init__(self, client: Any, parts: Sequence[Any]):

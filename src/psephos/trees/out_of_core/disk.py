@@ -90,14 +90,10 @@ class DiskHolder:
 
     Parameters
     ----------
-    source : RowSource
-        Its rows of weight 0 are left out.
-    targets : callable
-        From the labels of a block to float32 numbers.
-    folder : str or Path, default=None
-        Where the scratch folder is made; None is the system's place for temporary files.
-    n_jobs : int, default=None
-        Threads over columns; trees do not depend on it.
+    source : its rows of weight 0 are left out
+    targets : from the labels of a block to float32 numbers
+    folder : where the scratch folder is made; None is the system's place for temporary files
+    n_jobs : threads over columns; trees do not depend on it
     """
 
     def __init__(

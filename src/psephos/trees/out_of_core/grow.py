@@ -41,23 +41,15 @@ class Objective(Protocol):
 
 
 class Level(NamedTuple):
-    """What a holder does with its rows at one level of one tree.
+    """What a holder does with its rows at one level of one tree."""
 
-    Parameters
-    ----------
-    column, cut, first : ndarray of shape (nodes,), int64
-        Splits of the nodes so far: a row with a code of at most `cut` goes to node `first`, else
-        to the next one. The column is -1 where rows stay.
-    missing_left : ndarray of shape (nodes,), bool
-    slot_of : ndarray of shape (nodes,), int32
-        Place of a node's histograms in the result; -1 if they are not wanted.
-    n_slots : int
-    """
-
+    # `column`, `cut`, `first`: (nodes,); splits of the nodes so far: a row with a code of at most
+    # `cut` goes to node `first`, else to the next one. The column is -1 where rows stay.
     column: NDArray[np.int64]
     cut: NDArray[np.int64]
     first: NDArray[np.int64]
-    missing_left: NDArray[np.bool_]
+    missing_left: NDArray[np.bool_]  # (nodes,)
+    # (nodes,); place of a node's histograms in the result; -1 if they are not wanted
     slot_of: NDArray[np.int32]
     n_slots: int
 
@@ -258,21 +250,8 @@ def boost(
 ) -> list[list[NewtonTree]]:
     """Return boosted trees: a list for each round, of a tree for each output.
 
-    Parameters
-    ----------
-    holder : Holder
-    objective : Objective
-    n_rows : int
-        Rows that count.
-    bins : BlockBins
-    base : ndarray of shape (K,)
-        Margins to start from.
-    growth : Growth
-        What limits a tree.
-    n_estimators : int
-        Rounds.
-    learning_rate : float
-        Shrinks answers.
+    `n_rows`: rows that count. `base` (K,): margins to start from. `growth`: what limits a tree.
+    `n_estimators`: rounds. `learning_rate`: shrinks answers.
     """
     holder.encode(bins, base)
     rounds: list[list[NewtonTree]] = []

@@ -16,23 +16,13 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known of the labels of some rows, those of weight 0 left out.
+    """What is known of the labels of some rows, those of weight 0 left out."""
 
-    Parameters
-    ----------
-    numbers : bool
-        Whether the labels are numbers to learn, and not classes.
-    n_rows : int
-    weight : dict
-        Weight of each class; of numbers, of all (key 0), and their weighted sum (key 1).
-    kind : dtype, default=None
-        Of classes that are numbers or truth values.
-    """
-
-    numbers: bool
+    numbers: bool  # whether the labels are numbers to learn, and not classes
     n_rows: int
+    # weight of each class; of numbers, of all (key 0), and their weighted sum (key 1)
     weight: dict[Any, float]
-    kind: Any = None
+    kind: Any = None  # dtype; of classes that are numbers or truth values
 
     def __post_init__(self) -> None:
         if not self.numbers and len(self.weight) > _MOST_CLASSES:
@@ -43,14 +33,7 @@ class Labels:
 
     @classmethod
     def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "Labels":
-        """Return the labels of some rows of positive weight.
-
-        Raises
-        ------
-        PsephosError
-            If a label is missing, a number is not finite, a class is a fraction, or there are
-            over 1,000 classes.
-        """
+        """Return the labels of some rows of positive weight."""
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             odd = y[~np.isfinite(y)][0]
             raise PsephosError(f"y holds {odd}: leave out rows that are not labelled.")
@@ -76,13 +59,7 @@ class Labels:
         return Labels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
 
     def classes(self) -> tuple[NDArray[Any], _Floats]:
-        """Return the sorted classes and their weights.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer than two.
-        """
+        """Return the sorted classes and their weights."""
         if len(self.weight) < 2:
             raise PsephosError(
                 f"y has {len(self.weight)} class(es) with weight: a classifier needs rows of at "
@@ -92,13 +69,7 @@ class Labels:
         return np.array(labels, dtype=self.kind), np.array([self.weight[label] for label in labels])
 
     def mean(self) -> float:
-        """Return the weighted mean of numbers.
-
-        Raises
-        ------
-        PsephosError
-            If no row has weight.
-        """
+        """Return the weighted mean of numbers."""
         if not self.weight.get(0, 0.0) > 0.0:
             raise PsephosError("no row has weight: a regressor needs some.")
         return self.weight[1] / self.weight[0]

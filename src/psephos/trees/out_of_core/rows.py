@@ -28,32 +28,16 @@ Labelled = tuple[NDArray[Any], NDArray[np.float64] | None]
 
 
 class Block(NamedTuple):
-    """Some consecutive rows.
+    """Some consecutive rows."""
 
-    Parameters
-    ----------
-    start : int
-        Number of the first row.
-    columns : ndarray of shape (p, m), float32 or float64
-        The values by column, NaN where missing.
-    y : ndarray of shape (m,)
-    weight : ndarray of shape (m,), float64, or None
-    """
-
-    start: int
-    columns: NDArray[Any]
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
+    start: int  # number of the first row
+    columns: NDArray[Any]  # (p, m) float32 or float64; the values by column, NaN where missing
+    y: NDArray[Any]  # (m,)
+    weight: NDArray[np.float64] | None  # (m,) float64, or None
 
     @classmethod
     def of(cls, start: int, columns: NDArray[Any], y: NDArray[Any], weight: Any) -> "Block":
-        """Return rows as a block; numbers of other types become float64.
-
-        Raises
-        ------
-        PsephosError
-            If a value is infinite, or a weight negative or not finite.
-        """
+        """Return rows as a block; numbers of other types become float64."""
         kind = np.float32 if columns.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(columns, dtype=kind)
         if np.isinf(values).any():
@@ -133,12 +117,10 @@ def prefetched(items: Iterable[_Item], depth: int = 2) -> Iterator[_Item]:
 
     Parameters
     ----------
-    items : iterable
-        What it does to make the next item (reading, decoding) runs in the thread, while the
+    items : what it does to make the next item (reading, decoding) runs in the thread, while the
         caller works on the item before. An error there is raised here.
-    depth : int, default=2
-        Items that may wait; with the one in work and the one in the making, depth + 2 live at
-        once.
+    depth : items that may wait; with the one in work and the one in the making, depth + 2 live at
+        once
     """
     waiting: queue.Queue[Any] = queue.Queue(depth)
     stopped = threading.Event()
@@ -285,13 +267,7 @@ def _rows(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
 
 
 def fill(file: Any, out: NDArray[Any]) -> None:
-    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once.
-
-    Raises
-    ------
-    PsephosError
-        If the file ends before.
-    """
+    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once."""
     view, done = out.data.cast("B"), 0
     while done < len(view):
         got = file.readinto(view[done:])

@@ -18,13 +18,7 @@ class Spool:
     It is read and written by plain calls, not mapped: pages of a map would count as the
     process's own memory until the system takes them back.
 
-    Parameters
-    ----------
-    path : Path
-    dtype : data type
-    width : int
-    bounds : list of int
-        First row of each block, and the end of the last one; it may still grow.
+    `bounds`: first row of each block, and the end of the last one; it may still grow.
     """
 
     def __init__(self, path: Path, dtype: Any, width: int, bounds: list[int]):
@@ -59,10 +53,8 @@ class Spool:
 class Scratch:
     """A folder of spools that is removed at the end.
 
-    Parameters
-    ----------
-    folder : str or Path, default=None
-        Where to make the folder: a disk with free space; None is the system's temporary folder.
+    `folder`: where to make the folder: a disk with free space; None is the system's temporary
+    folder.
     """
 
     def __init__(self, folder: str | Path | None = None):

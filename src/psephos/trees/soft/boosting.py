@@ -31,22 +31,8 @@ def residual_losses(
 ) -> tuple[Any, Any]:
     """Return L and its gradient by what each tree says: lines 1 and 4 to 6.
 
-    Parameters
-    ----------
-    said : array of shape (M, K, n)
-        Line 3: o_m of every row.
-    y : array of shape (n, K)
-    weight : array of shape (n,)
-        Of the rows in each local loss.
-    loss : TreeLoss
-    learning_rate : float
-        nu.
-    detach : bool
-
-    Raises
-    ------
-    PsephosError
-        If residuals are not detached and the loss has no curvature.
+    `said` (M, K, n): line 3: o_m of every row. `y` (n, K); `weight` (n,): of the rows in each local
+    loss. `learning_rate`: nu.
     """
     xp = namespace(said)
     before = xp.zeros_like(said)  # line 1

@@ -21,15 +21,9 @@ class GateBalance:
 
     over the rows of a batch; the source smooths a over batches, this does not.
 
-    Parameters
-    ----------
-    weight : array of shape (n,)
-    strength : float
+    `weight` (n,).
 
-    Attributes
-    ----------
-    value : float
-        C of the levels asked so far.
+    `value`: C of the levels asked so far.
     """
 
     def __init__(self, weight: Any, strength: float) -> None:
@@ -55,11 +49,8 @@ class GateBalance:
 def column_norms(gate: Any, group: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the norm of each column's weights over all gates of all trees.
 
-    Parameters
-    ----------
-    gate : array of shape (I, M, q)
-    group : ndarray of shape (q,)
-        The column that each input of a gate is made of: levels of a category share one.
+    `gate` (I, M, q); `group` (q,): the column that each input of a gate is made of: levels of a
+    category share one.
     """
     squares = on_host(namespace(gate).sum(gate * gate, axis=(0, 1)))
     return np.sqrt(np.bincount(group, squares.astype(np.float64)))
@@ -70,13 +61,8 @@ def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any
 
     ``S = sqrt(sum_m each_m^2 sum_l |theta_ml - mean_l theta_ml|^2)``
 
-    Parameters
-    ----------
-    leaf : array of shape (M, K, L)
-    relative : bool
-        Whether what all K outputs share counts for nothing, as in a softmax.
-    each : array of shape (M,), default=None
-        What a tree's leaves are times; None: 1.
+    `leaf` (M, K, L); `relative`: whether what all K outputs share counts for nothing, as in a
+    softmax. `each` (M,): what a tree's leaves are times; None: 1.
     """
     xp = namespace(leaf)
     away = leaf - xp.mean(leaf, axis=2, keepdims=True)

@@ -19,43 +19,24 @@ _TINY = 1e-30
 
 
 class SoftPlan(NamedTuple):
-    """How soft trees are trained.
-
-    Parameters
-    ----------
-    loss : TreeLoss
-    boosted : bool
-        Whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of
-        the sum itself is minimised.
-    learning_rate : float
-        nu, of the sum.
-    detach : bool
-        Whether residuals are held fixed.
-    temperature : float
-        Of the gates.
-    gate_penalty : float
-        Strength of `GateBalance`.
-    gate_lasso : float
-        Of the group lasso of columns, as a share of the least that keeps every column at 0 at the
-        start.
-    step_size, weight_decay : float
-        Of Adam.
-    batch_size : int
-    relative : bool
-        Whether only differences of margins count, as in a softmax.
-    """
+    """How soft trees are trained."""
 
     loss: Any
+    # whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of the
+    # sum itself is minimised
     boosted: bool = True
-    learning_rate: float = 1.0
-    detach: bool = False
-    temperature: float = 1.0
-    gate_penalty: float = 0.0
+    learning_rate: float = 1.0  # nu, of the sum
+    detach: bool = False  # whether residuals are held fixed
+    temperature: float = 1.0  # of the gates
+    gate_penalty: float = 0.0  # strength of `GateBalance`
+    # of the group lasso of columns, as a share of the least that keeps every column at 0 at the
+    # start
     gate_lasso: float = 0.0
+    # `step_size`, `weight_decay`: of Adam
     step_size: float = 0.01
     weight_decay: float = 0.0
     batch_size: int = 128
-    relative: bool = False
+    relative: bool = False  # whether only differences of margins count, as in a softmax
 
 
 class SoftTrainer:
@@ -68,15 +49,8 @@ class SoftTrainer:
 
     a unit of weight, with w_j the weights of column j over all gates and d_j how many inputs it is.
 
-    Parameters
-    ----------
-    trees : SoftTrees
-        Changed in place.
-    plan : SoftPlan
-    group : ndarray of shape (q,), default=None
-        The column each input of the gates is made of; None: each its own.
-    limits : ndarray of shape (M,), default=None
-        Above; `begin_lasso` finds them. None: 0, no penalty.
+    `trees`: changed in place. `group` (q,): the column each input of the gates is made of; None:
+    each its own. `limits` (M,): above; `begin_lasso` finds them. None: 0, no penalty.
     """
 
     def __init__(

@@ -19,18 +19,11 @@ __all__ = ["Answers", "SoftTrees", "backward", "forward", "started"]
 
 
 class SoftTrees(NamedTuple):
-    """The parameters of M soft trees of one depth, I = 2^D - 1 gates and L = 2^D leaves each.
+    """The parameters of M soft trees of one depth, I = 2^D - 1 gates and L = 2^D leaves each."""
 
-    Parameters
-    ----------
-    gate : array of shape (I, M, q)
-    bias : array of shape (I, M)
-    leaf : array of shape (M, K, L)
-    """
-
-    gate: Any
-    bias: Any
-    leaf: Any
+    gate: Any  # (I, M, q)
+    bias: Any  # (I, M)
+    leaf: Any  # (M, K, L)
 
     @property
     def depth(self) -> int:
@@ -43,19 +36,11 @@ class SoftTrees(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What soft trees make of rows, and what a backward pass needs of it.
+    """What soft trees make of rows, and what a backward pass needs of it."""
 
-    Parameters
-    ----------
-    said : array of shape (M, K, n)
-    left : array of shape (I, M, n)
-        Probabilities of going left.
-    reach : list of arrays of shape (2^d, M, n), d = 0 ... D
-        Probabilities of arriving at the nodes of each level.
-    """
-
-    said: Any
-    left: Any
+    said: Any  # (M, K, n)
+    left: Any  # (I, M, n); probabilities of going left
+    # (2^d, M, n) d = 0 ... D each; probabilities of arriving at the nodes of each level.
     reach: list[Any]
 
 
@@ -107,10 +92,8 @@ def backward(
 ) -> SoftTrees:
     """Return the gradients of a loss from those by what the trees say, (M, K, n).
 
-    Parameters
-    ----------
-    balance : callable of (level, reach, left), default=None
-        The derivatives of a penalty of a level's gates, by its `reach` and by its `left`.
+    `balance` callable of (level, reach, left): the derivatives of a penalty of a level's gates, by
+    its `reach` and by its `left`.
     """
     xp = namespace(rows)
     n_gates, n_trees, q = trees.gate.shape

@@ -28,27 +28,15 @@ class SoftInputs:
     A number enters as ``(x - centre) / scale``, mean and standard deviation of the training rows;
     a level as 1 or 0, less its share. A missing value enters as 0, and where the column had any in
     training, as 1 in an input of its own. Columns of one value are left out.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table.
-    source : ndarray of shape (P,), intp
-        The table's column that each is made of, in order.
-    level : ndarray of shape (P,)
-        The category it stands for; NaN: the number itself.
-    centre, scale : ndarray of shape (P,)
-    gaps : ndarray of shape (a,), intp
-        The first input of each column that had missing values.
     """
 
     tag: ClassVar[str] = "soft inputs"
-    n_features: int
-    source: NDArray[np.intp]
-    level: Nullable
-    centre: AnySize
-    scale: AnySize
-    gaps: NDArray[np.intp]
+    n_features: int  # columns of the table
+    source: NDArray[np.intp]  # (P,); the table's column that each is made of, in order
+    level: Nullable  # (P,); the category it stands for; NaN: the number itself
+    centre: AnySize  # (P,)
+    scale: AnySize  # (P,)
+    gaps: NDArray[np.intp]  # (a,); the first input of each column that had missing values
 
     def __post_init__(self) -> None:
         P = len(self.source)
@@ -99,11 +87,7 @@ class SoftInputs:
     def voters(self, coef: _Floats, bias: _Floats, leaf: _Floats) -> Any:
         """Return soft trees as voters on the table.
 
-        Parameters
-        ----------
-        coef : ndarray of shape (T, gates, P + a)
-        bias : ndarray of shape (T, gates)
-        leaf : ndarray of shape (T, leaves, K)
+        `coef` (T, gates, P + a); `bias` (T, gates); `leaf` (T, leaves, K).
         """
         P, coded = len(self.source), bool((~np.isnan(self.level)).any())
         columns = np.arange(P) if coded else self.source

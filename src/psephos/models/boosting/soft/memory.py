@@ -99,13 +99,7 @@ class SoftMemory:
         )  # fmt: skip
 
     def trainer(self, plan: SoftPlan, device: str = "cpu") -> SoftTrainer:
-        """Return a trainer that goes on from here, on a device (see `on_device`).
-
-        Raises
-        ------
-        PsephosError
-            If the plan gives the parameters another meaning.
-        """
+        """Return a trainer that goes on from here, on a device (see `on_device`)."""
         for name in ("gate_lasso", "temperature", "learning_rate"):
             now, then = getattr(plan, name), getattr(self, name)
             if now != then:

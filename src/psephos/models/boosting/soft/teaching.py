@@ -182,13 +182,7 @@ class LearnsNumbers(LearnsFromBatches):
 
 
 def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
-    """Return a fitted classifier's probabilities as labels of its classes.
-
-    Raises
-    ------
-    PsephosError
-        If it has none.
-    """
+    """Return a fitted classifier's probabilities as labels of its classes."""
     if not hasattr(teacher, "predict_proba"):
         raise PsephosError(
             f"{type(teacher).__name__} has no probabilities to learn from: give a classifier with "
@@ -198,13 +192,7 @@ def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
 
 
 def learnt_numbers(teacher: Any, X: Any) -> Any:
-    """Return a fitted regressor's numbers.
-
-    Raises
-    ------
-    PsephosError
-        If it is a classifier, whose answers are names.
-    """
+    """Return a fitted regressor's numbers."""
     if hasattr(teacher, "classes_") or hasattr(teacher, "predict_proba"):
         raise PsephosError(
             f"{type(teacher).__name__} answers with classes, which are no numbers to be learned: "

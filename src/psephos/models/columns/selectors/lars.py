@@ -58,17 +58,8 @@ def entries(
 ) -> _Rows:
     """Return the columns that a lasso lets in, the first one first.
 
-    Parameters
-    ----------
-    problem : Problem
-    target : int
-    rows : ndarray
-        Those that are looked at.
-    columns : ndarray
-        Those of the design that may enter.
-    most : int
-        Of them those that correlate most on these rows may.
-    n_entries : int
+    `rows`: those that are looked at. `columns`: those of the design that may enter. `most`: of them
+    those that correlate most on these rows may.
     """
     share = problem.weight[rows] / problem.weight[rows].sum()
     Z = standardised(problem.Z[np.ix_(rows, columns)], share)
