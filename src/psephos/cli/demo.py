@@ -4,13 +4,15 @@ from pathlib import Path
 
 import click
 
+from psephos.cli.options import OUT_FOLDER
+
 __all__ = ["demo"]
 
 
 @click.command(short_help="Run compare on a table that is at hand.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OUT_FOLDER,
     default=Path("psephos-demo"),
     show_default=True,
     help="Folder for results, models and report.",

@@ -5,11 +5,13 @@ from typing import Any
 
 import click
 
+from psephos.cli.options import IN_FILE
+
 __all__ = ["describe"]
 
 
 @click.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("model", type=IN_FILE)
 def describe(model: Path) -> None:
     """Print a model file in words.
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos.cli.options import partial_options, table_options
+from psephos.cli.options import OUT_FILE, partial_options, table_options
 
 __all__ = ["fit"]
 
@@ -32,7 +32,7 @@ _LISTED = 6  # columns that a sentence names
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT_FILE,
     required=True,
     help="The model file to write, such as model.psephos.",
 )

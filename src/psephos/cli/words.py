@@ -2,7 +2,7 @@
 
 import io
 import sys
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -10,7 +10,6 @@ __all__ = [
     "forgive_encodings",
     "print_table",
     "say",
-    "say_plain",
     "show_bounds",
     "show_summary",
 ]
@@ -28,31 +27,19 @@ def forgive_encodings() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def console(stream: IO[str] | None = None) -> Any:
-    """Return a console that shows words as they are and asks no terminal for what it lacks."""
-    from rich.console import Console
-
-    found = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not found.is_terminal:
-        found.width = _WIDTH
-    return found
-
-
 def say(sentence: str) -> None:
     """Print a sentence to standard error."""
     click.echo(sentence, err=True)
 
 
-def say_plain(sentence: str) -> None:
-    """Print a sentence to standard output."""
-    click.echo(sentence)
-
-
 def print_table(table: Any) -> None:
-    """Print a table of rich: as wide as it needs to be where there is no terminal."""
-    shown = console()
+    """Print a table of rich, words as they are; as wide as it needs where there is no terminal."""
+    from rich.console import Console
+
+    shown = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
     if not shown.is_terminal:
-        shown.width = max(shown.width, shown.measure(table).maximum)
+        shown.width = _WIDTH
+        shown.width = max(_WIDTH, shown.measure(table).maximum)
     shown.print(table)
 
 
@@ -94,11 +81,11 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     if not found.better():
-        say_plain("No model that reads columns is shown to be better than a constant answer.")
+        click.echo("No model that reads columns is shown to be better than a constant answer.")
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
-            say_plain(f"{word}: {meaning}")
+            click.echo(f"{word}: {meaning}")
 
 
 _MARKS = ("*", "smallest", "not ranked")
@@ -237,7 +224,8 @@ def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
     from rich.table import Table
 
-    kinds = [k for k in ("hold-out, folds", "out of bag", "published") if _any(rows, k)]
+    known = {row["bound"] for row in rows}
+    kinds = [kind for kind in ("hold-out, folds", "out of bag", "published") if kind in known]
     if not kinds:
         return
     sheet = Table(box=None, pad_edge=False)
@@ -248,15 +236,11 @@ def show_bounds(rows: Any) -> None:
         own = {row["bound"]: row for row in rows if row["model"] == model}
         sheet.add_row(model, *(_proved(own.get(kind)) for kind in kinds))
     print_table(sheet)
-    say_plain(
+    click.echo(
         "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
         "folds' models; the others: the refit. Vacuous: guessing does as well. bounds.csv says "
         "what each assumes, and why one does not hold."
     )
-
-
-def _any(rows: Any, kind: str) -> bool:
-    return any(row["bound"] == kind for row in rows)
 
 
 def _proved(row: Any) -> str:
