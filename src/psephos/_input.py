@@ -18,6 +18,7 @@ from psephos._columns import (
     declared_levels,
     found_levels,
     is_missing,
+    refuse_repeated_names,
 )
 from psephos._errors import PsephosError
 from psephos._schema import Schema
@@ -138,7 +139,7 @@ def read_schema(
         If `categorical_features` names a column the table does not have.
     """
     X = as_given(X)
-    _refuse_repeated_names(X)
+    refuse_repeated_names(X)
     validate_data(estimator, _with_names(X), y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
@@ -260,7 +261,7 @@ def read_table(
     if not reset and schema.by_name:
         X = _selected(X, schema)
     if not reset:
-        _refuse_repeated_names(X)
+        refuse_repeated_names(X)
         if as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
         validate_data(estimator, _with_names(X), skip_check_array=True, reset=False)
@@ -313,7 +314,7 @@ def _selected(X: Any, schema: Schema) -> Any:
 
 def _incomplete(X: Any, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
-    _refuse_repeated_names(X)
+    refuse_repeated_names(X)
     frame: Any = as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()
@@ -397,14 +398,6 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 "name it in categorical_features."
             ) from None
     return values
-
-
-def _refuse_repeated_names(X: Any) -> None:
-    """Raise PsephosError if two columns of a frame have one name."""
-    names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "columns") else []
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PsephosError(f"two columns are named {twice!r}: rename or drop one of them.")
 
 
 def _has_underscore(X: Any) -> bool:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
+from psephos._files.arrays import object_array
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 __all__ = [
@@ -239,9 +240,7 @@ def _as_given(y: Any) -> Any:
     array = np.asarray(y)
     if array.ndim != 1 or array.dtype.kind not in "fU" or len(set(array.tolist())) == len(set(y)):
         return y
-    out = np.empty(len(y), dtype=object)
-    out[:] = y
-    return out
+    return object_array(y)
 
 
 def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -11,7 +11,7 @@ from psephos.vote.part import Columns, ask, check, check_part, over_outputs, spa
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
 __all__ = [
-    "Baseline", "SampleRows", "baseline_of", "divided", "equally", "evenly_spaced", "moved",
+    "Baseline", "SampleRows", "baseline_of", "divided", "evenly_spaced", "moved",
     "path_moves",
 ]  # fmt: skip
 
@@ -200,15 +200,11 @@ def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
 def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
     """Return (n, p): the sizes (n, T) divided among columns, equally unless the part says how."""
     found = ask(part, "moved", None, X, size, centre)
-    return equally(part, size) if found is None else found
-
-
-def equally(part: Any, size: _Floats) -> _Floats:
-    """Return (n, p): the sizes (n, T) divided equally among the columns each voter reads."""
-    return _evenly(part.usage(), size)
+    return _evenly(part.usage(), size) if found is None else found
 
 
 def _evenly(table: Any, size: _Floats) -> _Floats:
+    """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
     usage: Any = table.astype(np.float64)
     read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
     return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)

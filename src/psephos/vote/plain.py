@@ -72,14 +72,10 @@ def _listed(array: NDArray[Any]) -> Any:
         return [to_plain(v) for v in array.tolist()] if array.dtype.kind == "O" else array.tolist()
     if np.isfinite(array).all():
         return array.tolist()
-    flat = [v if np.isfinite(v) else _unusual(v) for v in array.ravel().tolist()]
+    flat = [None if np.isnan(v) else to_plain(v) for v in array.ravel().tolist()]
     holder = np.empty(array.size, dtype=object)
     holder[:] = flat
     return holder.reshape(array.shape).tolist()
-
-
-def _unusual(value: float) -> Any:
-    return None if np.isnan(value) else {"float": repr(value)}
 
 
 # ---------------------------------------------------------------------- and back

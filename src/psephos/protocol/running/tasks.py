@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
 from psephos._errors import CollapseWarning, PsephosError
+from psephos._files.arrays import object_array
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
@@ -203,9 +204,9 @@ def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, 
 def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """Return labels of codes, None of NaN."""
     named: list[Any] = classes.tolist()
-    out = np.empty(len(codes), dtype=object)
-    out[:] = [None if code != code else named[int(code)] for code in codes.tolist()]
-    return out if any(label is None for label in out) else classes[codes.astype(np.intp)]
+    if not np.isnan(codes).any():
+        return classes[codes.astype(np.intp)]
+    return object_array([None if code != code else named[int(code)] for code in codes.tolist()])
 
 
 def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:

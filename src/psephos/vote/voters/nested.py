@@ -23,7 +23,7 @@ from psephos.vote.part import (
     log_odds,
     usage_at,
 )
-from psephos.vote.reasons import Abstention, Inner, Reason
+from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
@@ -230,16 +230,13 @@ class NestedVoters(ReadsColumns):
     ) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
-        given_votes = [tuple(v) for v in votes.tolist()]
-        gaps: list[list[int]] = [own[np.isnan(x)].tolist() if self.abstains else [] for x in given]
-        reasons: list[Reason] = [
-            Abstention(v, tuple(gap), (np.nan,) * len(gap))
-            for v, gap in zip(given_votes, gaps, strict=True)
+        reasons: list[Any] = [
+            abstention(x, own, v) if self.abstains else None
+            for x, v in zip(given, votes, strict=True)
         ]
-        complete = np.flatnonzero([not len(gap) for gap in gaps])
+        complete = np.flatnonzero([reason is None for reason in reasons])
         if vote.n_voters == 1 and len(complete):
-            inner = vote.voters.reasons(table[complete])
-            alone = [row[0] for row in inner]
+            alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
             of = "training case" if _of_cases(vote) else "voter"
@@ -247,7 +244,7 @@ class NestedVoters(ReadsColumns):
                 Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
             ]
         for i, reason in zip(complete.tolist(), alone, strict=True):
-            reasons[i] = reason.says(given_votes[i], self.says)
+            reasons[i] = reason.says(tuple(votes[i].tolist()), self.says)
         return reasons
 
     def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:

@@ -137,9 +137,8 @@ class SoftTreeVoters(ReadsColumns):
         order = np.argsort(-np.abs(coef), kind="stable")[: np.count_nonzero(coef)]
         if not len(order):
             return tree
-        terms = [
-            f"{_sign(coef[j])} {abs(coef[j]):.3g} {names[int(self.columns[j])]}" for j in order
-        ]
+        named = [(coef[j], names[int(self.columns[j])]) for j in order]
+        terms = [f"{'-' if c < 0 else '+'} {abs(c):.3g} {name}" for c, name in named]
         more = len(terms) - _NAMED
         beyond = f" and {plural(more, 'more ' + _kind(coded))}" if more > 0 else ""
         unit = "numbers in standard deviations from their means"
@@ -220,10 +219,6 @@ class SoftTreeVoters(ReadsColumns):
 
 def _kind(coded: bool) -> str:
     return "input" if coded else "column"
-
-
-def _sign(value: float) -> str:
-    return "-" if value < 0 else "+"
 
 
 def _chance(linear: _Floats) -> _Floats:
