@@ -132,11 +132,6 @@ def read_schema(
     A pandas Categorical, a polars Enum and an Arrow dictionary declare their categories: all are
     kept, in their order, with rows or without. The categories of any other column, a polars
     Categorical among them (its list is that of all columns of the process), are its values, sorted.
-
-    Raises
-    ------
-    PsephosError
-        If `categorical_features` names a column the table does not have.
     """
     X = as_given(X)
     refuse_repeated_names(X)

@@ -54,12 +54,7 @@ def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
     """Return what is wrong with a value for an annotation; '' if it is as it says.
 
-    Parameters
-    ----------
-    value : object
-    hint : type annotation
-    allowed : tuple, default=()
-        Which numbers the annotation around this one allows.
+    `allowed` is which numbers the annotation around this one allows.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:

@@ -57,12 +57,8 @@ def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """Yield a file that takes its place when the block ends: a reader sees the old or the new.
 
     Missing folders are made. If the block raises, nothing is left. What a link points to is
-    replaced, not the link; what is no file (a device, a pipe) is written to as it is.
-
-    Raises
-    ------
-    UnwritableError
-        If the file cannot be written; it names `path`.
+    replaced, not the link; what is no file (a device, a pipe) is written to as it is. What cannot
+    be written raises UnwritableError, which names `path`.
     """
     target = Path(os.path.realpath(path))
     draft = ""

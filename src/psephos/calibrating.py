@@ -114,15 +114,9 @@ def calibrate(
 def fitted_map(
     chances: _Floats, truth: _Floats, weight: _Floats, method: str
 ) -> Sigmoid | Isotonic | Temperature:
-    """Return the map of a method from probabilities to what they came to.
+    """Return the map of a method from probabilities, (n, K), to what they came to.
 
-    Parameters
-    ----------
-    chances : ndarray of shape (n, K)
-    truth : ndarray of shape (n, K)
-        1 in the column of the class of the row, else 0.
-    weight : ndarray of shape (n,)
-    method : {'sigmoid', 'isotonic', 'temperature'}
+    `truth` (n, K) is 1 in the column of the class of the row, else 0.
     """
     found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
     return found(chances, truth, weight)

@@ -202,13 +202,7 @@ def model_names() -> dict[str, str]:
 
 
 def estimator_class(name: str) -> "type[VoteEstimator] | None":
-    """Return the estimator of that class name, or None; no other family is imported.
-
-    Raises
-    ------
-    PsephosError
-        If an installed package declares it, and it cannot be imported or is no such model.
-    """
+    """Return the estimator of that class name, or None; no other family is imported."""
     if name in BUILTIN:
         return getattr(import_module(BUILTIN[name]), name)
     for model in _registered.values():

@@ -80,17 +80,10 @@ def read_sheet(
 ) -> Sheet:
     """Read the columns that `choose` takes from the header.
 
-    Parameters
-    ----------
-    path : Path
-        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
-        .arff file (perhaps with .gz), or an .npz file with the array X (n, p) of numbers or words,
-        and perhaps feature_names (p,).
-    choose : function from Header to Choice
-    cells : Cells, optional
-    separator : str, optional
-        By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
-        most of.
+    A file is a .csv, .tsv or .txt (or any of them with .gz) whose first line names the columns, an
+    .arff (perhaps with .gz), or an .npz with the array X (n, p) of numbers or words, and perhaps
+    feature_names (p,). The separator is by default a tab for .tsv, else whichever of comma,
+    semicolon and tab the first line has most of.
     """
     if not path.is_file():
         raise PsephosError(f"there is no file {str(path)!r}: check the name and the folder.")

@@ -98,13 +98,7 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 def table_rows(
     path: pathlib.Path, stream: Any, separator: str | None = None
 ) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:
-    """Return what the first line of a text file says, and its rows as `rows` yields them.
-
-    Raises
-    ------
-    PsephosError
-        If it is empty, or (while rows are read) a row has another length, or there is none.
-    """
+    """Return what the first line of a text file says, and its rows as `rows` yields them."""
     first = stream.readline()
     if not first.strip():
         what = "begins with a blank line" if first else "is empty"

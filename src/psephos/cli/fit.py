@@ -94,13 +94,7 @@ def _told(model: Any, data: Any) -> list[str]:
 
 
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
-    """Return an estimator with the parameters that were set.
-
-    Raises
-    ------
-    PsephosError
-        If there is no such model or parameter.
-    """
+    """Return an estimator with the parameters that were set."""
     model: Any = _class_of(name)()
     known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)

@@ -55,22 +55,10 @@ def shown_of(
 ) -> Shown:
     """Return the axis of a column and what its values say.
 
-    Parameters
-    ----------
-    vote : Vote
-    rows : ndarray of shape (n, q)
-        The cases whose other values are kept (see `background`).
-    column : int
-    values : ndarray of shape (m,)
-        All values, NaN where missing.
-    thresholds : sequence of Threshold
-        Which voters ask for.
-    gradual : bool
-        Whether the column is read otherwise, too.
-    least : float
-        What change of a mean answer is worth a word.
-    base : ndarray of shape (K,)
-        The mean answer to `rows` as they are.
+    `rows` (n, q) are the cases whose other values are kept (see `background`), `base` (K,) the mean
+    answer to them as they are; `values` (m,) are all values, NaN where missing; `thresholds` those
+    that voters ask for, `gradual` whether the column is read otherwise, too; `least` is what change
+    of a mean answer is worth a word.
     """
     axis = axis_of(values, [one.at for one in thresholds])
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)

@@ -14,14 +14,9 @@ def dodged(
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the radius of dots, and for each answer where its dot stands, beside 0 and above it.
 
-    Dots stand at their answers and rise where they would cover each other, at most to `height`;
-    from there they spread towards the middle, so that piles at either end stay in the picture.
-
-    Parameters
-    ----------
-    answers : sequence of int
-        In millionths.
-    width, height : float
+    Dots stand at their answers, which are in millionths, and rise where they would cover each
+    other, at most to `height`; from there they spread towards the middle, so that piles at either
+    end stay in the picture.
     """
     places: list[tuple[float, float]] = []
     for radius in _RADII:

@@ -18,13 +18,7 @@ def pyplot() -> Any:
 
 
 def axes_of(ax: Any, **settings: Any) -> Any:
-    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``."""
     plt = pyplot()
     return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
 

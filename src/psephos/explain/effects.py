@@ -62,15 +62,8 @@ def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float])
     """Return the mean probability of each class if all rows had a value: (len(values), K).
 
     That is the partial dependence of the probabilities on the column, by brute force (Friedman
-    2001, "Greedy function approximation", section 8.2): every other column is as it is.
-
-    Parameters
-    ----------
-    vote : Vote
-    rows : ndarray of shape (n, q)
-    column : int
-    values : sequence of float
-        NaN asks for the answer where the column is missing.
+    2001, "Greedy function approximation", section 8.2): every other column of the rows (n, q) is as
+    it is. NaN asks for the answer where the column is missing.
     """
     step = max(1, _ROWS // max(len(rows), 1))
     found: list[_Floats] = []

@@ -72,13 +72,7 @@ def _check_names(cls: type[Any]) -> None:
 
 
 def encode(value: Any, arrays: Arrays, path: str) -> Any:
-    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place.
-
-    Raises
-    ------
-    ModelFileError
-        If the value is none of the kinds above, or a part that declares itself foreign.
-    """
+    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):

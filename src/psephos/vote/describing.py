@@ -41,14 +41,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
 
     Voters of equal content are one sentence. The percentage is their share of the weight over all
     (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
-    depend on the votes have none over all.
-
-    Parameters
-    ----------
-    vote : Vote
-    names : Names
-    title : str
-        The name of the model.
+    depend on the votes have none over all. `title` is the name of the model.
     """
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
     rule = answer_rule(vote)
@@ -143,14 +136,7 @@ def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> 
     """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
 
     Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `vote_words` of targets.
-
-    Parameters
-    ----------
-    vote : Vote
-    value : ndarray of shape (K,)
-    scale : float, default=0.0
-        The size of the votes beside it: what is rounding beside them is 0.
+    `vote_words` of targets. What is rounding beside votes of the size `scale` is 0.
     """
     target: Any = vote.target
     return target.vote_words(value, scale, vote.readout.score == "sum")

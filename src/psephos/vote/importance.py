@@ -122,13 +122,7 @@ def evenly_spaced(n: int, most: int) -> Columns:
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     """Return the training means of a vote and the importance of each column it reads.
 
-    Parameters
-    ----------
-    vote : Vote
-    rows : SampleRows
-        Of the columns it reads.
-    categories : sequence of int
-        Columns of codes.
+    `rows` are of the columns it reads; `categories` are columns of codes.
     """
     columns, dense = rows.columns, rows.values
     is_category = np.isin(columns, list(categories))
@@ -170,16 +164,10 @@ def _rows(vote: Any, n: int) -> list[slice]:
 def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
     """Return (n, p), not negative: by how much each column moves the score of each row.
 
-    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) +
-    (w - mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided
-    among the columns that the voter reads, that of the second among those that its weight reads.
-
-    Parameters
-    ----------
-    vote : Vote
-        On a table of the columns it reads, no other.
-    X : ndarray of shape (n, p)
-    baseline : Baseline
+    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) + (w -
+    mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided among
+    the columns that the voter reads, that of the second among those that its weight reads. The vote
+    is on a table of the columns it reads, no other.
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
@@ -219,22 +207,12 @@ def path_moves(
     group: NDArray[np.intp],
     width: int,
 ) -> _Floats:
-    """Return (n, width): the sizes of voters made of trees, divided along the rows' paths.
+    """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
 
-    Parameters
-    ----------
-    leaf : ndarray of shape (n, trees)
-        Where each row ends in each tree; -1: nowhere, the tree is passed over.
-    parent : ndarray of shape (nodes,)
-        -1 at a root.
-    step : ndarray of shape (nodes,)
-        By how much the vote changes from the parent to the node.
-    asked : callable of (row, node), arrays
-        The column that decided at a node above a leaf.
-    size : ndarray of shape (n, T)
-    group : ndarray of shape (trees,)
-        The voter of each tree.
-    width : int
+    `leaf` (n, trees) is where each row ends in each tree, -1: nowhere, the tree is passed over;
+    `parent` (nodes,) is -1 at a root; `step` (nodes,) by how much the vote changes from the parent
+    to the node; `asked` a function of arrays (row, node): the column that decided at a node above a
+    leaf; `group` (trees,) the voter of each tree.
     """
     n, voters = size.shape
     row, tree = np.nonzero(leaf >= 0)

@@ -82,16 +82,7 @@ def _listed(array: NDArray[Any]) -> Any:
 def from_plain(data: Any, hint: Any = Any) -> Any:
     """Return the part that plain data describe: the library's own reader of the plain form.
 
-    Parameters
-    ----------
-    data : dict, list, str, number or None
-    hint : type
-        What it is for, as the field that holds it is annotated.
-
-    Raises
-    ------
-    PsephosError
-        If the kind of a part is unknown, or the fields of one do not fit together.
+    `hint` is what it is for, as the field that holds it is annotated.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:

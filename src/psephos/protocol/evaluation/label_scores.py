@@ -230,13 +230,7 @@ class LabelAnswers(NamedTuple):
 
 
 def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:
-    """Return the answers of a model fitted on a table of 0 and 1, one column a label.
-
-    Raises
-    ------
-    PsephosError
-        If answers are not of that shape, or no probabilities.
-    """
+    """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
     chances: Any = model.predict_proba(X)
     listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
     proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
@@ -277,18 +271,11 @@ def prior_precision(train: NDArray[Any], test: NDArray[Any]) -> float:
 
 
 def label_figures(truth: NDArray[Any], given: NDArray[Any]) -> list[Mapping[str, Any]]:
-    """Return for each label how many rows have it, and how well it is found.
+    """Return for each label how many rows have it, and how well it is found; tables are of 0 and 1.
 
-    Parameters
-    ----------
-    truth, given : ndarray of shape (n, K), of 0 and 1
-
-    Returns
-    -------
-    figures : list of dict
-        ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found /
-        rows, ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the
-        divisor is 0.
+    ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found / rows,
+    ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the divisor is
+    0.
     """
     counts = ((truth == 1).sum(0), (given == 1).sum(0), ((truth == 1) & (given == 1)).sum(0))
     return [

@@ -124,13 +124,7 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def protocol_named(protocol: str | Protocol) -> Protocol:
-    """Return the protocol itself, or the preset of that name.
-
-    Raises
-    ------
-    PsephosError
-        If there is no such preset.
-    """
+    """Return the protocol itself, or the preset of that name."""
     if isinstance(protocol, Protocol):
         return protocol
     if protocol not in PROTOCOLS:

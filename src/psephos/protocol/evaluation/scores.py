@@ -63,15 +63,9 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
     """Return the answers of a model fitted on class codes.
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
-    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated:
-    the link serves the log-loss only. With two classes rows are ranked by decision values, where
-    there are such, since probabilities may round to 0 or 1.
-
-    Raises
-    ------
-    PsephosError
-        If an answer is not one of the classes, or probabilities are missing, outside [0, 1] or do
-        not sum to 1 in a row.
+    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated: the
+    link serves the log-loss only. With two classes rows are ranked by decision values, where there
+    are such, since probabilities may round to 0 or 1.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
     decision = model.decision_function(X) if hasattr(model, "decision_function") else None
@@ -96,13 +90,7 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
 
 
 def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
-    """Return the classes that a model fitted on class codes answers.
-
-    Raises
-    ------
-    PsephosError
-        If there is not one for each row, or one is no class.
-    """
+    """Return the classes that a model fitted on class codes answers."""
     codes = np.asarray(model.predict(X))
     try:
         known = np.isin(codes, np.arange(n_classes))
@@ -117,13 +105,7 @@ def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
 
 
 def _checked(proba: _Floats) -> _Floats:
-    """Return probabilities without the rounding that leads out of [0, 1].
-
-    Raises
-    ------
-    PsephosError
-        If they are none.
-    """
+    """Return probabilities without the rounding that leads out of [0, 1]."""
     gone = np.isnan(proba).any(axis=1)
     outside = ((proba < -_ROUNDING) | (proba > 1 + _ROUNDING)).any(axis=1)
     # the sum of float32 values loses more; what is caught are scores called probabilities

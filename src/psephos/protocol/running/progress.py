@@ -19,12 +19,8 @@ _SECONDS = 20.0  # between two lines
 def shown(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
     """Yield a function to be called with the model of each finished fit.
 
-    Parameters
-    ----------
-    progress : bool
-        Whether to show anything, on the standard error stream.
-    total, done : int
-        Fits of the comparison, and those found finished.
+    Of `total` fits `done` were found finished. It shows how far the comparison is on the standard
+    error stream, or with `progress` False nothing.
     """
     if not progress:
         yield lambda model: None

@@ -73,26 +73,8 @@ def follow_paths(
 ) -> Paths:
     """Fit `estimator` with each of `penalties` in each fold, and score it after every batch.
 
-    Parameters
-    ----------
-    estimator : ProsetClassifier or ProsetRegressor
-        With the greatest number of batches.
-    offered : Offered
-    folds : sequence of (train, test)
-        Positions among the rows.
-    penalties : sequence of dict
-        Parameters to set, one dictionary a fit.
-    scoring : str
-        Of `CLASS_SCORES` or `NUMBER_SCORES`.
-    seed : int
-        A fold's fits have one seed, so that they are offered the same candidates.
-    n_jobs : int or None
-        Fits at the same time (joblib); the result does not depend on it.
-
-    Raises
-    ------
-    PsephosError
-        If the score is not defined on a fold.
+    The estimator has the greatest number of batches; penalties are parameters to set, one
+    dictionary a fit. A fold's fits have one seed, so that they are offered the same candidates.
     """
     pool: Any = joblib  # it has no types
     tasks = [

@@ -167,19 +167,10 @@ class Study:
         write_whole(folder / README, _TOLD.encode())
 
     def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
-        """Write the files of a finished run; no reader finds files of two runs.
+        """Write the files of a finished run, contents by name; no reader finds files of two runs.
 
-        Parameters
-        ----------
-        files : mapping of str to bytes
-            Contents by name, with that of comparison.json.
-        models : mapping of str to bytes
-            Contents of model files by name; those of other models of this study are removed.
-
-        Notes
-        -----
-        comparison.json goes first and comes last: a folder without it is not finished. Nothing is
-        touched if all is there already.
+        Model files of other models of this study are removed. comparison.json goes first and comes
+        last: a folder without it is not finished. Nothing is touched if all is there already.
         """
         folder = self.folder
         assert folder is not None, "a study in memory has no files"

@@ -65,13 +65,7 @@ class Copies:
         )
 
     def together(self, table: DataTable) -> DataTable:
-        """Return the table with groups that hold all copies of their rows.
-
-        Raises
-        ------
-        PsephosError
-            If all rows would be in one group.
-        """
+        """Return the table with groups that hold all copies of their rows."""
         groups, name = self.labels, "copies"
         if table.groups is not None:
             own = np.unique(table.groups, return_inverse=True)[1].ravel()
@@ -87,14 +81,10 @@ class Copies:
 def copies_of(table: DataTable) -> Copies | None:
     """Return the rows of a table that are copies of each other; None if there are none.
 
-    Copies have the same values in all columns; ten or more of these must vary in the table and
-    have a value here, at least one of them a fraction: measurements do not agree so by chance. A
-    column of whole numbers that differ in every row, as row numbers do, does not count; the label
-    does not, either.
-
-    Parameters
-    ----------
-    table : DataTable
+    Copies have the same values in all columns; ten or more of these must vary in the table and have
+    a value here, at least one of them a fraction: measurements do not agree so by chance. A column
+    of whole numbers that differ in every row, as row numbers do, does not count; the label does
+    not, either.
     """
     X = table.X
     numbering = _numbering(X)

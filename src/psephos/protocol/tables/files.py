@@ -463,13 +463,7 @@ def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
 
 
 def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
-    """Return the array y of an npz file as places in its array 'classes'.
-
-    Raises
-    ------
-    PsephosError
-        If one is none.
-    """
+    """Return the array y of an npz file as places in its array 'classes'."""
     plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
     codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
     if (codes != y).any():

@@ -77,13 +77,7 @@ class Partial:
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
 
     def strata(self, y: NDArray[Any], n_folds: int) -> _Codes:
-        """Return what folds hold alike: the record, and where there is none the truth.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer rows recorded positive, or unlabelled, than folds.
-        """
+        """Return what folds hold alike: the record, and where there is none the truth."""
         codes = self.codes
         for code, words in ((1, "recorded positive"), (-1, "without a label")):
             n = int((codes == code).sum())
@@ -163,25 +157,10 @@ def read_partial(
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded, and the labels of the table.
 
-    Parameters
-    ----------
-    recorded : sequence
-        Tidy labels, None where there is none.
-    truth : ndarray of shape (n,), or None
-        Tidy labels of all rows.
-    positive : str or None
-        The class whose records are right, in words; None: the one class that is recorded, or the
-        second of two.
-    target : str
-        The name of the column, for messages.
-    prior : float, default=None
-        The share of positives among the rows without a label.
-
-    Raises
-    ------
-    PsephosError
-        If no row, or every row, has a record, a record is no class of the truth, or `positive` is
-        none of the classes.
+    `recorded` are tidy labels, None where there is none; `truth` those of all rows, if they are
+    known. `positive` is the class whose records are right, in words; None: the one class that is
+    recorded, or the second of two. `prior` is its share among the rows without a label. `target` is
+    the name of the column, for messages.
     """
     held = [label for label in recorded if label is not None]
     if not held or len(held) == len(recorded):
@@ -231,15 +210,8 @@ def partly_written(
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded of labels, and the table's y.
 
-    Parameters
-    ----------
-    cells : sequence of list
-        The words of the target, None where missing, and perhaps of the truth.
-    roles : object
-        With `unlabeled`, `truth`, `positive` and `prior`.
-    target : str
-        The name of the column, for messages.
-    sheet : Sheet
+    `cells` are the words of the target, None where missing, and perhaps of the truth; `roles` has
+    `unlabeled`, `truth`, `positive` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
     recorded = recorded_labels(cells[0], known, target, sheet.place, written_labels)

@@ -130,15 +130,8 @@ class SubsetVoters(ReadsColumns):
     ) -> Self:
         """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
 
-        Parameters
-        ----------
-        estimators : sequence of fitted estimators
-        subsets : sequence of ndarray of shape (d_t,)
-            The columns of the table that each was fitted on, in order.
-        n_features : int
-        says : {'answer', 'probability', 'log-odds', 'value'}
-        code : ndarray of shape (n_classes, K)
-        abstains : bool, default=True
+        `subsets` are the columns of the table that each was fitted on, in order; `code` is
+        (n_classes, K).
         """
         columns = np.unique(np.concatenate([np.empty(0, np.intp), *subsets])).astype(np.intp)
         places = tuple(np.searchsorted(columns, s).astype(np.intp) for s in subsets)

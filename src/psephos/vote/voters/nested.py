@@ -322,18 +322,9 @@ def nested(
 ) -> NestedVoters | None:
     """Return fitted models of the library as voters, or None if one of them is something else.
 
-    A class derived from one of the library's is something else: it may answer as it likes.
-
-    Parameters
-    ----------
-    estimators : sequence of fitted estimators
-        Of the classes 0 ... n_classes - 1, or of numbers.
-    subsets : sequence of ndarray of shape (d_t,)
-        The columns of the table that each was fitted on, in order.
-    n_features : int
-    says : {'answer', 'probability', 'log-odds', 'value'}
-    code : ndarray of shape (n_classes, K)
-    abstains : bool
+    A class derived from one of the library's is something else: it may answer as it likes. Models
+    are of the classes 0 ... n_classes - 1, or of numbers; `subsets` are the columns of the table
+    that each was fitted on, in order; `code` is (n_classes, K).
     """
     votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
     if not all(map(_is_own, estimators)):

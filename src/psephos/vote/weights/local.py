@@ -215,12 +215,8 @@ def moved_by_distance(
 ) -> _Floats:
     """Return (n, q): the sizes (n, T) divided by each column's part of a squared distance.
 
-    Parameters
-    ----------
-    away : ndarray of shape (n, q)
-        Rows less what they are compared with; NaN where either is missing.
-    size : ndarray of shape (n, T)
-    scale, is_category : ndarray of shape (q,)
+    `away` (n, q) are rows less what they are compared with; NaN where either is missing. `scale`
+    and `is_category` are (q,).
     """
     part = np.where(is_category, away != 0, (away / scale) ** 2)
     part[np.isnan(away)] = 0.0
