@@ -263,16 +263,7 @@ def read(path: str | os.PathLike[str]) -> "Stored":
 
 @dataclass(frozen=True)
 class Stored:
-    """What a model file holds, without the estimator.
-
-    Parameters
-    ----------
-    path : path-like
-    vote : Vote
-    schema : Schema
-    manifest : dict
-    arrays : dict of str to ndarray
-    """
+    """What a model file holds, without the estimator."""
 
     path: str | os.PathLike[str]
     vote: Vote

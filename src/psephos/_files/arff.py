@@ -17,26 +17,14 @@ _NUMBERS = ("numeric", "real", "integer")
 
 
 class Arff(NamedTuple):
-    """What an ARFF file says before its rows.
+    """What an ARFF file says before its rows."""
 
-    Parameters
-    ----------
-    relation : str
-        The name of the table.
-    names : list of str
-    levels : list of (tuple of str or None)
-        The values a nominal column may have; None for the others.
-    numbers : list of bool
-        Which columns are declared as numbers.
-    line : int
-        The line of ``@data``.
-    """
-
-    relation: str
+    relation: str  # the name of the table
     names: list[str]
+    # the values a nominal column may have; None for the others
     levels: list[tuple[str, ...] | None]
-    numbers: list[bool]
-    line: int
+    numbers: list[bool]  # which columns are declared as numbers
+    line: int  # of ``@data``
 
     def defaults(self) -> list[str | None]:
         """Return what a cell that a sparse row leaves out is; None of texts, which must be given.

@@ -17,30 +17,16 @@ __all__ = ["Header", "checked_separator", "opened", "rows", "separator_of", "tab
 
 
 class Header(NamedTuple):
-    """What a file says before its rows.
+    """What a file says before its rows."""
 
-    Parameters
-    ----------
-    file : str
-        Its name without the folder.
-    names : list of str
-        Of its columns, 'column 0', 'column 1', ... where the file has none.
-    named : bool
-        Whether the names are the file's own.
-    arrays : mapping of str to ndarray
-        Those of an npz file besides its table.
-    row_names : str or None
-        The name given to a first column that has none, as R and pandas write the names of rows.
-    relation : str or None
-        The name that an ARFF file gives its table; None for other files.
-    """
-
-    file: str
+    file: str  # its name without the folder
+    # of its columns, 'column 0', 'column 1', ... where the file has none
     names: list[str]
-    named: bool = True
-    arrays: Mapping[str, Any] = {}
+    named: bool = True  # whether the names are the file's own
+    arrays: Mapping[str, Any] = {}  # those of an npz file besides its table
+    # the name given to a first column that has none, as R and pandas write the names of rows
     row_names: str | None = None
-    relation: str | None = None
+    relation: str | None = None  # the name that an ARFF file gives its table
 
 
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}

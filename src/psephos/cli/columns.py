@@ -18,21 +18,12 @@ __all__ = ["CaseTable", "Wanted", "read_cases"]
 
 @dataclass(frozen=True)
 class CaseTable:
-    """Cases to be answered: their names, and the columns asked for, in that order.
+    """Cases to be answered: their names, and the columns asked for, in that order."""
 
-    Parameters
-    ----------
-    ids : list of str
-        The id column; without one the line in a csv file, or the row of an npz from 0.
-    X : ndarray of shape (n, q), float64
-        NaN where missing; in categorical columns the codes of the model's levels.
-    notes : list of str
-        Sentences on how the table was read that its reader must know.
-    """
-
-    ids: list[str]
+    ids: list[str]  # the id column; without one the line in a csv file, or the row of an npz from 0
+    # (n, q), NaN where missing; of categories the codes of the model's levels
     X: NDArray[np.float64]
-    notes: list[str]
+    notes: list[str]  # sentences on how the table was read that its reader must know
 
 
 def read_cases(

@@ -25,22 +25,12 @@ _COLOURS = ("#1a6aa3", "#bf4408", "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#
 
 
 class Shown(NamedTuple):
-    """The axis of a column of numbers, and what each value of it moves the mean answer by.
-
-    Parameters
-    ----------
-    axis : Axis
-    says : Says
-    cut : Cut or None
-        The value at which the column changes sides.
-    missing : ndarray of shape (K,) or None
-        The move where the value is missing; None where none is, for a model may need all values.
-    """
+    """The axis of a column of numbers, and what each value of it moves the mean answer by."""
 
     axis: Axis
     says: Says
-    cut: Cut | None
-    missing: _Floats | None
+    cut: Cut | None  # the value at which the column changes sides
+    missing: _Floats | None  # (K,), the move where the value is missing; None where none is
 
 
 def shown_of(

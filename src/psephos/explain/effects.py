@@ -36,17 +36,10 @@ class Asked(Protocol):
 
 
 class Threshold(NamedTuple):
-    """A value of a column at which a voter's vote changes.
-
-    Parameters
-    ----------
-    at : float
-    closed : bool
-        Whether the value itself belongs to what is above.
-    """
+    """A value of a column at which a voter's vote changes."""
 
     at: float
-    closed: bool
+    closed: bool  # whether the value itself belongs to what is above
 
 
 def background(asked: Asked) -> _Floats:

@@ -302,31 +302,15 @@ def _numbers(row: Sequence[float], outputs: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- where its nodes stand
 @dataclass(frozen=True)
 class Box:
-    """One node of the picture.
-
-    Parameters
-    ----------
-    node : int
-    parent : int
-        Its node; -1 at the root.
-    edge : str
-        What the parent asks of the rows that come here.
-    lines : tuple of str
-        What stands in the box.
-    leaf : bool
-    tone : int
-        The place of its class; -1 if it answers with a number.
-    x, level : float, int
-        Where it stands: leaves at 0, 1, ..., parents over the middle of their children.
-    """
+    """One node of the picture."""
 
     node: int
-    parent: int
-    edge: str
-    lines: tuple[str, ...]
+    parent: int  # its node; -1 at the root
+    edge: str  # what the parent asks of the rows that come here
+    lines: tuple[str, ...]  # what stands in the box
     leaf: bool
-    tone: int
-    x: float
+    tone: int  # the place of its class; -1 if it answers with a number
+    x: float  # leaves stand at 0, 1, ..., parents over the middle of their children
     level: int
 
 

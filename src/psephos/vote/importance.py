@@ -84,17 +84,10 @@ class Baseline:
 
 
 class SampleRows(NamedTuple):
-    """Some training rows, evenly spaced, in the columns that a vote reads: what importance needs.
+    """Some training rows, evenly spaced, in the columns that a vote reads, for its importance."""
 
-    Parameters
-    ----------
-    columns : ndarray of shape (c,)
-        Sorted.
-    values : ndarray of shape (n, c)
-    """
-
-    columns: Columns
-    values: _Floats
+    columns: Columns  # (c,), sorted
+    values: _Floats  # (n, c)
 
     @classmethod
     def of(cls, vote: Any, X: Any) -> Self:

@@ -215,18 +215,10 @@ def _same_shape(truth: _Mask, other: NDArray[Any], name: str) -> None:
 
 # ------------------------------------------------------------------- answers of models
 class LabelAnswers(NamedTuple):
-    """A model's answers to some rows, each of shape (n, K).
+    """A model's answers to some rows, each of shape (n, K)."""
 
-    Parameters
-    ----------
-    given : ndarray of bool
-        The labels it gives.
-    proba : ndarray
-        The probability of each.
-    """
-
-    given: _Mask
-    proba: _Floats
+    given: _Mask  # the labels it gives
+    proba: _Floats  # the probability of each
 
 
 def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:

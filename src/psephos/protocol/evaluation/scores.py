@@ -42,21 +42,11 @@ _Codes = NDArray[np.intp]
 
 
 class Answers(NamedTuple):
-    """A model's answers to some rows.
+    """A model's answers to some rows."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        The class it answers.
-    proba : ndarray of shape (n, K)
-        Probabilities; 0 for a class that its training part lacked.
-    ranking : ndarray of shape (n, K)
-        Scores by which ROC-AUC ranks the rows, a column per class.
-    """
-
-    codes: _Codes
-    proba: _Floats
-    ranking: _Floats
+    codes: _Codes  # (n,), the class it answers
+    proba: _Floats  # (n, K); 0 for a class that its training part lacked
+    ranking: _Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
 
 
 def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:

@@ -69,27 +69,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean difference of two models over J shared splits, with its corrected t test.
-
-    Parameters
-    ----------
-    mean : float
-    low, high : float
-        The interval; NaN with fewer than two splits.
-    p : float
-        Two-sided; 1 if all differences are 0, NaN with fewer than two splits.
-    n : int
-        J.
-    ratio : float
-        n_test / n_train of the correction.
-    """
+    """The mean difference of two models over J shared splits, with its corrected t test."""
 
     mean: float
-    low: float
+    low: float  # the interval; NaN with fewer than two splits
     high: float
-    p: float
-    n: int
-    ratio: float
+    p: float  # two-sided; 1 if all differences are 0, NaN with fewer than two splits
+    n: int  # J
+    ratio: float  # n_test / n_train of the correction
 
 
 def summary(results: Rows) -> list[Summary]:

@@ -57,27 +57,15 @@ _LENGTH = 400  # characters of a warning
 
 @dataclass(frozen=True)
 class Task:
-    """A fit of a comparison; what it gives depends on these values and the table alone.
+    """A fit of a comparison; what it gives depends on these values and the table alone."""
 
-    Parameters
-    ----------
-    key : str
-        The SHA-256 of the configuration.
-    contender : Contender
-    protocol : Protocol
-    split : (repeat, fold), or None
-        None is the refit on all rows.
-    train, test : ndarray of int
-    seeds : (int, int, int)
-        Of the inner folds (the same for all models), the draws, and the model.
-    """
-
-    key: str
+    key: str  # the SHA-256 of the configuration
     contender: Contender
     protocol: Protocol
-    split: tuple[int, int] | None
+    split: tuple[int, int] | None  # (repeat, fold); None is the refit on all rows
     train: Rows
     test: Rows
+    # of the inner folds (the same for all models), the draws, and the model
     seeds: tuple[int, int, int]
 
 

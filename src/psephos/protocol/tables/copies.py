@@ -21,24 +21,12 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Copies:
-    """Rows that stand more than once in a table.
+    """Rows that stand more than once in a table."""
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Rows of equal labels are copies of each other.
-    rows : ndarray of int
-        The rows that have a copy.
-    names : tuple of str
-        The first five of them, as `row_names` of the table says.
-    numbered : bool
-        Whether these are numbers.
-    """
-
-    labels: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    names: tuple[str, ...]
-    numbered: bool
+    labels: NDArray[np.intp]  # (n,), rows of equal labels are copies of each other
+    rows: NDArray[np.intp]  # those that have a copy
+    names: tuple[str, ...]  # the first five of them, as `row_names` of the table says
+    numbered: bool  # whether these are numbers
 
     @property
     def n_different(self) -> int:

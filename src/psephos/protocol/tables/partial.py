@@ -24,24 +24,15 @@ _Codes = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Partial:
-    """What is recorded of the labels of a table of two classes.
+    """What is recorded of the labels of a table of two classes."""
 
-    Parameters
-    ----------
-    recorded : ndarray of shape (n,), intp
-        The place of each row's recorded label in the classes; -1 where there is none.
-    positive : int
-        The class whose records are right.
-    truth : bool
-        Whether the table's `y` is the true class of every row. If not, it is the record, and the
-        other class where there is none, which is no one's label: it is never measured against.
-    prior : float, default=None
-        The share of `positive` among the rows without a label, if it is given.
-    """
-
+    # (n,), the place of each row's recorded label in the classes; -1: there is none
     recorded: _Codes
-    positive: int
+    positive: int  # the class whose records are right
+    # Whether the table's `y` is the true class of every row. If not, it is the record, and the
+    # other class where there is none, which is no one's label: it is never measured against.
     truth: bool
+    # the share of `positive` among the rows without a label, if it is given
     prior: float | None = None
 
     @property
