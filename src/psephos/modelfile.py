@@ -146,7 +146,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     vote = held_once(encode(model.vote_, arrays, "vote"), arrays)
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
-    return {
+    manifest = {
         "format": _FORMAT,
         "schema": SCHEMA,
         "psephos": __version__,
@@ -161,13 +161,10 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
         "vectors": encode(vectors_of(model.vote_, schema), arrays, "vectors"),
-        **_recalibration(model.recalibration_, arrays),
     }
-
-
-def _recalibration(found: Recalibration | None, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the map of held-out answers as an entry, if there is one."""
-    return {} if found is None else {"recalibration": encode(found, arrays, "recalibration")}
+    if model.recalibration_ is not None:
+        manifest["recalibration"] = encode(model.recalibration_, arrays, "recalibration")
+    return manifest
 
 
 def _reading(schema: Schema) -> dict[str, Any]:

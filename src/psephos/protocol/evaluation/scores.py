@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
@@ -115,8 +116,7 @@ def _checked(proba: _Floats) -> _Floats:
 def _linked(decision: _Floats) -> _Floats:
     if decision.ndim == 1:
         decision = np.column_stack([np.zeros_like(decision), decision])
-    powers = np.exp(decision - decision.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    return np.asarray(softmax(decision, axis=1))
 
 
 def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:

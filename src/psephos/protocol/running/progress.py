@@ -71,13 +71,10 @@ class _Lines:
             return
         self._next = now + _SECONDS
         left = (now - self._start) / (self._done - self._before) * (self._total - self._done)
-        more = f", about {_duration(left)} left" if self._done < self._total else ""
+        words = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+        more = f", about {words} left" if self._done < self._total else ""
         line = f"comparing: {self._done} of {self._total} fits, {model} done{more}"
         print(line, file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def announced(progress: bool) -> AbstractContextManager[Any]:

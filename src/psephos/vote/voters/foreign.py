@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at, usage_of
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -173,8 +173,7 @@ class SubsetVoters(ReadsColumns):
         return _asked(estimator, "predict_proba", table) @ self.value[known]
 
     def usage(self) -> Any:
-        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
+        return usage_of(self, self.places)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         subsets = [self.columns[self.places[t]] for t in voters]

@@ -21,7 +21,7 @@ from psephos.vote.part import (
     check_within,
     kinds_of,
     log_odds,
-    usage_at,
+    usage_of,
 )
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
@@ -136,8 +136,7 @@ class NestedVoters(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
-        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
+        return usage_of(self, self.places)
 
     def primary(self) -> Self:
         """Return the same votes without what only a missing value asks; all if they abstain."""
