@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
 
-__all__ = ["Entries", "check_text", "read_array", "read_entries", "read_json"]
-
 Entries = Mapping[str, bytes]
 _MAX_BYTES = 1 << 31
 _MAX_LIST = 12 << 20  # bytes of an archive's list of entries, some 100,000 of ours

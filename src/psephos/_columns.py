@@ -14,11 +14,6 @@ from psephos._files.levels import LevelCodes, merged
 from psephos._files.unknown import Unknown
 from psephos.vote.part import sparse
 
-__all__ = [
-    "as_frame", "codes_of", "column_of", "declared_levels", "found_levels", "is_missing",
-    "refuse_repeated_names",
-]  # fmt: skip
-
 
 def as_frame(X: Any) -> Any:
     """Return X as a narwhals frame, or None."""

@@ -14,14 +14,6 @@ from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
-__all__ = [
-    "Labels", "class_factors", "class_target", "codes_among", "declared_classes", "is_table",
-    "names_of", "number_target", "read_groups", "read_labels", "read_numbers", "read_sample_weight",
-    "read_several_numbers", "read_target", "read_weight", "refuse_large_weights", "refuse_repeated",
-    "require_answers",
-]  # fmt: skip
-
-
 _MOST_WEIGHT = 1e15
 _ONE_LABEL = (
     "give one label per row, or, of several labels a row, a table of 0 and 1 "

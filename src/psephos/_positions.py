@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["warn_of_positions"]
-
 _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from psephos._files.cells import Cells
 from psephos.vote.ballots import Names
 
-__all__ = ["Schema"]
-
 
 @dataclass(frozen=True)
 class Schema:

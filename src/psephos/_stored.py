@@ -12,10 +12,6 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "GREATEST", "AnySize", "Distance", "Nullable", "Thresholds", "array_types", "fault", "hints",
-]  # fmt: skip
-
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
 

@@ -11,11 +11,6 @@ from typing import BinaryIO
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "UnwritableError", "reason", "remove_drafts", "sync_folder", "unwritable", "whole",
-    "write_whole",
-]  # fmt: skip
-
 _DRAFT = ".psephos-part"
 _OLD = 3600.0  # seconds after which a draft counts as left behind
 

@@ -16,8 +16,6 @@ from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
 
-__all__ = ["calibrate", "fitted_map"]
-
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
 _LEAST = 1e-12

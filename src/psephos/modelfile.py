@@ -42,8 +42,6 @@ from psephos.vote.recalibration import Recalibration
 if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
     from psephos.base import VoteEstimator
 
-__all__ = ["SCHEMA", "Stored", "load", "packed", "read", "save"]
-
 SCHEMA = 1
 _FORMAT = "psephos model"
 _MANIFEST = "manifest.json"

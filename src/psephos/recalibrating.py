@@ -13,8 +13,6 @@ from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
 from psephos.vote.recalibration import Recalibration, no_map
 
-__all__ = ["cross_fitted", "recalibrated", "recalibration_of"]
-
 _Floats = NDArray[np.float64]
 _MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
 _FOLDS = 10

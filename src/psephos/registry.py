@@ -24,11 +24,6 @@ from psephos._errors import PsephosError
 if TYPE_CHECKING:
     from psephos.base import VoteEstimator
 
-__all__ = [
-    "BUILTIN", "MODELS", "estimator_class", "estimator_classes", "import_models", "is_registered",
-    "model_names", "register",
-]  # fmt: skip
-
 #: The models of psephos: the one name of each (on the command line, in results, reports and model
 #: folders), and the place of its class. Comparisons list them in this order.
 MODELS = {

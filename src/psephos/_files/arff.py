@@ -7,8 +7,6 @@ from typing import NamedTuple
 from psephos._errors import PsephosError
 from psephos._files.near import CELL, shown
 
-__all__ = ["Arff", "arff_head", "arff_rows", "labels_declared"]
-
 _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][^,{}]*|))\s*""")
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
 _INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")

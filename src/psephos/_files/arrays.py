@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError, shortly
 from psephos._files.near import suggest
 
-__all__ = ["object_array", "read_arrays", "word_array"]
-
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, KeyError,
     NotImplementedError, RuntimeError, OverflowError, SyntaxError,

@@ -8,8 +8,6 @@ from psephos._errors import PsephosError
 from psephos._files.cells import number_form
 from psephos._files.near import CELL, shown
 
-__all__ = ["levels_of", "refuse_mixed", "refuse_numbers_in_words"]
-
 _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",

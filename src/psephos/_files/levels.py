@@ -5,8 +5,6 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-__all__ = ["LevelCodes", "merged", "value_of"]
-
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _LED = re.compile(r"[+-]?0\d", re.ASCII)

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, shortly
 
-__all__ = ["Header", "checked_separator", "opened", "rows", "separator_of", "table_rows"]
-
 
 class Header(NamedTuple):
     """What a file says before its rows."""

@@ -11,8 +11,6 @@ from psephos._errors import PsephosError
 from psephos._files.levels import LevelCodes
 from psephos._files.near import shown
 
-__all__ = ["Unknown", "quiet_levels"]
-
 _quiet: ContextVar[bool] = ContextVar("quiet levels", default=False)
 
 

@@ -19,8 +19,6 @@ from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import empty_columns, labels_of, reading_model
 
-__all__ = ["validation_of"]
-
 
 def validation_of(
     model_path: Path,

@@ -13,8 +13,6 @@ from psephos._whole import UnwritableError
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say
 
-__all__ = ["compare", "conclude", "run"]
-
 
 @click.command(short_help="Compare models on a table, and write one report.")
 @table_options

@@ -6,8 +6,6 @@ import click
 
 from psephos.cli.options import OUT_FOLDER
 
-__all__ = ["demo"]
-
 
 @click.command(short_help="Run compare on a table that is at hand.")
 @click.option(

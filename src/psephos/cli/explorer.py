@@ -6,8 +6,6 @@ import click
 
 from psephos.cli.options import OUT_FILE
 
-__all__ = ["explorer"]
-
 
 @click.command(short_help="Write a page on how near SamBA listens (a and b).")
 @click.option(

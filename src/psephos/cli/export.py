@@ -7,8 +7,6 @@ import click
 
 from psephos.cli.options import IN_FILE, OUT_FILE
 
-__all__ = ["check", "export"]
-
 
 @click.command(short_help="Write a model for where psephos is not installed.")
 @click.argument("model", type=IN_FILE)

@@ -11,8 +11,6 @@ import click
 from psephos._errors import PsephosError
 from psephos.cli.options import OUT_FILE, partial_options, table_options
 
-__all__ = ["fit"]
-
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
 _LISTED = 6  # columns that a sentence names

@@ -7,8 +7,6 @@ import click
 
 from psephos._errors import PsephosError
 
-__all__ = ["list_models"]
-
 
 @click.command("list", short_help="List the models, or the parameters of one.")
 @click.argument("model", required=False)

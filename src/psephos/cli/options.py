@@ -6,11 +6,6 @@ from typing import Any
 
 import click
 
-__all__ = [
-    "IN_FILE", "IN_FOLDER", "OUT_FILE", "OUT_FOLDER", "answer_options", "form_options",
-    "partial_options", "safe_option", "table_options",
-]  # fmt: skip
-
 IN_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 IN_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 OUT_FILE = click.Path(dir_okay=False, path_type=Path)

@@ -7,8 +7,6 @@ import click
 
 from psephos.cli.options import IN_FILE, OUT_FILE
 
-__all__ = ["reduce"]
-
 
 @click.command()
 @click.argument("model", type=IN_FILE)

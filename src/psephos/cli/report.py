@@ -6,8 +6,6 @@ import click
 
 from psephos.cli.options import IN_FILE, IN_FOLDER, OUT_FILE
 
-__all__ = ["report"]
-
 
 @click.command(short_help="Write the page of a comparison or validation.")
 @click.argument("folder", type=IN_FOLDER)

@@ -9,8 +9,6 @@ import click
 from psephos._errors import PsephosError
 from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, safe_option
 
-__all__ = ["validate"]
-
 
 @click.command(short_help="Judge a fitted model on another cohort.")
 @click.argument("model", type=IN_FILE)

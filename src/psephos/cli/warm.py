@@ -2,8 +2,6 @@
 
 import click
 
-__all__ = ["warm_up"]
-
 
 @click.command("warm-up", short_help="Compile what models need, once per machine.")
 @click.option("--model", default="", help="One model of psephos list.  [default: all]")

@@ -6,14 +6,6 @@ from typing import Any
 
 import click
 
-__all__ = [
-    "forgive_encodings",
-    "print_table",
-    "say",
-    "show_bounds",
-    "show_summary",
-]
-
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Axis", "Pieces", "axis_of", "pieces_of"]
-
 _STEPS = 48  # pieces of an axis on which an answer changes gradually
 _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold
 _MOST = 48  # thresholds that divide an axis; of more, evenly spaced ones

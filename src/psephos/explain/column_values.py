@@ -16,8 +16,6 @@ from psephos.explain.drawing import Display, plain
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
 from psephos.vote.names import class_words
 
-__all__ = ["Shown", "ValuesDisplay", "shown_of"]
-
 _Floats = NDArray[np.float64]
 _WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
 _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter

@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 from psephos.explain.axes import Pieces
 from psephos.vote.names import MINUS, number, series
 
-__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words",
-           "sides", "value_text"]  # fmt: skip
-
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
 _LISTED = 4

@@ -5,8 +5,6 @@ from typing import Any
 from psephos._errors import MissingExtraError
 from psephos.vote.ballots import Framed
 
-__all__ = ["Display", "axes_of", "plain", "pyplot"]
-
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot."""

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.names import Names
 
-__all__ = ["Threshold", "asked_values", "background", "mean_answers", "ringed"]
-
 _Floats = NDArray[np.float64]
 _ROWS = 20_000  # answered at once
 _REASONS = 8_000  # looked at for thresholds

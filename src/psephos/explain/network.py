@@ -20,8 +20,6 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote.ballots import frame_of
 
-__all__ = ["ColumnNetwork", "entropy_of", "voter_usage"]
-
 _ALIKE = 0.5
 _LISTED = 40  # names beside the picture
 _WRITERS = (".graphml", ".gexf", ".json")

@@ -16,8 +16,6 @@ from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_numbers, read_target
 from psephos.params import Interval
 
-__all__ = ["Draws", "Problem", "Terms", "mean_and_error"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _TRIES = 100  # drawings of rows before one is said to lack a class always

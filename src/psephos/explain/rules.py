@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos.vote.names import Names
 from psephos.vote.part import ShownTree, ask, n_trees
 
-__all__ = ["Rule", "rules_of"]
-
 _Floats = NDArray[np.float64]
 _TREES = 2000  # of a voter that are looked at
 

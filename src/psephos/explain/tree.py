@@ -25,8 +25,6 @@ from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.ballots import Framed, frame_of
 from psephos.vote.part import ShownTree, ask, n_trees
 
-__all__ = ["TreeDisplay", "rules_frame", "to_graphviz"]
-
 _Floats = NDArray[np.float64]
 _LETTERS = 26  # of a line that is drawn
 _LETTER, _LINE = 7.0, 17.0  # about the size of a letter and of a line

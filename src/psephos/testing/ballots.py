@@ -22,8 +22,6 @@ from psephos.vote.reasons import (
     Spread,
 )
 
-__all__ = ["assert_ballots_are_true"]
-
 _ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
 _NUMBER = r"([+-]?[\d.]+(?:e[+-]?\d+)?)"
 _COMPARED = re.compile(rf" = {_NUMBER} (<=|<|>=|>) {_NUMBER}(?: and (<=|<|>=|>) {_NUMBER})?(?!\S)")

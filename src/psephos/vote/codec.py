@@ -20,8 +20,6 @@ from psephos._files.arrays import object_array
 from psephos._stored import fault, hints
 from psephos.vote.part import OPTIONAL, Voters, Weighting
 
-__all__ = ["content_of", "decode", "encode", "held_once", "register", "registered"]
-
 _REGISTRY: dict[str, type[Any]] = {}
 _MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
 _NUMERIC = "biufU"  # kinds of arrays that hold data only

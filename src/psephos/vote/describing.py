@@ -12,8 +12,6 @@ from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import ask, label_of, n_trees
 from psephos.vote.vote import Vote
 
-__all__ = ["answer_rule", "answer_words", "before_weighing", "describe", "kept_words"]
-
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _CASES = 12  # training cases that vote, of which each is a line

@@ -10,11 +10,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, ask, check, check_part, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
-__all__ = [
-    "Baseline", "SampleRows", "baseline_of", "divided", "evenly_spaced", "moved",
-    "path_moves",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 _ROWS, _FEWEST = 512, 32  # training rows that importance is measured on
 _NUMBERS = 1 << 20  # of them: 8 MiB

@@ -8,8 +8,6 @@ import numpy as np
 
 from psephos.vote.names import fixed
 
-__all__ = ["LookedUp", "looked_up", "looked_up_words", "table_words", "who_votes"]
-
 _LABELS = 20  # rows of the table that are written out
 
 

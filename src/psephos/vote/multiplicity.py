@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.vote import Vote
 
-__all__ = ["Multiplicity", "multiplicity_of"]
-
 _BLOCK = 1 << 20
 
 

@@ -5,11 +5,6 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = [
-    "MINUS", "Names", "backup_words", "class_words", "compared", "fixed", "listed", "number",
-    "percent", "plural", "series",
-]  # fmt: skip
-
 MINUS = "−"  # a true one, for reading
 
 _DIGITS = 4

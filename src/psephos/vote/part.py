@@ -16,15 +16,6 @@ from psephos._stored import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
 
-__all__ = [
-    "OPTIONAL", "Columns", "Part", "ReadsColumns", "ReadsLike", "ReadsNothing", "ShownTree",
-    "Voters", "Weighting", "ask", "check", "check_columns", "check_part", "check_places",
-    "check_present", "check_ptr", "check_within", "kinds_of", "label_of", "log_odds", "n_trees",
-    "named_of", "over_outputs", "positions", "primary", "relative_weights", "rows_named", "sparse",
-    "training_rows", "usage_at", "usage_of", "usage_of_all",
-    "usage_table", "weighted_sum",
-]  # fmt: skip
-
 sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]

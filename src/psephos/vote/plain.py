@@ -22,8 +22,6 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import hints
 from psephos.vote.codec import registered
 
-__all__ = ["from_plain", "kinds_within", "to_plain"]
-
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 

@@ -10,8 +10,6 @@ from psephos.kernels.prediction.tree_walk import first_share
 from psephos.trees.tree import SPREAD, Tree
 from psephos.vote.reasons import Always, Path, Reason, Spread, Test
 
-__all__ = ["Ways"]
-
 _Floats = NDArray[np.float64]
 _Way = tuple[int, float, tuple[Test, ...]]  # node, share of the case, tests so far
 

@@ -9,20 +9,6 @@ from scipy.sparse import issparse
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "LABEL_METRICS",
-    "LabelAnswers",
-    "average_precision",
-    "coverage",
-    "hamming_loss",
-    "label_answers_of",
-    "label_figures",
-    "label_measures",
-    "one_error",
-    "prior_precision",
-    "ranking_loss",
-]
-
 LABEL_METRICS = ("hamming_loss", "one_error", "coverage", "ranking_loss", "average_precision")
 
 _Floats = NDArray[np.float64]

@@ -15,8 +15,6 @@ from psephos._labels import read_groups, read_labels
 from psephos._signature import KW_ONLY, parameters
 from psephos.params import Constraint, Flag, Interval, check_params
 
-__all__ = ["MultilabelStratifiedKFold"]
-
 _Rows = NDArray[np.intp]
 _utils: Any = utils
 _Base: Any = model_selection.BaseCrossValidator  # its types say less than it does

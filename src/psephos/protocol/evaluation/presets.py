@@ -8,8 +8,6 @@ from psephos._errors import PsephosError
 from psephos._files.near import suggest
 from psephos.params import Constraint, Flag, Interval, Options, check_params
 
-__all__ = ["PROTOCOLS", "Protocol", "protocol_named"]
-
 _CONSTRAINTS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),

@@ -11,17 +11,6 @@ from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "METRICS",
-    "PU_METRICS",
-    "Answers",
-    "answers_of",
-    "balanced_accuracy",
-    "codes_of",
-    "main_metric",
-    "measures",
-]
-
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 

@@ -19,8 +19,6 @@ from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["Split", "inner_splits", "outer_splits", "seed_of"]
-
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
 

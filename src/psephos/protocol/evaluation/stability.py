@@ -10,8 +10,6 @@ from scipy.stats import norm
 
 from psephos._errors import PsephosError
 
-__all__ = ["Stability", "positions_of", "ranges_of", "selection_stability"]
-
 
 @dataclass(frozen=True)
 class Stability:

@@ -15,19 +15,6 @@ from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, PU_METRICS, main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
-__all__ = [
-    "Difference",
-    "Spread",
-    "Summary",
-    "better_than_constant",
-    "comparable",
-    "constant_score",
-    "one_standard_error",
-    "paired_difference",
-    "pareto",
-    "summary",
-]
-
 Rows = Sequence[Mapping[str, Any]]
 
 

@@ -35,11 +35,6 @@ from psephos.protocol.running.building import (
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
-__all__ = [
-    "PEERS", "built", "contenders", "default_models", "final_step", "known_models",
-    "partial_contenders",
-]  # fmt: skip
-
 
 # ------------------------------------------------------------------- models of other libraries
 def _peer(

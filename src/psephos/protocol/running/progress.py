@@ -10,8 +10,6 @@ from typing import Any
 
 from psephos.kernels._jit import announce_compiling
 
-__all__ = ["announced", "shown"]
-
 _SECONDS = 20.0  # between two lines
 
 

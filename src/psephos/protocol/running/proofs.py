@@ -15,8 +15,6 @@ from psephos.bounds import (
 )
 from psephos.bounds.requirements import SETTINGS, hypotheses_of
 
-__all__ = ["BOUND_COLUMNS", "DELTA", "proved", "refit_bounds"]
-
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 DELTA = 0.05  # the chance that a bound fails, each by itself
 

@@ -19,16 +19,6 @@ from psephos.protocol.evaluation.scores import METRICS, Answers, measures
 from psephos.protocol.evaluation.splits import Split, seed_of
 from psephos.vote import Vote
 
-__all__ = [
-    "CLASS_SCORES",
-    "LOSSES",
-    "NUMBER_SCORES",
-    "Offered",
-    "Paths",
-    "follow_paths",
-    "unguarded",
-]
-
 _base: Any = sklearn.base  # it has no types
 _Floats = NDArray[np.float64]
 CLASS_SCORES = ("log_loss", *(name for name in METRICS if name != "log_loss"))

@@ -34,8 +34,6 @@ from psephos.protocol.running.prototype_paths import (
 from psephos.vote import Vote
 from psephos.vote.ballots import frame_of
 
-__all__ = ["ProsetSearchCV"]
-
 # their types say less than they promise
 _base: Any = sklearn.base
 _utils: Any = sklearn.utils

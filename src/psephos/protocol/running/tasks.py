@@ -47,10 +47,6 @@ from psephos.protocol.study.fold_models import packed_fold
 from psephos.protocol.tables.table import DataTable
 from psephos.supervision import pu_scores
 
-__all__ = [
-    "Task", "inner_metric", "metrics_of", "named_labels", "run_task", "shape_of", "told_warnings",
-]  # fmt: skip
-
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 

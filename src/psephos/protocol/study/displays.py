@@ -16,8 +16,6 @@ from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.study.comparison import Comparison
 from psephos.vote.names import MINUS, fixed
 
-__all__ = ["AccuracyDisplay", "StabilityDisplay", "comparison_html"]
-
 _Floats = NDArray[np.float64]
 _DRAWN = 30  # columns that are drawn
 

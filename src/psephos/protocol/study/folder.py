@@ -20,8 +20,6 @@ from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.study.journal import Journal, key_of
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["MARK", "STUDY", "Study", "identity_of", "sha256_of"]
-
 STUDY = "study.json"
 JOURNAL = "journal.jsonl"
 MARK = "comparison.json"  # is there only while all other files belong to it

@@ -11,8 +11,6 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos._whole import sync_folder, unwritable
 
-__all__ = ["Journal", "key_of"]
-
 _LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 
 

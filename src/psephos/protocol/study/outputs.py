@@ -22,20 +22,6 @@ from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape
 from psephos.protocol.study.folder import MARK, Study, sha256_of
 from psephos.protocol.tables.table import DataTable
 
-__all__ = [
-    "RESULT_COLUMNS",
-    "SCHEMA",
-    "Finished",
-    "describe",
-    "kept_model",
-    "label_rows",
-    "publish",
-    "refit_row",
-    "result_columns",
-    "result_row",
-    "versions",
-]
-
 SCHEMA = 3  # of the folder's files; part of every key
 
 _WHICH = (

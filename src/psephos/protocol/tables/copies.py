@@ -11,8 +11,6 @@ from scipy.sparse.csgraph import connected_components
 from psephos._errors import PsephosError
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["COPIES", "Copies", "copies_of"]
-
 COPIES = ("together", "apart")
 
 _MIN_COLUMNS = 10

@@ -14,11 +14,6 @@ from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_wo
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
-__all__ = [
-    "coded", "encode_column", "recorded_labels", "row_words", "tidy_labels", "together",
-    "written_labels",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 _LISTED = 3  # labels that name their target
 

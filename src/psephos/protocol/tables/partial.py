@@ -14,11 +14,6 @@ from psephos._files.sheet import Header, Sheet
 from psephos.params import Interval
 from psephos.protocol.tables.labels import recorded_labels, written_labels
 
-__all__ = [
-    "Partial", "array_words", "check_mark", "given_rows", "partly_written", "plain_words",
-    "read_partial",
-]  # fmt: skip
-
 _Codes = NDArray[np.intp]
 
 

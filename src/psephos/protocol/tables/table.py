@@ -28,8 +28,6 @@ from psephos.protocol.tables.checks import (
 from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
 from psephos.protocol.tables.partial import Partial, check_mark, read_partial
 
-__all__ = ["DataTable", "table_from_arrays"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from typing import Any, Self
 
 from psephos.vote.names import Names
 
-__all__ = ["NAMED", "Always", "Codes", "Reason", "outer_code", "plain_value"]
-
 NAMED = 6  # columns that a sentence spells out
 Codes = Mapping[int, Any]  # sequences or arrays of numbers
 

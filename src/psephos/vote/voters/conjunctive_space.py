@@ -13,8 +13,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
 from psephos.vote.reasons import Test
 
-__all__ = ["ConjunctiveSpace", "Hypotheses"]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
 _PRIORS = ("uniform", "short")

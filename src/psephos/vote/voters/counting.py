@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["STATES", "Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
-
 _Codes = NDArray[np.int32]
 STATES = 20_000  # sets of negatives left that are told apart, over all columns
 _LAYERS = 2_000  # columns of which all states are kept

@@ -15,10 +15,6 @@ from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.nested import nested
 from psephos.vote.voters.trees import TreeVoters
 
-__all__ = [
-    "TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "linear_voters", "tree_voters",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from psephos.vote.part import (
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.voters.trees import TreeVoters, abstaining
 
-__all__ = ["ForestVoters", "spoken"]
-
 _Floats = NDArray[np.float64]
 _LEAVES = 2**20  # leaves held at once
 

@@ -23,8 +23,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
-__all__ = ["NaiveBayesVoters", "QuadraticVoters", "votes_by_score"]
-
 _Floats = NDArray[np.float64]
 _NAMED = 4  # columns that a rule spells out
 _LOWEST = -1e300  # of a score, so that differences of scores are numbers

@@ -14,8 +14,6 @@ from psephos.vote.part import ReadsLike, check, check_part, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["HypothesisVoters"]
-
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 22  # truth values at once
 

@@ -30,8 +30,6 @@ from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.constant import Constant
 
-__all__ = ["NestedVoters", "nested"]
-
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
 _Levels = tuple[tuple[int, _Floats], ...]

@@ -15,8 +15,6 @@ from psephos.vote.names import plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
-__all__ = ["SoftTreeVoters"]
-
 _Floats = NDArray[np.float64]
 _NAMED = 6  # columns of a gate that a reason names
 _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at them

@@ -24,8 +24,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Always, Path, Reason, Test
 
-__all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
-
 _Floats = NDArray[np.float64]
 
 

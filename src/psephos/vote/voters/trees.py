@@ -30,8 +30,6 @@ from psephos.vote.part import (
 from psephos.vote.reasons import Reason, abstention
 from psephos.vote.tree_reasons import Ways
 
-__all__ = ["TreeVoters", "abstaining"]
-
 _Floats = NDArray[np.float64]
 
 

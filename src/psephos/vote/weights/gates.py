@@ -11,8 +11,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import ReadsNothing, check, check_part, sparse
 
-__all__ = ["ConfidenceGate", "OutputWeights", "certainty"]
-
 _Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 

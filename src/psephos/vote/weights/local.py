@@ -20,8 +20,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.weights.similarity import InverseDistance
 
-__all__ = ["Local", "Nearest", "moved_by_distance"]
-
 _Floats = NDArray[np.float64]
 _MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
 
