@@ -32,18 +32,11 @@ CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
 
 @dataclass(frozen=True)
 class Table:
-    """An encoded table: float values, NaN where missing, codes in categorical columns.
+    """An encoded table: float values, NaN where missing, codes in categorical columns."""
 
-    Parameters
-    ----------
-    values : ndarray or CSC array of shape (n, p), float32 or float64
-    schema : Schema
-    rows : ndarray of shape (n,)
-        Row identifiers: the index of a pandas frame unless it is plain counting, else positions.
-    """
-
-    values: Any
+    values: Any  # ndarray or CSC array of shape (n, p), float32 or float64
     schema: Schema
+    # (n,), the index of a pandas frame unless it is plain counting, else positions
     rows: NDArray[Any]
 
     @property
@@ -69,30 +62,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Context:
-    """What a recipe is given besides data.
+    """What a recipe is given besides data."""
 
-    Parameters
-    ----------
-    seed : SeedSequence
-        Of the fit.
-    groups : ndarray of shape (n,), default=None
-        Groups of rows.
-    kept : ndarray of int, default=None
-        Positions of the rows in the user's table, where rows of weight 0 were left out.
-    previous : Vote, default=None
-        The fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`.
-    further : bool, default=False
-        Whether the rows come after those of earlier calls (`partial_fit`).
-    n_rows : int, default=0
-        Rows given in this call of `partial_fit`, those of weight 0 too.
-    """
-
-    seed: np.random.SeedSequence
-    groups: NDArray[Any] | None = None
+    seed: np.random.SeedSequence  # of the fit
+    groups: NDArray[Any] | None = None  # (n,), groups of rows
+    # positions of the rows in the user's table, where rows of weight 0 were left out
     kept: NDArray[np.intp] | None = None
+    # the fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`
     previous: Any = None
-    further: bool = False
-    n_rows: int = 0
+    further: bool = False  # whether the rows come after those of earlier calls (`partial_fit`)
+    n_rows: int = 0  # rows given in this call of `partial_fit`, those of weight 0 too
 
     def generator(self, *task: int) -> np.random.Generator:
         """Return the generator of a task, derived from the seed by the task's id."""

@@ -68,19 +68,14 @@ def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
         number = type(value) in (int, float)
         return _fault_of_numbers(np.float64(value), allowed) if number else "is not a number"
     if hint is Any:
-        return _fault_of_any(value, allowed)
+        numbers = isinstance(value, np.ndarray) or type(value) is float
+        return _fault_of_numbers(np.asarray(value), allowed) if numbers else ""
     return "" if isinstance(value, hint) else "is of the wrong kind"
 
 
 def _word(kind: Any) -> str:
     words = {bool: "a truth value", int: "a whole number", str: "a word"}
     return words.get(kind, "empty")
-
-
-def _fault_of_any(value: Any, allowed: tuple[Any, ...]) -> str:
-    if isinstance(value, np.ndarray):
-        return _fault_of_numbers(cast("NDArray[Any]", value), allowed)
-    return _fault_of_numbers(np.float64(value), allowed) if type(value) is float else ""
 
 
 def _fault_of_array(value: Any, kind: Any, allowed: tuple[Any, ...]) -> str:

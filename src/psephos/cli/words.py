@@ -129,7 +129,8 @@ def partial_words(about: Any) -> list[str]:
     partial = about.get("partial")
     if partial is None:
         return []
-    given = given_rows(one_class=partial["one_class"])
+    given, share = given_rows(one_class=partial["one_class"]), partial.get("prior")
+    prior = "whatever the class prior" if share is None else f"the class prior being {share:g}"
     words = [
         f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
         f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
@@ -138,7 +139,7 @@ def partial_words(about: Any) -> list[str]:
         "PU-F is the squared share of the cases recorded so that are answered so, over the share "
         "of cases without a label that are (half a case where none is); acc. from ... to are means "
         "over the folds of intervals, each of which holds with 95 % the accuracy on new cases like "
-        f"those without a label, {_of_prior(partial)}, if these are drawn at random from all cases "
+        f"those without a label, {prior}, if these are drawn at random from all cases "
         "and recorded ones from their class.",
     ]
     words += [partial["told"]] if partial.get("told") else []
@@ -150,11 +151,6 @@ def partial_words(about: Any) -> list[str]:
     if not partial["truth"]:
         words.append("no report: it sets answers against the true classes (--truth COLUMN).")
     return words
-
-
-def _of_prior(partial: Any) -> str:
-    given = partial.get("prior")
-    return "whatever the class prior" if given is None else f"the class prior being {given:g}"
 
 
 def label_words(about: Any) -> list[str]:

@@ -48,7 +48,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         lines = _tree_lines(vote, names)
         if lines:
             return sentences + lines
-    sentences += table_words(vote, _outputs(vote))
+    sentences += table_words(vote, _classes(vote))
     share = vote.weighting.loudness()
     scale = _scale(vote)
     groups = vote.alike()
@@ -68,10 +68,6 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     if rest:
         sentences.append(f"{plural(rest, 'training case')} more, in vote_.voters.")
     return sentences
-
-
-def _outputs(vote: Vote) -> list[str]:
-    return [str(one) for one in getattr(vote.target, "classes", np.empty(0)).tolist()]
 
 
 def columns_words(vote: Vote, names: Names) -> str:
@@ -169,8 +165,8 @@ def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
 
 
 def _classes(vote: Vote) -> list[str]:
-    target: Any = vote.target
-    return [str(label) for label in target.classes.tolist()]
+    """Return the names of classes or labels; none of numbers."""
+    return [str(label) for label in getattr(vote.target, "classes", np.empty(0)).tolist()]
 
 
 def _combined(vote: Vote) -> str:

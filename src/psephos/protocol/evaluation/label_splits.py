@@ -153,15 +153,8 @@ def _with_pairs(Y: Any) -> Any:
 class _Assignment:
     """The fold of each item (a row, or a group of rows), by iterative stratification.
 
-    Parameters
-    ----------
-    counts : CSC table of shape (n_items, K)
-        Rows of each label in an item.
-    sizes : ndarray of shape (n_items,)
-        Its rows.
-    n_folds : int
-    rng : RandomState or None
-        What draws the order and among equals; None takes the first.
+    `counts` (n_items, K), CSC, are the rows of each label in an item, `sizes` (n_items,) its rows;
+    `rng` draws the order and among equals, None takes the first.
     """
 
     def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:

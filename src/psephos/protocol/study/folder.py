@@ -98,19 +98,8 @@ def identity_of(
 class Study:
     """A folder that this process alone writes, for one study; or none, and all is in memory.
 
-    Parameters
-    ----------
-    folder : Path or None
-    identity : dict
-        See `identity_of`.
-    replace : bool
-        Whether another study that is there is deleted.
-
-    Raises
-    ------
-    PsephosError
-        If the folder holds another study, or files of those names that psephos did not write; if
-        another process writes in it; or if it cannot be written.
+    `identity` is that of `identity_of`; with `replace` another study that is there is deleted. What
+    psephos did not write is refused, and so is a folder that another process writes in.
     """
 
     def __init__(self, folder: Path | None, identity: Mapping[str, Any], replace: bool) -> None:
