@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
 
-__all__ = ["Entries", "check_text", "read_array", "read_entries", "read_json"]
-
 Entries = Mapping[str, bytes]
 _MAX_BYTES = 1 << 31
 _MAX_LIST = 12 << 20  # bytes of an archive's list of entries, some 100,000 of ours
@@ -43,18 +41,10 @@ class _Listing(io.BufferedReader):
 
 
 def read_entries(path: Path, named: str) -> Entries:
-    """Return the entries of an archive by name.
+    """Return the entries of an archive by name; all names match the regular expression `named`.
 
-    Parameters
-    ----------
-    path : Path
-    named : str
-        A regular expression that every entry's name matches.
-
-    Raises
-    ------
-    ModelFileError
-        If it claims more than it can hold, or is not of the plain kind that is written here.
+    It raises ModelFileError if the archive claims more than it can hold, or is not of the plain
+    kind that is written here.
     """
     with _Listing(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
         file.bounded = False
@@ -131,11 +121,7 @@ def _no_number(word: str) -> Any:
 def read_array(data: bytes, limit: int) -> NDArray[Any]:
     """Return an array from npy bytes, whose length must be exactly what its header says.
 
-    Parameters
-    ----------
-    data : bytes
-    limit : int
-        The bytes of all the arrays: an empty array has no side longer than that.
+    `limit` are the bytes of all the arrays: an empty array has no side longer than that.
     """
     buffer = io.BytesIO(data)
     shape, dtype = _header(buffer)

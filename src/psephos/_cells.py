@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["csv_bytes", "disarmed", "disarmed_row"]
-
 # a formula begins so, in a spreadsheet that reads ASCII or the full-width forms of it
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)", re.ASCII)

@@ -1,7 +1,6 @@
 """Columns of a table as values, and their categories: which there are, and the code of each."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,11 +9,10 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, UnknownLevelWarning
+from psephos._files.arrays import object_array
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.unknown import Unknown
 from psephos.vote.part import sparse
-
-__all__ = ["as_frame", "codes_of", "column_of", "declared_levels", "found_levels", "is_missing"]
 
 
 def as_frame(X: Any) -> Any:
@@ -22,28 +20,29 @@ def as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
-        names = [str(name) for name in X.columns]
+        refuse_repeated_names(X)
+        raise
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def refuse_repeated_names(X: Any) -> None:
+    """Raise PsephosError if two columns of a frame have one name."""
+    names = [str(name) for name in getattr(X, "columns", ())]
+    if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise PsephosError(
             f"two columns are named {twice!r}: rename or drop one of them."
         ) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def column_of(X: Any, j: int) -> NDArray[Any]:
     """Return column j as objects or numbers, missing as None or NaN."""
     frame = as_frame(X)
     if frame is not None:
-        return _objects(frame[:, j].to_list())
+        return object_array(frame[:, j].to_list())
     if sparse.issparse(X):
         return sparse.csc_array(X)[:, [j]].toarray().ravel()
     return np.asarray(X)[:, j]
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
 
 
 def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
@@ -61,7 +60,7 @@ def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
         whole: Any = column.to_arrow()
         parts = getattr(whole, "chunks", [whole])
         words = [word for part in parts for word in part.dictionary.to_pylist()]
-    return tuple(_plain(_objects(words)))
+    return tuple(_plain(object_array(words)))
 
 
 def found_levels(values: NDArray[Any]) -> tuple[Any, ...]:

@@ -6,10 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = [
-    "BALANCED", "WEIGHTS", "Choice", "Distribution", "Integers", "LogUniform", "Uniform", "draw",
-]  # fmt: skip
-
 
 class Distribution(Protocol):
     """Something a value is drawn from; its `repr` is its definition, `str` its words."""

@@ -1,10 +1,5 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
-__all__ = [
-    "CollapseWarning", "MissingExtraError", "ModelFileError", "PsephosError", "PsephosTypeError",
-    "UnknownLevelWarning", "shortly",
-]  # fmt: skip
-
 _LENGTH = 160  # characters of another library's message
 
 

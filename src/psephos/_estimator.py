@@ -26,8 +26,6 @@ from psephos.vote.names import listed
 from psephos.vote.part import check, kinds_of
 from psephos.vote.recalibration import Recalibration
 
-__all__ = ["VoteEstimator"]
-
 
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.

@@ -18,6 +18,7 @@ from psephos._columns import (
     declared_levels,
     found_levels,
     is_missing,
+    refuse_repeated_names,
 )
 from psephos._errors import PsephosError
 from psephos._schema import Schema
@@ -31,18 +32,11 @@ CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
 
 @dataclass(frozen=True)
 class Table:
-    """An encoded table: float values, NaN where missing, codes in categorical columns.
+    """An encoded table: float values, NaN where missing, codes in categorical columns."""
 
-    Parameters
-    ----------
-    values : ndarray or CSC array of shape (n, p), float32 or float64
-    schema : Schema
-    rows : ndarray of shape (n,)
-        Row identifiers: the index of a pandas frame unless it is plain counting, else positions.
-    """
-
-    values: Any
+    values: Any  # ndarray or CSC array of shape (n, p), float32 or float64
     schema: Schema
+    # (n,), the index of a pandas frame unless it is plain counting, else positions
     rows: NDArray[Any]
 
     @property
@@ -68,30 +62,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Context:
-    """What a recipe is given besides data.
+    """What a recipe is given besides data."""
 
-    Parameters
-    ----------
-    seed : SeedSequence
-        Of the fit.
-    groups : ndarray of shape (n,), default=None
-        Groups of rows.
-    kept : ndarray of int, default=None
-        Positions of the rows in the user's table, where rows of weight 0 were left out.
-    previous : Vote, default=None
-        The fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`.
-    further : bool, default=False
-        Whether the rows come after those of earlier calls (`partial_fit`).
-    n_rows : int, default=0
-        Rows given in this call of `partial_fit`, those of weight 0 too.
-    """
-
-    seed: np.random.SeedSequence
-    groups: NDArray[Any] | None = None
+    seed: np.random.SeedSequence  # of the fit
+    groups: NDArray[Any] | None = None  # (n,), groups of rows
+    # positions of the rows in the user's table, where rows of weight 0 were left out
     kept: NDArray[np.intp] | None = None
+    # the fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`
     previous: Any = None
-    further: bool = False
-    n_rows: int = 0
+    further: bool = False  # whether the rows come after those of earlier calls (`partial_fit`)
+    n_rows: int = 0  # rows given in this call of `partial_fit`, those of weight 0 too
 
     def generator(self, *task: int) -> np.random.Generator:
         """Return the generator of a task, derived from the seed by the task's id."""
@@ -131,14 +111,9 @@ def read_schema(
     A pandas Categorical, a polars Enum and an Arrow dictionary declare their categories: all are
     kept, in their order, with rows or without. The categories of any other column, a polars
     Categorical among them (its list is that of all columns of the process), are its values, sorted.
-
-    Raises
-    ------
-    PsephosError
-        If `categorical_features` names a column the table does not have.
     """
     X = as_given(X)
-    _refuse_repeated_names(X)
+    refuse_repeated_names(X)
     validate_data(estimator, _with_names(X), y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
@@ -260,7 +235,7 @@ def read_table(
     if not reset and schema.by_name:
         X = _selected(X, schema)
     if not reset:
-        _refuse_repeated_names(X)
+        refuse_repeated_names(X)
         if as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
         validate_data(estimator, _with_names(X), skip_check_array=True, reset=False)
@@ -313,7 +288,7 @@ def _selected(X: Any, schema: Schema) -> Any:
 
 def _incomplete(X: Any, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
-    _refuse_repeated_names(X)
+    refuse_repeated_names(X)
     frame: Any = as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()
@@ -397,14 +372,6 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 "name it in categorical_features."
             ) from None
     return values
-
-
-def _refuse_repeated_names(X: Any) -> None:
-    """Raise PsephosError if two columns of a frame have one name."""
-    names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "columns") else []
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PsephosError(f"two columns are named {twice!r}: rename or drop one of them.")
 
 
 def _has_underscore(X: Any) -> bool:

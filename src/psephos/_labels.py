@@ -11,15 +11,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
+from psephos._files.arrays import object_array
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
-
-__all__ = [
-    "Labels", "class_factors", "class_target", "codes_among", "declared_classes", "is_table",
-    "names_of", "number_target", "read_groups", "read_labels", "read_numbers", "read_sample_weight",
-    "read_several_numbers", "read_target", "read_weight", "refuse_large_weights", "refuse_repeated",
-    "require_answers",
-]  # fmt: skip
-
 
 _MOST_WEIGHT = 1e15
 _ONE_LABEL = (
@@ -110,15 +103,7 @@ def class_target(
 
 
 def codes_among(classes: NDArray[Any], X: Any, y: Any) -> NDArray[np.intp]:
-    """Return the place of each label among the classes of a model.
-
-    Raises
-    ------
-    PsephosError
-        If y is no column of labels, or has one that is not among them.
-    ValueError
-        scikit-learn's own, if y is not as long as X.
-    """
+    """Return the place of each label among the classes of a model."""
     labels = _as_array(y)
     if labels.ndim != 1:
         raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
@@ -172,13 +157,6 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
 
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
     besides is no class.
-
-    Raises
-    ------
-    PsephosError
-        If y has too few classes, or a label is missing.
-    ValueError
-        scikit-learn's own, if y is not a row of class labels as long as X.
     """
     y = column_or_1d(_as_given(y), warn=True)
     check_consistent_length(X, y)
@@ -239,27 +217,14 @@ def _as_given(y: Any) -> Any:
     array = np.asarray(y)
     if array.ndim != 1 or array.dtype.kind not in "fU" or len(set(array.tolist())) == len(set(y)):
         return y
-    out = np.empty(len(y), dtype=object)
-    out[:] = y
-    return out
+    return object_array(y)
 
 
 def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return (labels, Y) of a multilabel target: Y (n, K) of 0 and 1, dense.
 
-    Labels are the columns of a data frame, else counted from 0.
-
-    Parameters
-    ----------
-    y : array, data frame or sparse table of shape (n, K)
-        1 (or True) where a row has a label, 0 where not.
-
-    Raises
-    ------
-    PsephosError
-        If a value is neither.
-    ValueError
-        scikit-learn's own, if y is not as long as X.
+    y is a table of 1 (or True) where a row has a label, 0 where not. Labels are the columns of a
+    data frame, else counted from 0.
     """
     names = names_of(y)
     given: Any = y
@@ -278,13 +243,7 @@ def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Return (names, Y) of several numbers a row, Y of shape (n, K).
-
-    Raises
-    ------
-    PsephosError
-        If a value is missing, infinite or not a number, or two columns have one name.
-    """
+    """Return (names, Y) of several numbers a row, Y of shape (n, K)."""
     names = names_of(y)
     table = np.asarray(y)
     check_consistent_length(X, table)
@@ -300,15 +259,7 @@ def names_of(y: Any) -> NDArray[Any] | None:
 
 
 def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
-    """Return the numbers y of a regression.
-
-    Raises
-    ------
-    PsephosError
-        If a value is missing, infinite or not a number.
-    ValueError
-        scikit-learn's own, if y is not a row as long as X.
-    """
+    """Return the numbers y of a regression."""
     y = np.ma.filled(y.astype(np.float64), np.nan) if isinstance(y, np.ma.MaskedArray) else y
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)

@@ -20,11 +20,6 @@ from psephos._labels import (
 )
 from psephos.vote import Target
 
-__all__ = [
-    "SoftLabels", "known_rows", "later_labels", "later_soft", "later_weight", "partial_target",
-    "soft_target",
-]  # fmt: skip
-
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]
 _Coded = tuple[Target, NDArray[np.intp], _Floats]

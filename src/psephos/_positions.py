@@ -6,20 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["warn_of_positions"]
-
 _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 
 def warn_of_positions(model: Any, X: Any) -> None:
-    """Warn if a parameter says by whole numbers which columns, and a frame names them otherwise.
-
-    Parameters
-    ----------
-    model : estimator
-    X : table
-        What was given to `fit`.
-    """
+    """Warn if a parameter names columns by whole numbers, and the frame X names them otherwise."""
     names: Any = getattr(X, "columns", None)
     if names is None:
         return

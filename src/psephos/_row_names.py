@@ -4,8 +4,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["naming_rows", "one_fit", "row_word"]
-
 _names: ContextVar[Sequence[str]] = ContextVar("names of rows", default=())
 _depth: ContextVar[int] = ContextVar("fits within fits", default=0)
 

@@ -10,35 +10,22 @@ from numpy.typing import NDArray
 from psephos._files.cells import Cells
 from psephos.vote.ballots import Names
 
-__all__ = ["Schema"]
-
 
 @dataclass(frozen=True)
 class Schema:
-    """What the columns of the training table were.
-
-    Parameters
-    ----------
-    n_features : int
-    names : tuple of str or None
-        Column names, if the table had them.
-    levels : dict of int to tuple
-        The categories of each categorical column; the code of a value is its place in the tuple.
-        A value that is not among them is read as missing.
-    declared : frozenset of int
-        Columns whose type says what their categories are: those may be without rows. Of the others
-        the categories are what the table of training holds. Not known after a model was loaded.
-    cells : Cells
-        How the cells of the file of training were written, for those who ask with another file.
-    by_name : bool, default=False
-        Whether columns of a frame are found by name, in any order and among others.
-    """
+    """What the columns of the training table were."""
 
     n_features: int
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # column names, if the table had them
+    # The categories of each categorical column; the code of a value is its place in the tuple. A
+    # value that is not among them is read as missing.
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict[int, tuple[Any, ...]])
+    # Columns whose type says what their categories are: those may be without rows. Of the others
+    # the categories are what the table of training holds. Not known after a model was loaded.
     declared: frozenset[int] = field(default=frozenset(), compare=False)
+    # how the cells of the file of training were written, for those who ask with another file
     cells: Cells = field(default_factory=Cells, compare=False)
+    # whether columns of a frame are found by name, in any order and among others
     by_name: bool = field(default=False, compare=False)
 
     def words(self) -> Names:

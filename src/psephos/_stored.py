@@ -12,10 +12,6 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "GREATEST", "AnySize", "Distance", "Nullable", "Thresholds", "array_types", "fault", "hints",
-]  # fmt: skip
-
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
 
@@ -54,12 +50,7 @@ def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
     """Return what is wrong with a value for an annotation; '' if it is as it says.
 
-    Parameters
-    ----------
-    value : object
-    hint : type annotation
-    allowed : tuple, default=()
-        Which numbers the annotation around this one allows.
+    `allowed` is which numbers the annotation around this one allows.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -77,19 +68,14 @@ def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
         number = type(value) in (int, float)
         return _fault_of_numbers(np.float64(value), allowed) if number else "is not a number"
     if hint is Any:
-        return _fault_of_any(value, allowed)
+        numbers = isinstance(value, np.ndarray) or type(value) is float
+        return _fault_of_numbers(np.asarray(value), allowed) if numbers else ""
     return "" if isinstance(value, hint) else "is of the wrong kind"
 
 
 def _word(kind: Any) -> str:
     words = {bool: "a truth value", int: "a whole number", str: "a word"}
     return words.get(kind, "empty")
-
-
-def _fault_of_any(value: Any, allowed: tuple[Any, ...]) -> str:
-    if isinstance(value, np.ndarray):
-        return _fault_of_numbers(cast("NDArray[Any]", value), allowed)
-    return _fault_of_numbers(np.float64(value), allowed) if type(value) is float else ""
 
 
 def _fault_of_array(value: Any, kind: Any, allowed: tuple[Any, ...]) -> str:

@@ -11,11 +11,6 @@ from typing import BinaryIO
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "UnwritableError", "reason", "remove_drafts", "sync_folder", "unwritable", "whole",
-    "write_whole",
-]  # fmt: skip
-
 _DRAFT = ".psephos-part"
 _OLD = 3600.0  # seconds after which a draft counts as left behind
 
@@ -57,12 +52,8 @@ def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """Yield a file that takes its place when the block ends: a reader sees the old or the new.
 
     Missing folders are made. If the block raises, nothing is left. What a link points to is
-    replaced, not the link; what is no file (a device, a pipe) is written to as it is.
-
-    Raises
-    ------
-    UnwritableError
-        If the file cannot be written; it names `path`.
+    replaced, not the link; what is no file (a device, a pipe) is written to as it is. What cannot
+    be written raises UnwritableError, which names `path`.
     """
     target = Path(os.path.realpath(path))
     draft = ""

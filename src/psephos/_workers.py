@@ -9,8 +9,6 @@ from typing import Any
 import joblib
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["delayed", "one_thread"]
-
 _EXECUTOR = "joblib.externals.loky.process_executor"
 _ALLOWED = 4 << 30  # bytes
 

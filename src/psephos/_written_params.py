@@ -10,8 +10,6 @@ from psephos.params import Unsaved
 from psephos.registry import estimator_class
 from psephos.vote.codec import encode
 
-__all__ = ["written_param"]
-
 
 def written_param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""

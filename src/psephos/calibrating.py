@@ -16,8 +16,6 @@ from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
 
-__all__ = ["calibrate", "fitted_map"]
-
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
 _LEAST = 1e-12
@@ -95,10 +93,15 @@ def calibrate(
     vote = replace(model.vote_, readout=plain)
     values = model._values(X)
     chances = plain.probabilities(vote.score(values), vote.target)
-    codes = _codes(model.classes_, y, len(chances))
+    if np.ndim(y) == 1 and len(y) != len(chances):
+        raise PsephosError(f"y has {len(y)} labels for {len(chances)} rows.")
+    codes = codes_among(model.classes_, chances, y)
     weight = _of_mean_one(read_sample_weight(sample_weight, len(codes)))
     truth = np.eye(len(model.classes_))[codes]
-    _check_classes(model.classes_, truth.T @ weight)
+    without = truth.T @ weight <= 0
+    if without.any():
+        label = model.classes_.tolist()[int(without.argmax())]
+        raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
     calibrated = copy(model)
     calibrated.recalibration_ = None  # that is of other probabilities
     calibration: Any = fitted_map(chances, truth, weight, method)
@@ -114,15 +117,9 @@ def calibrate(
 def fitted_map(
     chances: _Floats, truth: _Floats, weight: _Floats, method: str
 ) -> Sigmoid | Isotonic | Temperature:
-    """Return the map of a method from probabilities to what they came to.
+    """Return the map of a method from probabilities, (n, K), to what they came to.
 
-    Parameters
-    ----------
-    chances : ndarray of shape (n, K)
-    truth : ndarray of shape (n, K)
-        1 in the column of the class of the row, else 0.
-    weight : ndarray of shape (n,)
-    method : {'sigmoid', 'isotonic', 'temperature'}
+    `truth` (n, K) is 1 in the column of the class of the row, else 0.
     """
     found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
     return found(chances, truth, weight)
@@ -169,18 +166,6 @@ def _of_mean_one(weight: _Floats) -> _Floats:
     """Return weights whose sum is the number of rows with weight."""
     share = weight / weight.max(initial=1e-320)
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
-
-
-def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
-    if np.ndim(y) == 1 and len(y) != n:
-        raise PsephosError(f"y has {len(y)} labels for {n} rows.")
-    return codes_among(classes, np.zeros(n), y)
-
-
-def _check_classes(classes: NDArray[Any], totals: _Floats) -> None:
-    if (totals <= 0).any():
-        label = classes.tolist()[int((totals <= 0).argmax())]
-        raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
 
 
 def _mirrored(maps: list[Any], mirror: Any) -> list[Any]:

@@ -42,8 +42,6 @@ from psephos.vote.recalibration import Recalibration
 if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
     from psephos.base import VoteEstimator
 
-__all__ = ["SCHEMA", "Stored", "load", "packed", "read", "save"]
-
 SCHEMA = 1
 _FORMAT = "psephos model"
 _MANIFEST = "manifest.json"
@@ -146,7 +144,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     vote = held_once(encode(model.vote_, arrays, "vote"), arrays)
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
-    return {
+    manifest = {
         "format": _FORMAT,
         "schema": SCHEMA,
         "psephos": __version__,
@@ -161,13 +159,10 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
         "vectors": encode(vectors_of(model.vote_, schema), arrays, "vectors"),
-        **_recalibration(model.recalibration_, arrays),
     }
-
-
-def _recalibration(found: Recalibration | None, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the map of held-out answers as an entry, if there is one."""
-    return {} if found is None else {"recalibration": encode(found, arrays, "recalibration")}
+    if model.recalibration_ is not None:
+        manifest["recalibration"] = encode(model.recalibration_, arrays, "recalibration")
+    return manifest
 
 
 def _reading(schema: Schema) -> dict[str, Any]:
@@ -263,16 +258,7 @@ def read(path: str | os.PathLike[str]) -> "Stored":
 
 @dataclass(frozen=True)
 class Stored:
-    """What a model file holds, without the estimator.
-
-    Parameters
-    ----------
-    path : path-like
-    vote : Vote
-    schema : Schema
-    manifest : dict
-    arrays : dict of str to ndarray
-    """
+    """What a model file holds, without the estimator."""
 
     path: str | os.PathLike[str]
     vote: Vote

@@ -10,11 +10,6 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "Anything", "ClassWeight", "Classes", "Constraint", "Flag", "Folder", "Function", "Interval",
-    "Jobs", "OneOf", "Options", "Seed", "Text", "Unsaved", "Voter", "check_params", "kept",
-]  # fmt: skip
-
 _SHOWN = 80  # characters of a wrong value in a sentence
 _SEEDS = 2**32  # scikit-learn's seeds are below
 

@@ -13,8 +13,6 @@ from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
 from psephos.vote.recalibration import Recalibration, no_map
 
-__all__ = ["cross_fitted", "recalibrated", "recalibration_of"]
-
 _Floats = NDArray[np.float64]
 _MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
 _FOLDS = 10
@@ -73,25 +71,11 @@ def recalibration_of(
 ) -> Recalibration:
     """Return the map from answers to the truth, and what it changes on cases it was not fitted on.
 
-    Parameters
-    ----------
-    chances : ndarray of shape (n, K)
-        Probabilities told of cases that the models had not seen.
-    codes : ndarray of shape (n,), int
-        Their classes.
-    cases : ndarray of shape (n,), default=None
-        Which case a row is of, where several are of one: each case counts once.
-    groups : array of shape (n,), default=None
-        Cases that stay on one side of the cross-fitting; by default each is a group.
-    method : {'sigmoid', 'isotonic'}, default=None
-        None: isotonic from 1,000 cases, sigmoid below, where a map of any shape would follow noise.
-    seed : int, default=0
-        Of the folds.
-
-    Raises
-    ------
-    PsephosError
-        If there are fewer than two cases of a class.
+    `chances` (n, K) are probabilities told of cases that the models had not seen, `codes` (n,)
+    their classes. `cases` (n,) says which case a row is of, where several are of one: each case
+    counts once. Cases of a group stay on one side of the cross-fitting; by default each is a group.
+    The method is by default isotonic from 1,000 cases, sigmoid below, where a map of any shape
+    would follow noise.
     """
     chances, codes = np.asarray(chances, dtype=np.float64), np.asarray(codes)
     cases = np.arange(len(codes)) if cases is None else np.asarray(cases)

@@ -24,11 +24,6 @@ from psephos._errors import PsephosError
 if TYPE_CHECKING:
     from psephos.base import VoteEstimator
 
-__all__ = [
-    "BUILTIN", "MODELS", "estimator_class", "estimator_classes", "import_models", "is_registered",
-    "model_names", "register",
-]  # fmt: skip
-
 #: The models of psephos: the one name of each (on the command line, in results, reports and model
 #: folders), and the place of its class. Comparisons list them in this order.
 MODELS = {
@@ -202,13 +197,7 @@ def model_names() -> dict[str, str]:
 
 
 def estimator_class(name: str) -> "type[VoteEstimator] | None":
-    """Return the estimator of that class name, or None; no other family is imported.
-
-    Raises
-    ------
-    PsephosError
-        If an installed package declares it, and it cannot be imported or is no such model.
-    """
+    """Return the estimator of that class name, or None; no other family is imported."""
     if name in BUILTIN:
         return getattr(import_module(BUILTIN[name]), name)
     for model in _registered.values():

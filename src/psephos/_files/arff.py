@@ -7,8 +7,6 @@ from typing import NamedTuple
 from psephos._errors import PsephosError
 from psephos._files.near import CELL, shown
 
-__all__ = ["Arff", "arff_head", "arff_rows", "labels_declared"]
-
 _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][^,{}]*|))\s*""")
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
 _INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")
@@ -17,26 +15,14 @@ _NUMBERS = ("numeric", "real", "integer")
 
 
 class Arff(NamedTuple):
-    """What an ARFF file says before its rows.
+    """What an ARFF file says before its rows."""
 
-    Parameters
-    ----------
-    relation : str
-        The name of the table.
-    names : list of str
-    levels : list of (tuple of str or None)
-        The values a nominal column may have; None for the others.
-    numbers : list of bool
-        Which columns are declared as numbers.
-    line : int
-        The line of ``@data``.
-    """
-
-    relation: str
+    relation: str  # the name of the table
     names: list[str]
+    # the values a nominal column may have; None for the others
     levels: list[tuple[str, ...] | None]
-    numbers: list[bool]
-    line: int
+    numbers: list[bool]  # which columns are declared as numbers
+    line: int  # of ``@data``
 
     def defaults(self) -> list[str | None]:
         """Return what a cell that a sparse row leaves out is; None of texts, which must be given.

@@ -4,6 +4,7 @@ import math
 import struct
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, shortly
 from psephos._files.near import suggest
-
-__all__ = ["read_arrays", "word_array"]
 
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, KeyError,
@@ -111,8 +110,12 @@ def word_array(words: list[str]) -> NDArray[Any]:
 
     numpy's own arrays of words drop NUL characters from their ends: such words are kept as objects.
     """
-    if any(word.endswith("\0") for word in words):
-        out = np.empty(len(words), dtype=object)
-        out[:] = words
-        return out
-    return np.array(words, dtype=str)
+    kept = any(word.endswith("\0") for word in words)
+    return object_array(words) if kept else np.array(words, dtype=str)
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values of any kind as a row of objects, each as it is."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

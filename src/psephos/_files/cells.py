@@ -9,8 +9,6 @@ from typing import Any
 
 from psephos._errors import PsephosError
 
-__all__ = ["MISSING", "Cells", "number_form"]
-
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".",
 )  # fmt: skip

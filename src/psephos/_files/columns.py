@@ -8,8 +8,6 @@ from psephos._errors import PsephosError
 from psephos._files.cells import number_form
 from psephos._files.near import CELL, shown
 
-__all__ = ["levels_of", "refuse_mixed", "refuse_numbers_in_words"]
-
 _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",
@@ -22,19 +20,10 @@ def refuse_numbers_in_words(
 ) -> None:
     """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
-    One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30),
-    numbers with units and the like are refused where they are at least half of what is there.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    words : sequence of str or None
-        Its cells that are no plain numbers; None for the others.
-    place : function
-        From a row to words for it.
-    fitted : bool, default=False
-        Whether a model reads numbers there: words are then no remedy.
+    One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30), numbers
+    with units and the like are refused where they are at least half of what is there. `words` are
+    the cells that are no plain numbers, None for the others; where a model reads numbers there
+    (`fitted`), words are no remedy.
     """
     forms = {word: number_form(word) for word in set(words) if word is not None}
     _one_unit_only(forms)

@@ -5,8 +5,6 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-__all__ = ["LevelCodes", "merged", "value_of"]
-
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _LED = re.compile(r"[+-]?0\d", re.ASCII)
@@ -58,12 +56,8 @@ class LevelCodes:
     """The codes of a column's levels, found by value.
 
     A word as it is written comes first; then the number it writes, zeros before it or not, as long
-    as one level alone writes that number: 01 is level 1 where there is no level 01.
-
-    Parameters
-    ----------
-    levels : sequence
-        The categories; the code of one is its place.
+    as one level alone writes that number: 01 is level 1 where there is no level 01. The code of a
+    level is its place.
     """
 
     def __init__(self, levels: Sequence[Any]) -> None:

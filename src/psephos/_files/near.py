@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["CELL", "quoted", "shown", "suggest"]
-
 _SHOWN = 6
 CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
 

@@ -22,44 +22,24 @@ _Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """Which columns are wanted, by place in the header.
+    """Which columns are wanted, by place in the header."""
 
-    Parameters
-    ----------
-    columns : sequence of int
-        The columns of the table, in the order wanted.
-    words : sequence of int
-        Columns, of the table or not, whose cells are kept as they are written.
-    """
-
-    columns: Sequence[int]
-    words: Sequence[int] = ()
+    columns: Sequence[int]  # of the table, in the order wanted
+    words: Sequence[int] = ()  # of the table or not, whose cells are kept as they are written
 
 
 @dataclass
 class Sheet:
-    """A table read from a file.
-
-    Parameters
-    ----------
-    header : Header
-    choice : Choice
-    X : ndarray of shape (n, q), float64
-        The columns chosen: NaN where missing, and where a column holds words.
-    words : dict of int to list
-        By place in the header, the cells of columns asked for as words, and of those in which a
-        cell is no number: as they are written but for blanks around them. None stands for cells
-        before the first that is no number.
-    lines : list of int or None
-        The line of the file each row begins in; None for an npz file.
-    cells : Cells
-    """
+    """A table read from a file."""
 
     header: Header
     choice: Choice
-    X: _Floats
+    X: _Floats  # (n, q), the columns chosen: NaN where missing, and where a column holds words
+    # By place in the header, the cells of columns asked for as words, and of those in which a cell
+    # is no number: as they are written but for blanks around them. None stands for cells before the
+    # first that is no number.
     words: dict[int, list[Any]]
-    lines: list[int] | None
+    lines: list[int] | None  # where each row begins; None for an npz file
     cells: Cells
 
     def place(self, i: int) -> str:
@@ -80,17 +60,10 @@ def read_sheet(
 ) -> Sheet:
     """Read the columns that `choose` takes from the header.
 
-    Parameters
-    ----------
-    path : Path
-        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
-        .arff file (perhaps with .gz), or an .npz file with the array X (n, p) of numbers or words,
-        and perhaps feature_names (p,).
-    choose : function from Header to Choice
-    cells : Cells, optional
-    separator : str, optional
-        By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
-        most of.
+    A file is a .csv, .tsv or .txt (or any of them with .gz) whose first line names the columns, an
+    .arff (perhaps with .gz), or an .npz with the array X (n, p) of numbers or words, and perhaps
+    feature_names (p,). The separator is by default a tab for .tsv, else whichever of comma,
+    semicolon and tab the first line has most of.
     """
     if not path.is_file():
         raise PsephosError(f"there is no file {str(path)!r}: check the name and the folder.")

@@ -13,34 +13,18 @@ from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, shortly
 
-__all__ = ["Header", "checked_separator", "opened", "rows", "separator_of", "table_rows"]
-
 
 class Header(NamedTuple):
-    """What a file says before its rows.
+    """What a file says before its rows."""
 
-    Parameters
-    ----------
-    file : str
-        Its name without the folder.
-    names : list of str
-        Of its columns, 'column 0', 'column 1', ... where the file has none.
-    named : bool
-        Whether the names are the file's own.
-    arrays : mapping of str to ndarray
-        Those of an npz file besides its table.
-    row_names : str or None
-        The name given to a first column that has none, as R and pandas write the names of rows.
-    relation : str or None
-        The name that an ARFF file gives its table; None for other files.
-    """
-
-    file: str
+    file: str  # its name without the folder
+    # of its columns, 'column 0', 'column 1', ... where the file has none
     names: list[str]
-    named: bool = True
-    arrays: Mapping[str, Any] = {}
+    named: bool = True  # whether the names are the file's own
+    arrays: Mapping[str, Any] = {}  # those of an npz file besides its table
+    # the name given to a first column that has none, as R and pandas write the names of rows
     row_names: str | None = None
-    relation: str | None = None
+    relation: str | None = None  # the name that an ARFF file gives its table
 
 
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
@@ -98,13 +82,7 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 def table_rows(
     path: pathlib.Path, stream: Any, separator: str | None = None
 ) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:
-    """Return what the first line of a text file says, and its rows as `rows` yields them.
-
-    Raises
-    ------
-    PsephosError
-        If it is empty, or (while rows are read) a row has another length, or there is none.
-    """
+    """Return what the first line of a text file says, and its rows as `rows` yields them."""
     first = stream.readline()
     if not first.strip():
         what = "begins with a blank line" if first else "is empty"

@@ -11,8 +11,6 @@ from psephos._errors import PsephosError
 from psephos._files.levels import LevelCodes
 from psephos._files.near import shown
 
-__all__ = ["Unknown", "quiet_levels"]
-
 _quiet: ContextVar[bool] = ContextVar("quiet levels", default=False)
 
 
@@ -28,26 +26,13 @@ def quiet_levels() -> Generator[None]:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Values of a column that are none of its levels.
-
-    Parameters
-    ----------
-    column : str
-    n_present : int
-        Values that are not missing.
-    values : tuple
-        Those that are no level, each once, as they come.
-    n : int
-        Rows that hold one of them.
-    levels : tuple
-        What the model knows.
-    """
+    """Values of a column that are none of its levels."""
 
     column: str
-    n_present: int
-    values: tuple[Any, ...]
-    n: int
-    levels: tuple[Any, ...]
+    n_present: int  # values that are not missing
+    values: tuple[Any, ...]  # those that are no level, each once, as they come
+    n: int  # rows that hold one of them
+    levels: tuple[Any, ...]  # what the model knows
 
     @classmethod
     def among(

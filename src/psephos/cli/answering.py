@@ -24,8 +24,6 @@ from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.next_column import next_of
 from psephos.vote.recalibration import no_map
 
-__all__ = ["Answering", "refuse_overwriting", "writer"]
-
 
 class Answering:
     """A model file, opened and reduced to its columns, with the cases it is to answer.

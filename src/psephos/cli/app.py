@@ -24,9 +24,6 @@ from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
 from psephos.cli.words import forgive_encodings
 
-__all__ = ["main"]
-
-
 # what other programs call these jobs
 _OTHER_WORDS = {
     "train": "fit", "learn": "fit", "classify": "predict", "score": "predict", "test": "predict",

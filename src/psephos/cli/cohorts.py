@@ -19,8 +19,6 @@ from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import empty_columns, labels_of, reading_model
 
-__all__ = ["validation_of"]
-
 
 def validation_of(
     model_path: Path,
@@ -67,6 +65,7 @@ def validation_of(
             f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
             "name the group of each."
         )
+    mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
     cohort = Cohort(
         X=cases.X,
         codes=labels_of(y, reading.classes_, pairs, cases.ids),
@@ -74,7 +73,7 @@ def validation_of(
         lacking=empty_columns(cases.X, reading),
         groups=None if group is None else np.array(words[group]),
         by={name: [cell or "missing" for cell in words[name]] for name in by},
-        notes=[*_mapped(model, calibrated), *cases.notes],
+        notes=[*mapped, *cases.notes],
     )
     return validated(
         reading,
@@ -85,11 +84,6 @@ def validation_of(
         absent=absent,
         random_state=seed,
     )
-
-
-def _mapped(model: Any, calibrated: bool) -> list[str]:
-    """Return that answers go through the map of held-out answers, if they do."""
-    return [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
 
 
 def _words(

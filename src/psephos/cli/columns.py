@@ -18,21 +18,12 @@ __all__ = ["CaseTable", "Wanted", "read_cases"]
 
 @dataclass(frozen=True)
 class CaseTable:
-    """Cases to be answered: their names, and the columns asked for, in that order.
+    """Cases to be answered: their names, and the columns asked for, in that order."""
 
-    Parameters
-    ----------
-    ids : list of str
-        The id column; without one the line in a csv file, or the row of an npz from 0.
-    X : ndarray of shape (n, q), float64
-        NaN where missing; in categorical columns the codes of the model's levels.
-    notes : list of str
-        Sentences on how the table was read that its reader must know.
-    """
-
-    ids: list[str]
+    ids: list[str]  # the id column; without one the line in a csv file, or the row of an npz from 0
+    # (n, q), NaN where missing; of categories the codes of the model's levels
     X: NDArray[np.float64]
-    notes: list[str]
+    notes: list[str]  # sentences on how the table was read that its reader must know
 
 
 def read_cases(
@@ -49,24 +40,7 @@ def read_cases(
     A model that knows the names of its columns finds them by name (columns of an npz file without
     feature_names are called 'column 0', 'column 1', ...). A model that was fitted on a table
     without names reads columns by position: the table must have as many as that one, besides the
-    id.
-
-    Parameters
-    ----------
-    path : Path
-        A csv, tsv or txt file (perhaps with .gz), or npz with X and perhaps feature_names.
-    wanted : Wanted
-    id_column : str or None
-    cells, separator : optional
-        As in `read_sheet`.
-    missing : sequence of str, default=()
-        Words that stand for no value even where the model has a category of that name.
-
-    Raises
-    ------
-    PsephosError
-        If a column is missing, a cell of a numeric column is not a number, or a categorical
-        column holds none of the categories the model knows.
+    id. The words of `missing` stand for no value even where the model has a category of that name.
     """
     places: list[int] = []
     notes: list[str] = []

@@ -10,10 +10,8 @@ import click
 
 from psephos._errors import PsephosError
 from psephos._whole import UnwritableError
-from psephos.cli.options import partial_options, safe_option, table_options
+from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say
-
-__all__ = ["compare", "conclude", "run"]
 
 
 @click.command(short_help="Compare models on a table, and write one report.")
@@ -39,7 +37,7 @@ __all__ = ["compare", "conclude", "run"]
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OUT_FOLDER,
     default=Path("psephos-out"),
     show_default=True,
     help="Folder for results, models and report, made for one table and its settings; an "

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-__all__ = ["demo"]
+from psephos.cli.options import OUT_FOLDER
 
 
 @click.command(short_help="Run compare on a table that is at hand.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OUT_FOLDER,
     default=Path("psephos-demo"),
     show_default=True,
     help="Folder for results, models and report.",

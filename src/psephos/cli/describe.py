@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-__all__ = ["describe"]
+from psephos.cli.options import IN_FILE
 
 
 @click.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("model", type=IN_FILE)
 def describe(model: Path) -> None:
     """Print a model file in words.
 

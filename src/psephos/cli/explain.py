@@ -8,8 +8,6 @@ import click
 
 from psephos.cli.options import answer_options
 
-__all__ = ["explain"]
-
 _WIDE = 50  # columns, of each of many neighbours
 _CELL = 32_000  # characters; a spreadsheet takes 32,767
 _ENTRIES = 256  # of a list that is cut

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-__all__ = ["explorer"]
+from psephos.cli.options import OUT_FILE
 
 
 @click.command(short_help="Write a page on how near SamBA listens (a and b).")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT_FILE,
     default=Path("psephos-explorer.html"),
     show_default=True,
     help="Where to write it.",

@@ -5,25 +5,26 @@ from typing import Any
 
 import click
 
-__all__ = ["check", "export"]
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_MODEL = click.Path(exists=True, dir_okay=False, path_type=Path)
+from psephos.cli.options import IN_FILE, OUT_FILE
 
 
 @click.command(short_help="Write a model for where psephos is not installed.")
-@click.argument("model", type=_MODEL)
-@click.option("--scorer", type=_FILE, help="A program of one file, for predictions and ballots.")
-@click.option("--plain", "plain_file", type=_FILE, help="The model as documented JSON.")
+@click.argument("model", type=IN_FILE)
+@click.option("--scorer", type=OUT_FILE, help="A program of one file, for predictions and ballots.")
+@click.option("--plain", "plain_file", type=OUT_FILE, help="The model as documented JSON.")
 @click.option(
-    "--sql", "sql_file", type=_FILE, help="One SELECT: stumps, trees, rules, linear models."
+    "--sql", "sql_file", type=OUT_FILE, help="One SELECT: stumps, trees, rules, linear models."
 )
 @click.option("--table", default="cases", show_default=True, help="Of --sql: where the cases are.")
 @click.option(
     "--id", "ids", multiple=True, metavar="COLUMN", help="Of --sql: names the cases; repeatable."
 )
-@click.option("--sheet", type=_FILE, help="A page (HTML) to print and fill in, of stumps or rules.")
-@click.option("--onnx", "onnx_file", type=_FILE, help="The score in ONNX, float32 (extra 'onnx').")
+@click.option(
+    "--sheet", type=OUT_FILE, help="A page (HTML) to print and fill in, of stumps or rules."
+)
+@click.option(
+    "--onnx", "onnx_file", type=OUT_FILE, help="The score in ONNX, float32 (extra 'onnx')."
+)
 @click.option(
     "--calibrated",
     is_flag=True,
@@ -59,6 +60,7 @@ def export(
     form holds the columns that the model reads, no others.
     """
     from psephos._errors import PsephosError
+    from psephos._whole import write_whole
     from psephos.cli.words import say
     from psephos.modelfile import load
     from psephos.recalibrating import recalibrated
@@ -89,7 +91,7 @@ def export(
     if kept and not prototypes:
         say(kept)
     for name, path in wanted.items():
-        _write(_content(name, fitted, path, table, ids), path)
+        write_whole(path, _content(name, fitted, path, table, ids))
         click.echo(str(path))
 
 
@@ -119,15 +121,8 @@ def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...
     return onnx_model(fitted)
 
 
-def _write(content: bytes, path: Path) -> None:
-    from psephos._whole import whole
-
-    with whole(path) as file:
-        file.write(content)
-
-
 @click.command(short_help="Compare a model file's answers to those it was written with.")
-@click.argument("model", type=_MODEL)
+@click.argument("model", type=IN_FILE)
 def check(model: Path) -> None:
     """Say whether MODEL answers the generated rows in its file as when it was written.
 

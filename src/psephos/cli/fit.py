@@ -9,9 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos.cli.options import partial_options, table_options
-
-__all__ = ["fit"]
+from psephos.cli.options import OUT_FILE, partial_options, table_options
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
@@ -32,7 +30,7 @@ _LISTED = 6  # columns that a sentence names
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT_FILE,
     required=True,
     help="The model file to write, such as model.psephos.",
 )
@@ -94,13 +92,7 @@ def _told(model: Any, data: Any) -> list[str]:
 
 
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
-    """Return an estimator with the parameters that were set.
-
-    Raises
-    ------
-    PsephosError
-        If there is no such model or parameter.
-    """
+    """Return an estimator with the parameters that were set."""
     model: Any = _class_of(name)()
     known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)

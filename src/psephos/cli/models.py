@@ -7,8 +7,6 @@ import click
 
 from psephos._errors import PsephosError
 
-__all__ = ["list_models"]
-
 
 @click.command("list", short_help="List the models, or the parameters of one.")
 @click.argument("model", required=False)
@@ -23,7 +21,7 @@ def list_models(model: str | None) -> None:
         return
     from rich.table import Table
 
-    from psephos.cli.words import print_table, say_plain
+    from psephos.cli.words import print_table
     from psephos.models.catalogue import catalogue
     from psephos.protocol import known_models
 
@@ -46,17 +44,18 @@ def list_models(model: str | None) -> None:
         if one.origin != "psephos":
             here = "yes" if one.available else f"no: pip install 'psephos[{one.needs}]'"
             others.add_row(name, "+" if one.default else "", one.family, here)
-    say_plain("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
+    click.echo("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
     print_table(ours)
-    say_plain("\nOther models that psephos compare sets beside them")
+    click.echo("\nOther models that psephos compare sets beside them")
     print_table(others)
-    say_plain("\n+ takes part in psephos compare if --models is not given; --models all: every one")
+    click.echo(
+        "\n+ takes part in psephos compare if --models is not given; --models all: every one"
+    )
 
 
 def _list_parameters(name: str) -> None:
     """Print how a model is called, and what its documentation says of its parameters."""
     from psephos._files.near import suggest
-    from psephos.cli.words import say_plain
     from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, model_names
 
@@ -70,12 +69,12 @@ def _list_parameters(name: str) -> None:
     if kind is None:
         raise PsephosError(f"there is no model {name!r}: {suggest(name, known)} All: psephos list.")
     written = inspect.getdoc(kind) or ""
-    say_plain(written.split("\n", 1)[0])
+    click.echo(written.split("\n", 1)[0])
     signature = inspect.signature(kind.__init__)
     told = [p for p in signature.parameters.values() if p.name != "self"]
     for one in told:
-        say_plain(f"  {one.name}={one.default!r}")
+        click.echo(f"  {one.name}={one.default!r}")
     body = written.partition("\nParameters\n----------\n")[2]
     lines = body.split("\n")
     end = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines) + 1)
-    say_plain("\n" + "\n".join(lines[: max(end - 1, 0)]).rstrip())
+    click.echo("\n" + "\n".join(lines[: max(end - 1, 0)]).rstrip())

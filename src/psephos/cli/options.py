@@ -6,13 +6,10 @@ from typing import Any
 
 import click
 
-__all__ = [
-    "answer_options",
-    "form_options",
-    "partial_options",
-    "safe_option",
-    "table_options",
-]
+IN_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+IN_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+OUT_FILE = click.Path(dir_okay=False, path_type=Path)
+OUT_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 safe_option = click.option(
     "--spreadsheet-safe",
@@ -20,24 +17,21 @@ safe_option = click.option(
     help="Put an apostrophe before words that a spreadsheet would run (= + - @); numbers stay. "
     "Without it ids and labels are written as they are.",
 )
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _ANSWERS = (
-    click.argument("model", type=_FILE),
-    click.argument("table", type=_FILE),
+    click.argument("model", type=IN_FILE),
+    click.argument("table", type=IN_FILE),
     click.option(
         "--id",
         "id_column",
         metavar="COLUMN",
         help="Names the cases.  [default: row N, its line in TABLE]",
     ),
-    click.option(
-        "--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]"
-    ),
+    click.option("--out", type=OUT_FILE, help="[default: screen]"),
     safe_option,
 )
 
 _OPTIONS = (
-    click.argument("table", type=_FILE),
+    click.argument("table", type=IN_FILE),
     click.option(
         "--target",
         multiple=True,
@@ -87,13 +81,6 @@ _FORM = (
 )
 
 
-def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument TABLE and the options that say what its columns are."""
-    for option in reversed((*_OPTIONS, *_FORM)):
-        command = option(command)
-    return command
-
-
 _PARTIAL = (
     click.option(
         "--unlabeled",
@@ -116,22 +103,22 @@ _PARTIAL = (
 )
 
 
-def partial_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of labels that are partly recorded."""
-    for option in reversed(_PARTIAL):
-        command = option(command)
-    return command
+def _adding(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator of commands that adds these options, in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
-def answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments MODEL and TABLE, and the options of commands that write an answer a row."""
-    for option in reversed((*_ANSWERS, *_FORM)):
-        command = option(command)
-    return command
-
-
-def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how cells are written."""
-    for option in reversed(_FORM):
-        command = option(command)
-    return command
+#: The argument TABLE, and what its columns are.
+table_options = _adding(*_OPTIONS, *_FORM)
+#: Of labels that are partly recorded.
+partial_options = _adding(*_PARTIAL)
+#: The arguments MODEL and TABLE, of commands that write an answer a row.
+answer_options = _adding(*_ANSWERS, *_FORM)
+#: How cells are written.
+form_options = _adding(*_FORM)

@@ -9,8 +9,6 @@ import click
 
 from psephos.cli.options import answer_options
 
-__all__ = ["predict"]
-
 _LIBRARY = ("n_models", "source", "search_error")
 _MODELS = ("models_asked", "models_disagreeing", "rival")
 _NEXT = ("next_column", "next_change")

@@ -5,17 +5,12 @@ from typing import Any
 
 import click
 
-__all__ = ["reduce"]
+from psephos.cli.options import IN_FILE, OUT_FILE
 
 
 @click.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The model file to write.",
-)
+@click.argument("model", type=IN_FILE)
+@click.option("--out", type=OUT_FILE, required=True, help="The model file to write.")
 @click.option(
     "--backup/--no-backup",
     default=True,

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-__all__ = ["report"]
+from psephos.cli.options import IN_FILE, IN_FOLDER, OUT_FILE
 
 
 @click.command(short_help="Write the page of a comparison or validation.")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=IN_FOLDER)
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT_FILE,
     help="Where to write it.  [default: FOLDER/report.html]",
 )
 @click.option(
@@ -29,7 +29,7 @@ __all__ = ["report"]
 )
 @click.option(
     "--names",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=IN_FILE,
     help="A csv file, column,name,unit: what columns are called on the page.",
 )
 @click.option("--id", "ids", is_flag=True, help="Call cases by their ids; else they are numbered.")

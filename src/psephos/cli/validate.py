@@ -7,16 +7,12 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos.cli.options import form_options, safe_option
-
-__all__ = ["validate"]
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, safe_option
 
 
 @click.command(short_help="Judge a fitted model on another cohort.")
-@click.argument("model", type=_FILE)
-@click.argument("table", metavar="COHORT", type=_FILE)
+@click.argument("model", type=IN_FILE)
+@click.argument("table", metavar="COHORT", type=IN_FILE)
 @click.option("--target", metavar="COLUMN", help="The true classes (npz: default the array y).")
 @click.option(
     "--classes",
@@ -65,13 +61,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OUT_FOLDER,
     help="Write a folder of csv files, the figures as JSON, and the model: psephos report makes a "
     "page of it.",
 )
 @click.option(
     "--recalibrate",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT_FILE,
     metavar="FILE",
     help="Write the model with a sigmoid of its probabilities that is fitted to COHORT: another "
     "model, which COHORT cannot validate.",

@@ -2,8 +2,6 @@
 
 import click
 
-__all__ = ["warm_up"]
-
 
 @click.command("warm-up", short_help="Compile what models need, once per machine.")
 @click.option("--model", default="", help="One model of psephos list.  [default: all]")
@@ -14,11 +12,10 @@ def warm_up(model: str) -> None:
     the package, or in the folder that the variable NUMBA_CACHE_DIR names. Every model is fitted on
     small tables; a second run takes seconds.
     """
-    from psephos.cli.words import say_plain
     from psephos.models.warming import warm_up as run
 
     total = 0.0
     for name, seconds in run(model):
         total += seconds
-        say_plain(f"{name:<28}{seconds:7.1f} s")
-    say_plain(f"{'ready':<28}{total:7.1f} s")
+        click.echo(f"{name:<28}{seconds:7.1f} s")
+    click.echo(f"{'ready':<28}{total:7.1f} s")

@@ -2,18 +2,9 @@
 
 import io
 import sys
-from typing import IO, Any
+from typing import Any
 
 import click
-
-__all__ = [
-    "forgive_encodings",
-    "print_table",
-    "say",
-    "say_plain",
-    "show_bounds",
-    "show_summary",
-]
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 
@@ -28,31 +19,19 @@ def forgive_encodings() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def console(stream: IO[str] | None = None) -> Any:
-    """Return a console that shows words as they are and asks no terminal for what it lacks."""
-    from rich.console import Console
-
-    found = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not found.is_terminal:
-        found.width = _WIDTH
-    return found
-
-
 def say(sentence: str) -> None:
     """Print a sentence to standard error."""
     click.echo(sentence, err=True)
 
 
-def say_plain(sentence: str) -> None:
-    """Print a sentence to standard output."""
-    click.echo(sentence)
-
-
 def print_table(table: Any) -> None:
-    """Print a table of rich: as wide as it needs to be where there is no terminal."""
-    shown = console()
+    """Print a table of rich, words as they are; as wide as it needs where there is no terminal."""
+    from rich.console import Console
+
+    shown = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
     if not shown.is_terminal:
-        shown.width = max(shown.width, shown.measure(table).maximum)
+        shown.width = _WIDTH
+        shown.width = max(_WIDTH, shown.measure(table).maximum)
     shown.print(table)
 
 
@@ -94,11 +73,11 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     if not found.better():
-        say_plain("No model that reads columns is shown to be better than a constant answer.")
+        click.echo("No model that reads columns is shown to be better than a constant answer.")
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
-            say_plain(f"{word}: {meaning}")
+            click.echo(f"{word}: {meaning}")
 
 
 _MARKS = ("*", "smallest", "not ranked")
@@ -150,7 +129,8 @@ def partial_words(about: Any) -> list[str]:
     partial = about.get("partial")
     if partial is None:
         return []
-    given = given_rows(one_class=partial["one_class"])
+    given, share = given_rows(one_class=partial["one_class"]), partial.get("prior")
+    prior = "whatever the class prior" if share is None else f"the class prior being {share:g}"
     words = [
         f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
         f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
@@ -159,7 +139,7 @@ def partial_words(about: Any) -> list[str]:
         "PU-F is the squared share of the cases recorded so that are answered so, over the share "
         "of cases without a label that are (half a case where none is); acc. from ... to are means "
         "over the folds of intervals, each of which holds with 95 % the accuracy on new cases like "
-        f"those without a label, {_of_prior(partial)}, if these are drawn at random from all cases "
+        f"those without a label, {prior}, if these are drawn at random from all cases "
         "and recorded ones from their class.",
     ]
     words += [partial["told"]] if partial.get("told") else []
@@ -171,11 +151,6 @@ def partial_words(about: Any) -> list[str]:
     if not partial["truth"]:
         words.append("no report: it sets answers against the true classes (--truth COLUMN).")
     return words
-
-
-def _of_prior(partial: Any) -> str:
-    given = partial.get("prior")
-    return "whatever the class prior" if given is None else f"the class prior being {given:g}"
 
 
 def label_words(about: Any) -> list[str]:
@@ -237,7 +212,8 @@ def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
     from rich.table import Table
 
-    kinds = [k for k in ("hold-out, folds", "out of bag", "published") if _any(rows, k)]
+    known = {row["bound"] for row in rows}
+    kinds = [kind for kind in ("hold-out, folds", "out of bag", "published") if kind in known]
     if not kinds:
         return
     sheet = Table(box=None, pad_edge=False)
@@ -248,15 +224,11 @@ def show_bounds(rows: Any) -> None:
         own = {row["bound"]: row for row in rows if row["model"] == model}
         sheet.add_row(model, *(_proved(own.get(kind)) for kind in kinds))
     print_table(sheet)
-    say_plain(
+    click.echo(
         "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
         "folds' models; the others: the refit. Vacuous: guessing does as well. bounds.csv says "
         "what each assumes, and why one does not hold."
     )
-
-
-def _any(rows: Any, kind: str) -> bool:
-    return any(row["bound"] == kind for row in rows)
 
 
 def _proved(row: Any) -> str:

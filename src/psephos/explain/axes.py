@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Axis", "Pieces", "axis_of", "pieces_of"]
-
 _STEPS = 48  # pieces of an axis on which an answer changes gradually
 _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold
 _MOST = 48  # thresholds that divide an axis; of more, evenly spaced ones
@@ -21,26 +19,13 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis of a column of numbers.
+    """The axis of a column of numbers."""
 
-    Parameters
-    ----------
-    log : bool
-        Whether it is logarithmic: only where no value is negative and the positive ones span more
-        than twenty-fold.
-    low, high : float
-        Its ends, a little beyond the values; of the positive ones where it is logarithmic.
-    zero : bool
-        Whether zero has a place of its own, before a logarithmic axis.
-    missing : bool
-        Whether a value is missing.
-    """
-
-    log: bool
-    low: float
+    log: bool  # only where no value is negative and the positive ones span more than twenty-fold
+    low: float  # a little beyond the values; of the positive ones where it is logarithmic
     high: float
-    zero: bool
-    missing: bool
+    zero: bool  # whether zero has a place of its own, before a logarithmic axis
+    missing: bool  # whether a value is missing
 
     def middle(self, low: float, high: float) -> float:
         """Return the value halfway between two on the axis."""
@@ -66,24 +51,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of an axis.
+    """The pieces of an axis."""
 
-    Parameters
-    ----------
-    ends : list of float
-        One more than there are pieces, sorted.
-    inside : list of float
-        A value within each piece.
-    steps : list of float
-        The thresholds among the ends.
-    beside : list of (float, float)
-        For each of these a value just below it and one just above.
-    """
-
-    ends: list[float]
-    inside: list[float]
-    steps: list[float]
-    beside: list[tuple[float, float]]
+    ends: list[float]  # one more than there are pieces, sorted
+    inside: list[float]  # a value within each piece
+    steps: list[float]  # the thresholds among the ends
+    beside: list[tuple[float, float]]  # for each of these a value just below it and one just above
 
 
 def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:

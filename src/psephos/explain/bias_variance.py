@@ -6,8 +6,6 @@ from typing import Any, Self
 from psephos.explain.drawing import Display
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
 
-__all__ = ["BiasVarianceDisplay"]
-
 _NAMES = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi-Wolpert", "squared": "squared error"}
 
 

@@ -17,8 +17,6 @@ from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
 from psephos.vote.names import percent
 
-__all__ = ["ColumnCurveDisplay"]
-
 _Floats = NDArray[np.float64]
 _BUDGETS = (1, 2, 4, 8, 16, 32)
 

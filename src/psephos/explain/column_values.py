@@ -16,8 +16,6 @@ from psephos.explain.drawing import Display, plain
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
 from psephos.vote.names import class_words
 
-__all__ = ["Shown", "ValuesDisplay", "shown_of"]
-
 _Floats = NDArray[np.float64]
 _WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
 _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter
@@ -25,22 +23,12 @@ _COLOURS = ("#1a6aa3", "#bf4408", "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#
 
 
 class Shown(NamedTuple):
-    """The axis of a column of numbers, and what each value of it moves the mean answer by.
-
-    Parameters
-    ----------
-    axis : Axis
-    says : Says
-    cut : Cut or None
-        The value at which the column changes sides.
-    missing : ndarray of shape (K,) or None
-        The move where the value is missing; None where none is, for a model may need all values.
-    """
+    """The axis of a column of numbers, and what each value of it moves the mean answer by."""
 
     axis: Axis
     says: Says
-    cut: Cut | None
-    missing: _Floats | None
+    cut: Cut | None  # the value at which the column changes sides
+    missing: _Floats | None  # (K,), the move where the value is missing; None where none is
 
 
 def shown_of(
@@ -55,22 +43,10 @@ def shown_of(
 ) -> Shown:
     """Return the axis of a column and what its values say.
 
-    Parameters
-    ----------
-    vote : Vote
-    rows : ndarray of shape (n, q)
-        The cases whose other values are kept (see `background`).
-    column : int
-    values : ndarray of shape (m,)
-        All values, NaN where missing.
-    thresholds : sequence of Threshold
-        Which voters ask for.
-    gradual : bool
-        Whether the column is read otherwise, too.
-    least : float
-        What change of a mean answer is worth a word.
-    base : ndarray of shape (K,)
-        The mean answer to `rows` as they are.
+    `rows` (n, q) are the cases whose other values are kept (see `background`), `base` (K,) the mean
+    answer to them as they are; `values` (m,) are all values, NaN where missing; `thresholds` those
+    that voters ask for, `gradual` whether the column is read otherwise, too; `least` is what change
+    of a mean answer is worth a word.
     """
     axis = axis_of(values, [one.at for one in thresholds])
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)

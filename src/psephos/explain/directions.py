@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 from psephos.explain.axes import Pieces
 from psephos.vote.names import MINUS, number, series
 
-__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words",
-           "sides", "value_text"]  # fmt: skip
-
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
 _LISTED = 4
@@ -19,50 +16,29 @@ FEW = 8  # thresholds that are listed
 
 
 class Cut(NamedTuple):
-    """The value at which a column changes sides.
-
-    Parameters
-    ----------
-    at : float
-    closed : bool
-        Whether the value itself is above.
-    text : str
-        The value in words, with digits enough for every count beside it.
-    how : {'step', 'split', 'crossing'}
-        The only threshold; the value on both sides of which the mean answer differs most; where
-        a rising or falling answer passes that of the cases.
-    change : ndarray of shape (K,)
-        The mean answer above less that below: just above and below, or on average.
-    """
+    """The value at which a column changes sides."""
 
     at: float
-    closed: bool
-    text: str
+    closed: bool  # whether the value itself is above
+    text: str  # the value in words, with digits enough for every count beside it
+    # 'step': the only threshold; 'split': the value on both sides of which the mean answer differs
+    # most; 'crossing': where a rising or falling answer passes that of the cases
     how: str
+    # (K,), the mean answer above less that below: just above and below, or on average
     change: _Floats
 
 
 class Says(NamedTuple):
-    """What each value of a column moves the mean answer by.
-
-    Parameters
-    ----------
-    pieces : Pieces
-    moves : ndarray of shape (n_pieces, K)
-        The mean probability of each class on each piece, less that of the cases as they are.
-    zero : ndarray of shape (K,) or None
-        The same at zero, where it lies apart.
-    jumps : ndarray of shape (n_steps, K)
-        The mean answer just above each threshold less that just below; of no threshold where
-        there are more than `FEW`.
-    least : float
-        What is worth a word: smaller changes are nothing beside the differences of the answers.
-    """
+    """What each value of a column moves the mean answer by."""
 
     pieces: Pieces
+    # (n_pieces, K), mean probabilities on each piece, less those of the cases as they are
     moves: _Floats
-    zero: _Floats | None
+    zero: _Floats | None  # (K,), the same at zero, where it lies apart
+    # (n_steps, K), the mean answer just above each threshold less that just below; of no threshold
+    # where there are more than `FEW`
     jumps: _Floats
+    # what is worth a word: smaller changes are nothing beside the differences of the answers
     least: float
 
     @property

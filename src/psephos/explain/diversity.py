@@ -11,8 +11,6 @@ from psephos._labels import codes_among, read_numbers
 from psephos.explain.drawing import Display
 from psephos.vote.part import label_of
 
-__all__ = ["DiversityDisplay"]
-
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 

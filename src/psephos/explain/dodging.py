@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = ["UNIT", "dodged"]
-
 UNIT = 1_000_000  # answers are placed in millionths, rounded down
 _RADII = (3.2, 2.6, 2.1, 1.6)
 _PUSHED = 6.0  # how far a dot may stand from its answer before dots are made smaller
@@ -14,14 +12,9 @@ def dodged(
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the radius of dots, and for each answer where its dot stands, beside 0 and above it.
 
-    Dots stand at their answers and rise where they would cover each other, at most to `height`;
-    from there they spread towards the middle, so that piles at either end stay in the picture.
-
-    Parameters
-    ----------
-    answers : sequence of int
-        In millionths.
-    width, height : float
+    Dots stand at their answers, which are in millionths, and rise where they would cover each
+    other, at most to `height`; from there they spread towards the middle, so that piles at either
+    end stay in the picture.
     """
     places: list[tuple[float, float]] = []
     for radius in _RADII:

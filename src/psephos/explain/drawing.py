@@ -5,8 +5,6 @@ from typing import Any
 from psephos._errors import MissingExtraError
 from psephos.vote.ballots import Framed
 
-__all__ = ["Display", "axes_of", "plain", "pyplot"]
-
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot."""
@@ -18,13 +16,7 @@ def pyplot() -> Any:
 
 
 def axes_of(ax: Any, **settings: Any) -> Any:
-    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``."""
     plt = pyplot()
     return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.names import Names
 
-__all__ = ["Threshold", "asked_values", "background", "mean_answers", "ringed"]
-
 _Floats = NDArray[np.float64]
 _ROWS = 20_000  # answered at once
 _REASONS = 8_000  # looked at for thresholds
@@ -36,17 +34,10 @@ class Asked(Protocol):
 
 
 class Threshold(NamedTuple):
-    """A value of a column at which a voter's vote changes.
-
-    Parameters
-    ----------
-    at : float
-    closed : bool
-        Whether the value itself belongs to what is above.
-    """
+    """A value of a column at which a voter's vote changes."""
 
     at: float
-    closed: bool
+    closed: bool  # whether the value itself belongs to what is above
 
 
 def background(asked: Asked) -> _Floats:
@@ -62,15 +53,8 @@ def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float])
     """Return the mean probability of each class if all rows had a value: (len(values), K).
 
     That is the partial dependence of the probabilities on the column, by brute force (Friedman
-    2001, "Greedy function approximation", section 8.2): every other column is as it is.
-
-    Parameters
-    ----------
-    vote : Vote
-    rows : ndarray of shape (n, q)
-    column : int
-    values : sequence of float
-        NaN asks for the answer where the column is missing.
+    2001, "Greedy function approximation", section 8.2): every other column of the rows (n, q) is as
+    it is. NaN asks for the answer where the column is missing.
     """
     step = max(1, _ROWS // max(len(rows), 1))
     found: list[_Floats] = []

@@ -12,8 +12,6 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import pyplot
 from psephos.vote.ballots import Framed
 
-__all__ = ["ErrorDisplay", "searched_by"]
-
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]
 

@@ -12,8 +12,6 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import Display
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
 
-__all__ = ["FittingCurveDisplay"]
-
 
 @dataclass(frozen=True)
 class FittingCurveDisplay(Display):

@@ -12,8 +12,6 @@ from psephos.explain.drawing import Display, plain
 from psephos.figures import Confusion, Estimate, confusion
 from psephos.vote.names import class_words
 
-__all__ = ["MissedDisplay"]
-
 _WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
 
 

@@ -20,8 +20,6 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote.ballots import frame_of
 
-__all__ = ["ColumnNetwork", "entropy_of", "voter_usage"]
-
 _ALIKE = 0.5
 _LISTED = 40  # names beside the picture
 _WRITERS = (".graphml", ".gexf", ".json")
@@ -33,13 +31,9 @@ _sparse: Any = scipy.sparse
 
 
 def voter_usage(estimator: Any) -> Any:
-    """Return the (T, p) boolean table of which voter reads which column.
+    """Return the (T, p) boolean table of which voter of a fitted estimator reads which column.
 
     Voters of a reserve, which have weight only where a case has gaps, are left out.
-
-    Parameters
-    ----------
-    estimator : fitted estimator of psephos
     """
     return estimator.usage()[np.flatnonzero(~estimator.vote_.reserve())]
 
@@ -48,12 +42,7 @@ def entropy_of(counts: _Floats) -> float:
     """Return the Shannon entropy of shares, in nats.
 
     H = -sum_j f_j ln f_j with f_j = count of j / sum of counts: ln q if q columns are read equally
-    often, 0 if only one is.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (p,)
-        Not negative; zeros add nothing. At least one is positive.
+    often, 0 if only one is. Counts are not negative, and at least one is positive.
     """
     f = counts[counts > 0] / counts.sum()
     return float(-(f * np.log(f)).sum()) + 0.0

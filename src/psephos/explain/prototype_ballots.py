@@ -12,8 +12,6 @@ from psephos.explain.prototypes import Prototypes
 from psephos.vote import KernelWeights
 from psephos.vote.ballots import Framed
 
-__all__ = ["PrototypeBallot"]
-
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]
 _SLACK = 1e-12  # of the mass: a lead smaller than this may be rounding

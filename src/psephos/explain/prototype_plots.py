@@ -11,8 +11,6 @@ from psephos.explain.drawing import Display, axes_of, plain, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
 from psephos.vote.ballots import Framed
 
-__all__ = ["BatchMap", "ColumnMap", "DecisionSurface"]
-
 _Floats = NDArray[np.float64]
 
 

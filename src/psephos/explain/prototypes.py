@@ -12,14 +12,6 @@ from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.ballots import Framed
 from psephos.vote.weights.gaussian_kernels import PRIOR
 
-__all__ = [
-    "PrototypeTable",
-    "Prototypes",
-    "familiarity",
-    "familiarity_p_value",
-    "reference_point",
-]
-
 _stats: Any = scipy.stats  # its types say less than they promise
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]

@@ -16,8 +16,6 @@ from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_numbers, read_target
 from psephos.params import Interval
 
-__all__ = ["Draws", "Problem", "Terms", "mean_and_error"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _TRIES = 100  # drawings of rows before one is said to lack a class always
@@ -26,30 +24,15 @@ LOSSES = ("zero_one", "squared")
 
 @dataclass(frozen=True)
 class Problem:
-    """A table, what is predicted of it, and how rows are drawn from it.
+    """A table, what is predicted of it, and how rows are drawn from it."""
 
-    Parameters
-    ----------
-    X : table
-        The rows that are drawn from.
-    y : ndarray of shape (n,)
-    test : tuple (X, y) or None
-        Rows that are asked instead of those not drawn.
-    unit : ndarray of shape (n,)
-        The group of each row, from 0, or the row itself.
-    classes : ndarray or None
-        Sorted labels; None for numbers.
-    loss : {'zero_one', 'squared'}
-    copies : int, default=0
-        Rows that are asked and are equal, column by column, to one of another group, or drawn from.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    test: tuple[Any, NDArray[Any]] | None
-    unit: _Rows
-    classes: NDArray[Any] | None
-    loss: str
+    X: Any  # the rows that are drawn from
+    y: NDArray[Any]  # (n,)
+    test: tuple[Any, NDArray[Any]] | None  # rows that are asked instead of those not drawn
+    unit: _Rows  # (n,), the group of each row, from 0, or the row itself
+    classes: NDArray[Any] | None  # sorted labels; None for numbers
+    loss: str  # 'zero_one' or 'squared'
+    # rows that are asked and are equal, column by column, to one of another group, or drawn from
     copies: int = 0
 
     @classmethod
@@ -114,35 +97,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class Terms:
-    """What the models of all draws say of each row that is asked, summed up.
+    """What the models of all draws say of each row that is asked, summed up."""
 
-    Parameters
-    ----------
-    loss : {'zero_one', 'squared'}
-    truth : ndarray of shape (n, K)
-        The row's answer: one column a class, or the number.
-    total, squares : ndarray of shape (n, K)
-        Sums over models of what they say less the truth, and of its square.
-    times : ndarray of shape (n,)
-        How many models were asked: at least 2.
-    unit : ndarray of shape (n,)
-        Rows of one group have one number.
-    train_loss : ndarray of shape (n_draws,)
-        The mean loss of each model on its own rows.
-    left_out : int
-        Rows that fewer than two models could be asked of.
-    copies : int, default=0
-        Rows that are asked and are equal, column by column, to one that may have been drawn.
-    """
-
-    loss: str
-    truth: _Floats
-    total: _Floats
-    squares: _Floats
-    times: _Rows
-    unit: _Rows
-    train_loss: _Floats
-    left_out: int
+    loss: str  # 'zero_one' or 'squared'
+    truth: _Floats  # (n, K), the row's answer: one column a class, or the number
+    total: _Floats  # (n, K), sums over models of what they say less the truth
+    squares: _Floats  # (n, K), sums of its square
+    times: _Rows  # (n,), how many models were asked: at least 2
+    unit: _Rows  # (n,), rows of one group have one number
+    train_loss: _Floats  # (n_draws,), the mean loss of each model on its own rows
+    left_out: int  # rows that fewer than two models could be asked of
+    # rows that are asked and are equal, column by column, to one that may have been drawn
     copies: int = 0
 
     def copy_words(self) -> str:
@@ -193,23 +158,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of rows: with replacement or without, whole groups, the same for every estimator.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_draws : int
-    max_samples : int or float
-        Rows (or groups) of a draw: a number, or a share of those there are.
-    bootstrap : bool
-        Whether with replacement.
-    seed : int
-    """
+    """Draws of rows: with replacement or without, whole groups, the same for every estimator."""
 
     problem: Problem
     n_draws: int
-    max_samples: float
-    bootstrap: bool
+    max_samples: float  # rows (or groups) of a draw: a number, or a share of those there are
+    bootstrap: bool  # whether with replacement
     seed: int
 
     @classmethod

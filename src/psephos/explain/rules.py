@@ -9,31 +9,19 @@ from numpy.typing import NDArray
 from psephos.vote.names import Names
 from psephos.vote.part import ShownTree, ask, n_trees
 
-__all__ = ["Rule", "rules_of"]
-
 _Floats = NDArray[np.float64]
 _TREES = 2000  # of a voter that are looked at
 
 
 class Rule(NamedTuple):
-    """One question on one column.
-
-    Parameters
-    ----------
-    column : str
-    toward : int
-        The place of the class that higher values speak for, or that the categories `levels` do;
-        of a number 1: they raise it, 0: they lower it.
-    bound : float or None
-        The threshold; None of a term of a score, and of categories.
-    levels : tuple of str
-        Of a rule on categories those it asks for; empty of numbers.
-    """
+    """One question on one column."""
 
     column: str
+    # The place of the class that higher values speak for, or that the categories `levels` do; of a
+    # number 1: they raise it, 0: they lower it.
     toward: int
-    bound: float | None = None
-    levels: tuple[str, ...] = ()
+    bound: float | None = None  # the threshold; None of a term of a score, and of categories
+    levels: tuple[str, ...] = ()  # of a rule on categories those it asks for
 
 
 def rules_of(model: Any) -> list[Rule]:

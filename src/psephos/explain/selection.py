@@ -22,8 +22,6 @@ from psephos.explain.errors import searched_by
 from psephos.explain.network import entropy_of, voter_usage
 from psephos.params import Interval
 
-__all__ = ["SelectionTest", "selection_test"]
-
 _Floats = NDArray[np.float64]
 _LEVEL = 0.02
 _pool: Any = joblib  # it has no types

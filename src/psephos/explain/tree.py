@@ -25,8 +25,6 @@ from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.ballots import Framed, frame_of
 from psephos.vote.part import ShownTree, ask, n_trees
 
-__all__ = ["TreeDisplay", "rules_frame", "to_graphviz"]
-
 _Floats = NDArray[np.float64]
 _LETTERS = 26  # of a line that is drawn
 _LETTER, _LINE = 7.0, 17.0  # about the size of a letter and of a line
@@ -141,7 +139,31 @@ class TreeDisplay(Framed):
         MissingExtraError
             If matplotlib is not installed.
         """
-        return _draw(self, ax, max_depth)
+        boxes = boxes_of(self, max_depth)
+        size = (1.5 + 1.9 * max(b.x for b in boxes), 1.2 + 1.1 * max(b.level for b in boxes))
+        axes: Any = axes_of(ax, figsize=tuple(np.clip(size, 3.0, 40.0)))
+        at = {box.node: (box.x, -float(box.level)) for box in boxes}
+        for box in boxes:
+            x, y = at[box.node]
+            if box.parent >= 0:
+                px, py = at[box.parent]
+                axes.plot([px, x], [py, y], color="0.6", lw=1, zorder=1)
+                place = (0.6 * x + 0.4 * px, 0.6 * y + 0.4 * py)
+                axes.annotate(
+                    plain(_short(box.edge)), place, ha="center", va="center", fontsize=7, zorder=2,
+                    bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
+                )  # fmt: skip
+            fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
+            kind = "round,pad=0.4" if box.leaf else "square,pad=0.4"
+            words = "\n".join(plain(_short(line)) for line in box.lines)
+            axes.annotate(
+                words, (x, y), ha="center", va="center",
+                fontsize=8, zorder=3, bbox={"boxstyle": kind, "fc": fill, "ec": "0.4"},
+            )  # fmt: skip
+        axes.set_xlim(-0.6, max(b.x for b in boxes) + 0.6)
+        axes.set_ylim(-max(b.level for b in boxes) - 0.4, 0.4)
+        axes.set_axis_off()
+        return axes
 
     def svg(self, *, max_depth: int | None = None) -> str:
         """Return the picture as a document of SVG that needs nothing else.
@@ -154,7 +176,23 @@ class TreeDisplay(Framed):
         max_depth : int, default=None
             As for `plot`.
         """
-        return _svg(self, max_depth)
+        boxes = boxes_of(self, max_depth)
+        longest = max(len(_short(line)) for box in boxes for line in (*box.lines, box.edge))
+        width = max(60.0, longest * _LETTER + 14)
+        step, height = width + _GAP, _LINE * max(len(box.lines) for box in boxes) + 10
+        whole = step * (max(box.x for box in boxes) + 1)
+        tall = _RISE * max(box.level for box in boxes) + height + _GAP
+        at = {box.node: (step * (box.x + 0.5), _GAP / 2 + _RISE * box.level) for box in boxes}
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole:.0f} {tall:.0f}" '
+            f'width="{whole:.0f}" height="{tall:.0f}" role="img" '
+            'font-family="sans-serif" font-size="12">',
+            f"<title>A tree of {self.tree.n_leaves} leaves</title>",
+            '<rect width="100%" height="100%" fill="white"/>',
+        ]
+        parts += [_svg_edge(box, at, height) for box in boxes if box.parent >= 0]
+        parts += [_svg_box(box, *at[box.node], width) for box in boxes]
+        return "\n".join([*parts, "</svg>", ""])
 
     def graphviz(self, *, max_depth: int | None = None) -> str:
         """Return the tree in the language of Graphviz (DOT).
@@ -164,7 +202,15 @@ class TreeDisplay(Framed):
         max_depth : int, default=None
             As for `plot`.
         """
-        return _graphviz(self, max_depth)
+        lines = ["digraph tree {", '  node [shape=box, style="filled", fontname="sans-serif"];']
+        for box in boxes_of(self, max_depth):
+            fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
+            style = ', style="filled,rounded"' if box.leaf else ""
+            label = r"\n".join(_dot(line) for line in box.lines)
+            lines.append(f'  n{box.node} [label="{label}", fillcolor="{fill}"{style}];')
+            if box.parent >= 0:
+                lines.append(f'  n{box.parent} -> n{box.node} [label="{_dot(box.edge)}"];')
+        return "\n".join([*lines, "}", ""])
 
 
 def rules_frame(
@@ -254,31 +300,15 @@ def _numbers(row: Sequence[float], outputs: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- where its nodes stand
 @dataclass(frozen=True)
 class Box:
-    """One node of the picture.
-
-    Parameters
-    ----------
-    node : int
-    parent : int
-        Its node; -1 at the root.
-    edge : str
-        What the parent asks of the rows that come here.
-    lines : tuple of str
-        What stands in the box.
-    leaf : bool
-    tone : int
-        The place of its class; -1 if it answers with a number.
-    x, level : float, int
-        Where it stands: leaves at 0, 1, ..., parents over the middle of their children.
-    """
+    """One node of the picture."""
 
     node: int
-    parent: int
-    edge: str
-    lines: tuple[str, ...]
+    parent: int  # its node; -1 at the root
+    edge: str  # what the parent asks of the rows that come here
+    lines: tuple[str, ...]  # what stands in the box
     leaf: bool
-    tone: int
-    x: float
+    tone: int  # the place of its class; -1 if it answers with a number
+    x: float  # leaves stand at 0, 1, ..., parents over the middle of their children
     level: int
 
 
@@ -338,27 +368,6 @@ def _short(text: str) -> str:
 
 
 # ---------------------------------------------------------------------- SVG
-def _svg(shown: TreeDisplay, max_depth: int | None = None) -> str:
-    """Return the picture as SVG."""
-    boxes = boxes_of(shown, max_depth)
-    longest = max(len(_short(line)) for box in boxes for line in (*box.lines, box.edge))
-    width = max(60.0, longest * _LETTER + 14)
-    step, height = width + _GAP, _LINE * max(len(box.lines) for box in boxes) + 10
-    whole = step * (max(box.x for box in boxes) + 1)
-    tall = _RISE * max(box.level for box in boxes) + height + _GAP
-    at = {box.node: (step * (box.x + 0.5), _GAP / 2 + _RISE * box.level) for box in boxes}
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole:.0f} {tall:.0f}" '
-        f'width="{whole:.0f}" height="{tall:.0f}" role="img" '
-        'font-family="sans-serif" font-size="12">',
-        f"<title>A tree of {shown.tree.n_leaves} leaves</title>",
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    parts += [_svg_edge(box, at, height) for box in boxes if box.parent >= 0]
-    parts += [_svg_box(box, *at[box.node], width) for box in boxes]
-    return "\n".join([*parts, "</svg>", ""])
-
-
 def _svg_edge(box: Box, at: dict[int, tuple[float, float]], height: float) -> str:
     (x, y), (px, py) = at[box.node], at[box.parent]
     return (
@@ -390,49 +399,7 @@ def _xml(text: str) -> str:
 
 
 # ---------------------------------------------------------------------- Graphviz
-def _graphviz(shown: TreeDisplay, max_depth: int | None = None) -> str:
-    """Return the picture in DOT."""
-    lines = ["digraph tree {", '  node [shape=box, style="filled", fontname="sans-serif"];']
-    for box in boxes_of(shown, max_depth):
-        fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
-        style = ', style="filled,rounded"' if box.leaf else ""
-        label = r"\n".join(_dot(line) for line in box.lines)
-        lines.append(f'  n{box.node} [label="{label}", fillcolor="{fill}"{style}];')
-        if box.parent >= 0:
-            lines.append(f'  n{box.parent} -> n{box.node} [label="{_dot(box.edge)}"];')
-    return "\n".join([*lines, "}", ""])
-
-
 def _dot(text: str) -> str:
     """Return text as the inside of a quoted string of DOT, which reads entities and escapes."""
     plain = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).replace("&", "&amp;")
     return re.sub(r"[\r\n]+", " ", plain.replace("\\", "\\\\").replace('"', '\\"'))
-
-
-# ---------------------------------------------------------------------- matplotlib
-def _draw(shown: TreeDisplay, ax: Any, max_depth: int | None) -> Any:
-    """Draw the picture."""
-    boxes = boxes_of(shown, max_depth)
-    size = (1.5 + 1.9 * max(b.x for b in boxes), 1.2 + 1.1 * max(b.level for b in boxes))
-    axes: Any = axes_of(ax, figsize=tuple(np.clip(size, 3.0, 40.0)))
-    at = {box.node: (box.x, -float(box.level)) for box in boxes}
-    for box in boxes:
-        x, y = at[box.node]
-        if box.parent >= 0:
-            px, py = at[box.parent]
-            axes.plot([px, x], [py, y], color="0.6", lw=1, zorder=1)
-            place = (0.6 * x + 0.4 * px, 0.6 * y + 0.4 * py)
-            axes.annotate(
-                plain(_short(box.edge)), place, ha="center", va="center", fontsize=7, zorder=2,
-                bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
-            )  # fmt: skip
-        fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
-        kind = "round,pad=0.4" if box.leaf else "square,pad=0.4"
-        axes.annotate(
-            "\n".join(plain(_short(line)) for line in box.lines), (x, y), ha="center", va="center",
-            fontsize=8, zorder=3, bbox={"boxstyle": kind, "fc": fill, "ec": "0.4"},
-        )  # fmt: skip
-    axes.set_xlim(-0.6, max(b.x for b in boxes) + 0.6)
-    axes.set_ylim(-max(b.level for b in boxes) - 0.4, 0.4)
-    axes.set_axis_off()
-    return axes

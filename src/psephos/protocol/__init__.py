@@ -1,12 +1,7 @@
 """From a table to tidy results: splits, tuning, fits, statistics.
 
 ``compare(X, y, models, protocol, out=folder)`` fits every model on every outer split, tuned inside
-its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
-`PROTOCOLS`, `known_models`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
-`columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`,
-`selection_stability`, `Stability`, `ProsetSearchCV`; of several labels a row
-`MultilabelStratifiedKFold`, `hamming_loss`, `one_error`, `coverage`, `ranking_loss` and
-`average_precision`.
+its training part, then on all rows.
 
 The folder that `out` names is described file by file in docs/study-folder.md.
 """

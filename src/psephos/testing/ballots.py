@@ -22,8 +22,6 @@ from psephos.vote.reasons import (
     Spread,
 )
 
-__all__ = ["assert_ballots_are_true"]
-
 _ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
 _NUMBER = r"([+-]?[\d.]+(?:e[+-]?\d+)?)"
 _COMPARED = re.compile(rf" = {_NUMBER} (<=|<|>=|>) {_NUMBER}(?: and (<=|<|>=|>) {_NUMBER})?(?!\S)")
@@ -48,7 +46,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
     AssertionError
         With the numbers.
     """
-    votes, usage = ballots.vote.votes(ballots.X), _usage(ballots)
+    votes, usage = ballots.vote.votes(ballots.X), ballots.vote.voters.usage().toarray()
     for i, row in enumerate(ballots.reasons):
         for t, reason in enumerate(row):
             assert_array_equal(reason.answer, votes[i, t])
@@ -75,10 +73,6 @@ def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
         return
     weight = ballots.vote.weights(ballots.X)[i, t]
     assert_allclose(reason.similarity * weighting.weight[t], weight, rtol=1e-12)
-
-
-def _usage(ballots: Ballots) -> Any:
-    return ballots.vote.voters.usage().toarray()
 
 
 def _same(value: float, given: float) -> bool:

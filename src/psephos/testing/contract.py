@@ -19,8 +19,6 @@ from psephos.modelfile import load, save
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.testing.tables import small_table
 
-__all__ = ["CHECKS", "Case", "parametrize_with_contract"]
-
 
 @dataclass(frozen=True)
 class Case:

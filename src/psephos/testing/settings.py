@@ -30,8 +30,6 @@ from psephos.models.weak.one_sided import OneSidedNoiseClassifier
 from psephos.models.weak.pu import PUClassifier
 from psephos.registry import estimator_classes
 
-__all__ = ["small_settings"]
-
 
 def small_settings() -> dict[str, Any]:
     """Return small unfitted estimators by name: every model, as its `contender` says, and others.

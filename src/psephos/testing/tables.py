@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SmallTable", "small_table"]
-
 
 class SmallTable(NamedTuple):
     """A table with labels; the last columns are noise."""

@@ -8,8 +8,6 @@ from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import number, percent, plural
 
-__all__ = ["ballots_html", "ballots_text", "sentences_html"]
-
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case
 _STYLE = "border-collapse:collapse;font-size:13px;text-align:left"

@@ -29,28 +29,14 @@ def _say(vote: Vote, value: Sequence[float]) -> str:
 
 
 class Line(NamedTuple):
-    """The vote on one case of the voters that voted alike for the same reason.
+    """The vote on one case of the voters that voted alike for the same reason."""
 
-    Parameters
-    ----------
-    voters : list of int
-        Their numbers, from 1.
-    reason : Reason
-    words : str
-        The reason and the answer: ``g1 = 1.877 > 0.779 → ill``.
-    answer : str
-    weight : float
-        The sum of their shares of the weight.
-    contribution : ndarray of shape (K,)
-        The sum of their contributions to the score.
-    """
-
-    voters: list[int]
+    voters: list[int]  # their numbers, from 1
     reason: Reason
-    words: str
+    words: str  # the reason and the answer: ``g1 = 1.877 > 0.779 → ill``
     answer: str
-    weight: float
-    contribution: _Floats
+    weight: float  # the sum of their shares of the weight
+    contribution: _Floats  # (K,), the sum of their contributions to the score
 
 
 @dataclass(frozen=True, repr=False)

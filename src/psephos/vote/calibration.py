@@ -15,8 +15,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import check, check_part
 
-__all__ = ["ClassVotes", "Isotonic", "Sigmoid", "Table", "Temperature"]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _NAMED = 5  # classes in words

@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["CHOICES", "uniform_of"]
-
 _Floats = NDArray[np.float64]
 _TIE = 1e-12  # cumulative shares round
 _Terms = tuple[_Floats, _Floats]  # shares and the votes they multiply, (n, T, K)

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._files.arrays import object_array
 from psephos._stored import fault, hints
 from psephos.vote.part import OPTIONAL, Voters, Weighting
-
-__all__ = ["content_of", "decode", "encode", "held_once", "register", "registered"]
 
 _REGISTRY: dict[str, type[Any]] = {}
 _MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
@@ -71,13 +70,7 @@ def _check_names(cls: type[Any]) -> None:
 
 
 def encode(value: Any, arrays: Arrays, path: str) -> Any:
-    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place.
-
-    Raises
-    ------
-    ModelFileError
-        If the value is none of the kinds above, or a part that declares itself foreign.
-    """
+    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):
@@ -183,7 +176,7 @@ def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if "tuple" in content:
         return tuple(decode(item, arrays) for item in _listed(content["tuple"]))
     if "objects" in content:
-        return _objects([decode(item, arrays) for item in _listed(content["objects"])])
+        return object_array([decode(item, arrays) for item in _listed(content["objects"])])
     if "array" in content:
         name = str(content["array"])
         if name not in arrays:
@@ -200,12 +193,6 @@ def _listed(items: Any) -> list[Any]:
     if not isinstance(items, list):
         raise ModelFileError("the model file is damaged: a value is not of a known kind.")
     return cast("list[Any]", items)
-
-
-def _objects(items: list[Any]) -> NDArray[Any]:
-    out = np.empty(len(items), dtype=object)
-    out[:] = items
-    return out
 
 
 def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:

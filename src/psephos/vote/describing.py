@@ -12,8 +12,6 @@ from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import ask, label_of, n_trees
 from psephos.vote.vote import Vote
 
-__all__ = ["answer_rule", "answer_words", "before_weighing", "describe", "kept_words"]
-
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _CASES = 12  # training cases that vote, of which each is a line
@@ -41,14 +39,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
 
     Voters of equal content are one sentence. The percentage is their share of the weight over all
     (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
-    depend on the votes have none over all.
-
-    Parameters
-    ----------
-    vote : Vote
-    names : Names
-    title : str
-        The name of the model.
+    depend on the votes have none over all. `title` is the name of the model.
     """
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
     rule = answer_rule(vote)
@@ -57,7 +48,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         lines = _tree_lines(vote, names)
         if lines:
             return sentences + lines
-    sentences += table_words(vote, _outputs(vote))
+    sentences += table_words(vote, _classes(vote))
     share = vote.weighting.loudness()
     scale = _scale(vote)
     groups = vote.alike()
@@ -77,10 +68,6 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     if rest:
         sentences.append(f"{plural(rest, 'training case')} more, in vote_.voters.")
     return sentences
-
-
-def _outputs(vote: Vote) -> list[str]:
-    return [str(one) for one in getattr(vote.target, "classes", np.empty(0)).tolist()]
 
 
 def columns_words(vote: Vote, names: Names) -> str:
@@ -143,14 +130,7 @@ def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> 
     """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
 
     Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `vote_words` of targets.
-
-    Parameters
-    ----------
-    vote : Vote
-    value : ndarray of shape (K,)
-    scale : float, default=0.0
-        The size of the votes beside it: what is rounding beside them is 0.
+    `vote_words` of targets. What is rounding beside votes of the size `scale` is 0.
     """
     target: Any = vote.target
     return target.vote_words(value, scale, vote.readout.score == "sum")
@@ -185,8 +165,8 @@ def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
 
 
 def _classes(vote: Vote) -> list[str]:
-    target: Any = vote.target
-    return [str(label) for label in target.classes.tolist()]
+    """Return the names of classes or labels; none of numbers."""
+    return [str(label) for label in getattr(vote.target, "classes", np.empty(0)).tolist()]
 
 
 def _combined(vote: Vote) -> str:

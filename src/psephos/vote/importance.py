@@ -10,11 +10,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, ask, check, check_part, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
-__all__ = [
-    "Baseline", "SampleRows", "baseline_of", "divided", "equally", "evenly_spaced", "moved",
-    "path_moves",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 _ROWS, _FEWEST = 512, 32  # training rows that importance is measured on
 _NUMBERS = 1 << 20  # of them: 8 MiB
@@ -84,17 +79,10 @@ class Baseline:
 
 
 class SampleRows(NamedTuple):
-    """Some training rows, evenly spaced, in the columns that a vote reads: what importance needs.
+    """Some training rows, evenly spaced, in the columns that a vote reads, for its importance."""
 
-    Parameters
-    ----------
-    columns : ndarray of shape (c,)
-        Sorted.
-    values : ndarray of shape (n, c)
-    """
-
-    columns: Columns
-    values: _Floats
+    columns: Columns  # (c,), sorted
+    values: _Floats  # (n, c)
 
     @classmethod
     def of(cls, vote: Any, X: Any) -> Self:
@@ -122,13 +110,7 @@ def evenly_spaced(n: int, most: int) -> Columns:
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     """Return the training means of a vote and the importance of each column it reads.
 
-    Parameters
-    ----------
-    vote : Vote
-    rows : SampleRows
-        Of the columns it reads.
-    categories : sequence of int
-        Columns of codes.
+    `rows` are of the columns it reads; `categories` are columns of codes.
     """
     columns, dense = rows.columns, rows.values
     is_category = np.isin(columns, list(categories))
@@ -170,16 +152,10 @@ def _rows(vote: Any, n: int) -> list[slice]:
 def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
     """Return (n, p), not negative: by how much each column moves the score of each row.
 
-    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) +
-    (w - mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided
-    among the columns that the voter reads, that of the second among those that its weight reads.
-
-    Parameters
-    ----------
-    vote : Vote
-        On a table of the columns it reads, no other.
-    X : ndarray of shape (n, p)
-    baseline : Baseline
+    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) + (w -
+    mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided among
+    the columns that the voter reads, that of the second among those that its weight reads. The vote
+    is on a table of the columns it reads, no other.
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
@@ -200,15 +176,11 @@ def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
 def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
     """Return (n, p): the sizes (n, T) divided among columns, equally unless the part says how."""
     found = ask(part, "moved", None, X, size, centre)
-    return equally(part, size) if found is None else found
-
-
-def equally(part: Any, size: _Floats) -> _Floats:
-    """Return (n, p): the sizes (n, T) divided equally among the columns each voter reads."""
-    return _evenly(part.usage(), size)
+    return _evenly(part.usage(), size) if found is None else found
 
 
 def _evenly(table: Any, size: _Floats) -> _Floats:
+    """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
     usage: Any = table.astype(np.float64)
     read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
     return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
@@ -223,22 +195,12 @@ def path_moves(
     group: NDArray[np.intp],
     width: int,
 ) -> _Floats:
-    """Return (n, width): the sizes of voters made of trees, divided along the rows' paths.
+    """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
 
-    Parameters
-    ----------
-    leaf : ndarray of shape (n, trees)
-        Where each row ends in each tree; -1: nowhere, the tree is passed over.
-    parent : ndarray of shape (nodes,)
-        -1 at a root.
-    step : ndarray of shape (nodes,)
-        By how much the vote changes from the parent to the node.
-    asked : callable of (row, node), arrays
-        The column that decided at a node above a leaf.
-    size : ndarray of shape (n, T)
-    group : ndarray of shape (trees,)
-        The voter of each tree.
-    width : int
+    `leaf` (n, trees) is where each row ends in each tree, -1: nowhere, the tree is passed over;
+    `parent` (nodes,) is -1 at a root; `step` (nodes,) by how much the vote changes from the parent
+    to the node; `asked` a function of arrays (row, node): the column that decided at a node above a
+    leaf; `group` (trees,) the voter of each tree.
     """
     n, voters = size.shape
     row, tree = np.nonzero(leaf >= 0)

@@ -8,34 +8,19 @@ import numpy as np
 
 from psephos.vote.names import fixed
 
-__all__ = ["LookedUp", "looked_up", "looked_up_words", "table_words", "who_votes"]
-
 _LABELS = 20  # rows of the table that are written out
 
 
 class LookedUp(NamedTuple):
-    """The look-up of one label, or class, for one case.
-
-    Parameters
-    ----------
-    name : str
-    yes, total : float
-        The weight of the voters that say it, and of all: numbers of neighbours.
-    place, most : int
-        Where the table is read: in column `place` of 0 ... `most`.
-    chance : float
-        The probability of the answer; of classes divided by their sum.
-    given : bool or None
-        Whether the label is given; None of classes.
-    """
+    """The look-up of one label, or class, for one case."""
 
     name: str
-    yes: float
-    total: float
-    place: int
+    yes: float  # the weight of the voters that say it: a number of neighbours
+    total: float  # of all voters
+    place: int  # the table is read in column `place` of 0 ... `most`
     most: int
-    chance: float
-    given: bool | None
+    chance: float  # the probability of the answer; of classes divided by their sum
+    given: bool | None  # whether the label is given; None of classes
 
     def found(self, who: str) -> str:
         """Return ``5 of 10 neighbours have it``."""

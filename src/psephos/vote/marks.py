@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.vote.part import ask
 
-__all__ = ["Marks", "joined_marks", "marks_of", "outer_marks", "range_marks"]
-
 Marks = tuple[NDArray[np.intp], NDArray[np.float64]]  # columns and values, (m,) each
 _Columns = NDArray[np.intp]
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.vote import Vote
 
-__all__ = ["Multiplicity", "multiplicity_of"]
-
 _BLOCK = 1 << 20
 
 
@@ -31,7 +29,7 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
     Asked are the models of the lowest tier that have all their columns: those that vote, and with
     ``vote='best'`` those that would. A voter that reads nothing is no model.
     """
-    weighting = vote.weighting
+    weighting: Any = vote.weighting
     target: Any = vote.target
     ask: Any = getattr(weighting, "available", None)
     if ask is None or target.kind not in ("binary", "multiclass"):
@@ -39,8 +37,8 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
             "multiplicity is that of a library of small models that give classes (swag): the "
             "voters of other models are no models that answer by themselves."
         )
-    tier: NDArray[np.intp] = getattr(weighting, "tier")  # noqa: B009
-    reads: NDArray[np.bool_] = getattr(weighting, "reads")  # noqa: B009
+    tier: NDArray[np.intp] = weighting.tier
+    reads: NDArray[np.bool_] = weighting.reads
     counts = np.zeros((len(X), target.n_classes), dtype=np.intp)
     step = max(1, _BLOCK // (vote.n_voters * target.n_outputs))
     for start in range(0, len(X), step):
@@ -54,15 +52,11 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         voting = can & (tier == first)
         for k in range(target.n_classes):
             counts[start : start + step, k] = (voting & (said == k)).sum(axis=1)
-    answer: NDArray[np.intp] = target.answers(vote.readout.decided(*_scored(vote, X)))
+    score, mass = vote.score_and_mass(X)
+    answer: NDArray[np.intp] = target.answers(vote.readout.decided(score, target, mass))
     asked = counts.sum(axis=1)
     others = counts.copy()
     others[np.arange(len(X)), answer] = 0
     against = others.sum(axis=1)
     rival = np.where(against > 0, others.argmax(axis=1), -1)
     return Multiplicity(answer, asked, against, rival)
-
-
-def _scored(vote: Vote, X: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    score, mass = vote.score_and_mass(X)
-    return score, vote.target, mass

@@ -5,11 +5,6 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = [
-    "MINUS", "Names", "backup_words", "class_words", "compared", "fixed", "listed", "number",
-    "percent", "plural", "series",
-]  # fmt: skip
-
 MINUS = "−"  # a true one, for reading
 
 _DIGITS = 4
@@ -65,12 +60,7 @@ class Names:
 def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
     """Return a number for reading: four digits, more before the point; 0 where it is rounding.
 
-    Parameters
-    ----------
-    value : float
-    scale : float, default=0.0
-        The size of the numbers it stands beside.
-    digits : int, default=4
+    `scale` is the size of the numbers it stands beside.
     """
     if math.isnan(value):
         return "missing"
@@ -95,11 +85,7 @@ def fixed(value: float, digits: int = 3) -> str:
 def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
     """Write a value and its bounds with just enough digits that every relation holds as printed.
 
-    Parameters
-    ----------
-    value : float
-    asked : sequence of (relation, bound)
-        What holds of the value.
+    `asked` are (relation, bound): what holds of the value.
     """
     if not all(map(math.isfinite, (value, *(bound for _, bound in asked)))):
         return number(value), [number(bound) for _, bound in asked]

@@ -12,8 +12,6 @@ from psephos.vote.ballots import Framed
 from psephos.vote.profile import Profile
 from psephos.vote.vote import Vote
 
-__all__ = ["NextColumn", "next_of"]
-
 _Floats = NDArray[np.float64]
 _VALUES = 10  # of a column of numbers
 

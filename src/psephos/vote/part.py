@@ -2,6 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
@@ -14,14 +15,6 @@ from psephos._errors import PsephosError
 from psephos._stored import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
-
-__all__ = [
-    "OPTIONAL", "Columns", "Part", "ReadsColumns", "ReadsLike", "ReadsNothing", "ShownTree",
-    "Voters", "Weighting", "ask", "check", "check_columns", "check_part", "check_places",
-    "check_present", "check_ptr", "check_within", "kinds_of", "label_of", "log_odds", "n_trees",
-    "named_of", "over_outputs", "positions", "primary", "relative_weights", "rows_named", "sparse",
-    "training_rows", "usage_at", "usage_of_all", "usage_table", "weighted_sum",
-]  # fmt: skip
 
 sparse: Any = scipy.sparse  # its types say less than they promise
 
@@ -362,6 +355,12 @@ def primary(voters: Voters) -> Voters:
 def usage_of_all(part: Any) -> Any:
     """Return the (T, p) table of a part whose voters all read all of its columns."""
     return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))
+
+
+def usage_of(part: Any, places: Sequence[NDArray[np.intp]]) -> Any:
+    """Return the (T, p) table of a part whose voters each read these places in `columns`."""
+    voter = np.repeat(np.arange(len(places)), [len(own) for own in places])
+    return usage_at(part, voter, np.concatenate([np.empty(0, dtype=np.intp), *places]))
 
 
 def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Any:

@@ -22,8 +22,6 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import hints
 from psephos.vote.codec import registered
 
-__all__ = ["from_plain", "kinds_within", "to_plain"]
-
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
@@ -72,30 +70,17 @@ def _listed(array: NDArray[Any]) -> Any:
         return [to_plain(v) for v in array.tolist()] if array.dtype.kind == "O" else array.tolist()
     if np.isfinite(array).all():
         return array.tolist()
-    flat = [v if np.isfinite(v) else _unusual(v) for v in array.ravel().tolist()]
+    flat = [None if np.isnan(v) else to_plain(v) for v in array.ravel().tolist()]
     holder = np.empty(array.size, dtype=object)
     holder[:] = flat
     return holder.reshape(array.shape).tolist()
-
-
-def _unusual(value: float) -> Any:
-    return None if np.isnan(value) else {"float": repr(value)}
 
 
 # ---------------------------------------------------------------------- and back
 def from_plain(data: Any, hint: Any = Any) -> Any:
     """Return the part that plain data describe: the library's own reader of the plain form.
 
-    Parameters
-    ----------
-    data : dict, list, str, number or None
-    hint : type
-        What it is for, as the field that holds it is annotated.
-
-    Raises
-    ------
-    PsephosError
-        If the kind of a part is unknown, or the fields of one do not fit together.
+    `hint` is what it is for, as the field that holds it is annotated.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:

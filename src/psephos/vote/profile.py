@@ -10,8 +10,6 @@ from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_columns, check_part, check_ptr
 
-__all__ = ["LEVELS", "Profile", "profile_of"]
-
 _Floats = NDArray[np.float64]
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles that are kept
 

@@ -15,8 +15,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
 
-__all__ = ["Readout", "shares_of"]
-
 _special: Any = scipy.special  # its types say less than they promise
 _SCORES = ("sum", "normalised", *CHOICES)
 _LINKS = ("share", "logistic", "identity")

@@ -9,8 +9,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import fixed
 from psephos.vote.part import check
 
-__all__ = ["Recalibration", "no_map"]
-
 
 @register
 @dataclass(frozen=True)

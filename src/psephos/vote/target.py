@@ -10,10 +10,6 @@ from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.names import number, percent
 
-__all__ = [
-    "AnyTarget", "CostTarget", "LabelsTarget", "NumbersTarget", "RegressionTarget", "Target",
-]  # fmt: skip
-
 _NAMED = 4  # classes of a vote that are named
 _LABELS = (bool, int, float, str)
 _TIED = 1e-12  # of the greatest loss: expected losses that differ by less are equal

@@ -10,8 +10,6 @@ from psephos.kernels.prediction.tree_walk import first_share
 from psephos.trees.tree import SPREAD, Tree
 from psephos.vote.reasons import Always, Path, Reason, Spread, Test
 
-__all__ = ["Ways"]
-
 _Floats = NDArray[np.float64]
 _Way = tuple[int, float, tuple[Test, ...]]  # node, share of the case, tests so far
 
@@ -19,12 +17,7 @@ _Way = tuple[int, float, tuple[Test, ...]]  # node, share of the case, tests so 
 class Ways:
     """A tree written as lists, which single steps read faster than arrays.
 
-    Parameters
-    ----------
-    tree : Tree
-        On the columns of the table.
-    votes : ndarray of shape (nodes, K)
-        The vote of each node.
+    It is on the columns of the table; `votes` (nodes, K) are those of its nodes.
     """
 
     def __init__(self, tree: Tree, votes: _Floats) -> None:

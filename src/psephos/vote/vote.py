@@ -32,8 +32,6 @@ from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
 from psephos.vote.weights.local import Nearest
 
-__all__ = ["Vote"]
-
 _Floats = NDArray[np.float64]
 _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
 

@@ -9,20 +9,6 @@ from scipy.sparse import issparse
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "LABEL_METRICS",
-    "LabelAnswers",
-    "average_precision",
-    "coverage",
-    "hamming_loss",
-    "label_answers_of",
-    "label_figures",
-    "label_measures",
-    "one_error",
-    "prior_precision",
-    "ranking_loss",
-]
-
 LABEL_METRICS = ("hamming_loss", "one_error", "coverage", "ranking_loss", "average_precision")
 
 _Floats = NDArray[np.float64]
@@ -215,28 +201,14 @@ def _same_shape(truth: _Mask, other: NDArray[Any], name: str) -> None:
 
 # ------------------------------------------------------------------- answers of models
 class LabelAnswers(NamedTuple):
-    """A model's answers to some rows, each of shape (n, K).
+    """A model's answers to some rows, each of shape (n, K)."""
 
-    Parameters
-    ----------
-    given : ndarray of bool
-        The labels it gives.
-    proba : ndarray
-        The probability of each.
-    """
-
-    given: _Mask
-    proba: _Floats
+    given: _Mask  # the labels it gives
+    proba: _Floats  # the probability of each
 
 
 def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:
-    """Return the answers of a model fitted on a table of 0 and 1, one column a label.
-
-    Raises
-    ------
-    PsephosError
-        If answers are not of that shape, or no probabilities.
-    """
+    """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
     chances: Any = model.predict_proba(X)
     listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
     proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
@@ -277,18 +249,11 @@ def prior_precision(train: NDArray[Any], test: NDArray[Any]) -> float:
 
 
 def label_figures(truth: NDArray[Any], given: NDArray[Any]) -> list[Mapping[str, Any]]:
-    """Return for each label how many rows have it, and how well it is found.
+    """Return for each label how many rows have it, and how well it is found; tables are of 0 and 1.
 
-    Parameters
-    ----------
-    truth, given : ndarray of shape (n, K), of 0 and 1
-
-    Returns
-    -------
-    figures : list of dict
-        ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found /
-        rows, ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the
-        divisor is 0.
+    ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found / rows,
+    ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the divisor is
+    0.
     """
     counts = ((truth == 1).sum(0), (given == 1).sum(0), ((truth == 1) & (given == 1)).sum(0))
     return [

@@ -12,9 +12,8 @@ from sklearn import model_selection, utils
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_labels
+from psephos._signature import KW_ONLY, parameters
 from psephos.params import Constraint, Flag, Interval, check_params
-
-__all__ = ["MultilabelStratifiedKFold"]
 
 _Rows = NDArray[np.intp]
 _utils: Any = utils
@@ -27,6 +26,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 _LEVEL = 1e-9  # wanted shares that differ by less are equal
 
 
+@parameters
 class MultilabelStratifiedKFold(_Base):
     """Cross-validation folds that share out the rows of every label evenly, groups whole.
 
@@ -85,18 +85,11 @@ class MultilabelStratifiedKFold(_Base):
 
     __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": True}
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        order: int = 1,
-        shuffle: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.order = order
-        self.shuffle = shuffle
-        self.random_state = random_state
+    n_splits: int = 5
+    _: KW_ONLY
+    order: int = 1
+    shuffle: bool = False
+    random_state: Any = None
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds."""
@@ -160,15 +153,8 @@ def _with_pairs(Y: Any) -> Any:
 class _Assignment:
     """The fold of each item (a row, or a group of rows), by iterative stratification.
 
-    Parameters
-    ----------
-    counts : CSC table of shape (n_items, K)
-        Rows of each label in an item.
-    sizes : ndarray of shape (n_items,)
-        Its rows.
-    n_folds : int
-    rng : RandomState or None
-        What draws the order and among equals; None takes the first.
+    `counts` (n_items, K), CSC, are the rows of each label in an item, `sizes` (n_items,) its rows;
+    `rng` draws the order and among equals, None takes the first.
     """
 
     def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:

@@ -8,8 +8,6 @@ from psephos._errors import PsephosError
 from psephos._files.near import suggest
 from psephos.params import Constraint, Flag, Interval, Options, check_params
 
-__all__ = ["PROTOCOLS", "Protocol", "protocol_named"]
-
 _CONSTRAINTS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),
@@ -124,13 +122,7 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def protocol_named(protocol: str | Protocol) -> Protocol:
-    """Return the protocol itself, or the preset of that name.
-
-    Raises
-    ------
-    PsephosError
-        If there is no such preset.
-    """
+    """Return the protocol itself, or the preset of that name."""
     if isinstance(protocol, Protocol):
         return protocol
     if protocol not in PROTOCOLS:

@@ -6,20 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-
-__all__ = [
-    "METRICS",
-    "PU_METRICS",
-    "Answers",
-    "answers_of",
-    "balanced_accuracy",
-    "codes_of",
-    "main_metric",
-    "measures",
-]
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
@@ -42,36 +32,20 @@ _Codes = NDArray[np.intp]
 
 
 class Answers(NamedTuple):
-    """A model's answers to some rows.
+    """A model's answers to some rows."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        The class it answers.
-    proba : ndarray of shape (n, K)
-        Probabilities; 0 for a class that its training part lacked.
-    ranking : ndarray of shape (n, K)
-        Scores by which ROC-AUC ranks the rows, a column per class.
-    """
-
-    codes: _Codes
-    proba: _Floats
-    ranking: _Floats
+    codes: _Codes  # (n,), the class it answers
+    proba: _Floats  # (n, K); 0 for a class that its training part lacked
+    ranking: _Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
 
 
 def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
     """Return the answers of a model fitted on class codes.
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
-    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated:
-    the link serves the log-loss only. With two classes rows are ranked by decision values, where
-    there are such, since probabilities may round to 0 or 1.
-
-    Raises
-    ------
-    PsephosError
-        If an answer is not one of the classes, or probabilities are missing, outside [0, 1] or do
-        not sum to 1 in a row.
+    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated: the
+    link serves the log-loss only. With two classes rows are ranked by decision values, where there
+    are such, since probabilities may round to 0 or 1.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
     decision = model.decision_function(X) if hasattr(model, "decision_function") else None
@@ -96,13 +70,7 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
 
 
 def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
-    """Return the classes that a model fitted on class codes answers.
-
-    Raises
-    ------
-    PsephosError
-        If there is not one for each row, or one is no class.
-    """
+    """Return the classes that a model fitted on class codes answers."""
     codes = np.asarray(model.predict(X))
     try:
         known = np.isin(codes, np.arange(n_classes))
@@ -117,13 +85,7 @@ def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
 
 
 def _checked(proba: _Floats) -> _Floats:
-    """Return probabilities without the rounding that leads out of [0, 1].
-
-    Raises
-    ------
-    PsephosError
-        If they are none.
-    """
+    """Return probabilities without the rounding that leads out of [0, 1]."""
     gone = np.isnan(proba).any(axis=1)
     outside = ((proba < -_ROUNDING) | (proba > 1 + _ROUNDING)).any(axis=1)
     # the sum of float32 values loses more; what is caught are scores called probabilities
@@ -143,8 +105,7 @@ def _checked(proba: _Floats) -> _Floats:
 def _linked(decision: _Floats) -> _Floats:
     if decision.ndim == 1:
         decision = np.column_stack([np.zeros_like(decision), decision])
-    powers = np.exp(decision - decision.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    return np.asarray(softmax(decision, axis=1))
 
 
 def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:

@@ -19,8 +19,6 @@ from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["Split", "inner_splits", "outer_splits", "seed_of"]
-
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
 
@@ -36,13 +34,7 @@ def seed_of(random_state: int, *task: str | int) -> int:
 
 
 def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> list[Split]:
-    """Return the training and test rows of each outer split, in the order of `protocol.splits`.
-
-    Raises
-    ------
-    PsephosError
-        If a class is smaller than the folds, or there are fewer groups than folds.
-    """
+    """Return the training and test rows of each outer split, in the order of `protocol.splits`."""
     whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
     codes = table.codes
@@ -69,11 +61,6 @@ def inner_splits(
 
     With groups there may be fewer groups than folds, or a fold whose training rows lack a class:
     such folds are made fewer, or left out.
-
-    Raises
-    ------
-    PsephosError
-        If no fold is left.
     """
     if groups is not None:
         n_folds = min(n_folds, len(np.unique(groups)))

@@ -10,8 +10,6 @@ from scipy.stats import norm
 
 from psephos._errors import PsephosError
 
-__all__ = ["Stability", "positions_of", "ranges_of", "selection_stability"]
-
 
 @dataclass(frozen=True)
 class Stability:
@@ -112,13 +110,7 @@ _MOST_COLUMNS = 2**24  # a damaged list asks for no more memory than that
 
 
 def positions_of(text: str) -> list[int]:
-    """Return the positions that `ranges_of` wrote.
-
-    Raises
-    ------
-    PsephosError
-        If the text is no such list.
-    """
+    """Return the positions that `ranges_of` wrote."""
     found: list[int] = []
     for run in text.split():
         first, dots, last = run.partition("..")

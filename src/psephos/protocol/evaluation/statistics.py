@@ -15,19 +15,6 @@ from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, PU_METRICS, main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
-__all__ = [
-    "Difference",
-    "Spread",
-    "Summary",
-    "better_than_constant",
-    "comparable",
-    "constant_score",
-    "one_standard_error",
-    "paired_difference",
-    "pareto",
-    "summary",
-]
-
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -69,27 +56,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean difference of two models over J shared splits, with its corrected t test.
-
-    Parameters
-    ----------
-    mean : float
-    low, high : float
-        The interval; NaN with fewer than two splits.
-    p : float
-        Two-sided; 1 if all differences are 0, NaN with fewer than two splits.
-    n : int
-        J.
-    ratio : float
-        n_test / n_train of the correction.
-    """
+    """The mean difference of two models over J shared splits, with its corrected t test."""
 
     mean: float
-    low: float
+    low: float  # the interval; NaN with fewer than two splits
     high: float
-    p: float
-    n: int
-    ratio: float
+    p: float  # two-sided; 1 if all differences are 0, NaN with fewer than two splits
+    n: int  # J
+    ratio: float  # n_test / n_train of the correction
 
 
 def summary(results: Rows) -> list[Summary]:

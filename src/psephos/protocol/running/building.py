@@ -21,10 +21,6 @@ from sklearn.svm import SVC
 
 from psephos.contender import Params, Shape
 
-__all__ = [
-    "OneModelALabel", "k_nn", "l1_logistic", "majority", "prepared", "seeded", "svm", "xgboost",
-]  # fmt: skip
-
 _sklearn: Any = sklearn.base  # its types say less than they promise
 
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["columns_used"]
-
 _Indices = NDArray[np.intp]
 _Sources = list[_Indices]  # for each column inside a pipeline, the user's columns it is made of
 

@@ -35,11 +35,6 @@ from psephos.protocol.running.building import (
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
-__all__ = [
-    "PEERS", "built", "contenders", "default_models", "final_step", "known_models",
-    "partial_contenders",
-]  # fmt: skip
-
 
 # ------------------------------------------------------------------- models of other libraries
 def _peer(
@@ -224,13 +219,7 @@ def contenders(
 ) -> list[Contender]:
     """Return the contenders that `models` names, by default those for the kind of target.
 
-    Raises
-    ------
-    PsephosError
-        If a name is unknown or stands twice, or none is given; 'all' alone names every one that
-        is installed and tells so many classes (`n_told`) apart; or one named does not.
-    MissingExtraError
-        If the package of a model is not installed.
+    'all' alone names every one that is installed and tells so many classes (`n_told`) apart.
     """
     known = known_models()
     default = default_models(multilabel=multilabel)
@@ -270,12 +259,6 @@ def partial_contenders(
 
     Where labels are partly recorded, the default has besides the models that take rows without a
     label, as far as these have the records they need.
-
-    Raises
-    ------
-    PsephosError
-        Of `contenders`; or if a model that is named needs records of both classes, and there are
-        those of one.
     """
     partial = table.partial
     if partial is not None and models is None:

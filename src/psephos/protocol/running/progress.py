@@ -10,8 +10,6 @@ from typing import Any
 
 from psephos.kernels._jit import announce_compiling
 
-__all__ = ["announced", "shown"]
-
 _SECONDS = 20.0  # between two lines
 
 
@@ -19,12 +17,8 @@ _SECONDS = 20.0  # between two lines
 def shown(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
     """Yield a function to be called with the model of each finished fit.
 
-    Parameters
-    ----------
-    progress : bool
-        Whether to show anything, on the standard error stream.
-    total, done : int
-        Fits of the comparison, and those found finished.
+    Of `total` fits `done` were found finished. It shows how far the comparison is on the standard
+    error stream, or with `progress` False nothing.
     """
     if not progress:
         yield lambda model: None
@@ -75,13 +69,10 @@ class _Lines:
             return
         self._next = now + _SECONDS
         left = (now - self._start) / (self._done - self._before) * (self._total - self._done)
-        more = f", about {_duration(left)} left" if self._done < self._total else ""
+        words = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+        more = f", about {words} left" if self._done < self._total else ""
         line = f"comparing: {self._done} of {self._total} fits, {model} done{more}"
         print(line, file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def announced(progress: bool) -> AbstractContextManager[Any]:

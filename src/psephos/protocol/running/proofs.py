@@ -15,8 +15,6 @@ from psephos.bounds import (
 )
 from psephos.bounds.requirements import SETTINGS, hypotheses_of
 
-__all__ = ["BOUND_COLUMNS", "DELTA", "proved", "refit_bounds"]
-
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 DELTA = 0.05  # the chance that a bound fails, each by itself
 
@@ -70,14 +68,8 @@ def proved(
 ) -> list[dict[str, Any]]:
     """Return the rows of bounds.csv: of each model its folds' certificate, then its refit's bounds.
 
-    Parameters
-    ----------
-    finished : sequence of (Task, entry)
-    n_classes : int
-    grouped : bool
-        Whether rows come in groups: then no bound of independent rows holds.
-    copies : bool
-        Whether copies of rows were kept together.
+    Where rows come in groups (`grouped`), no bound of independent rows holds; `copies` is whether
+    copies of rows were kept together.
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(task.contender.name for task, _ in finished):

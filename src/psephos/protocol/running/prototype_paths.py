@@ -19,21 +19,11 @@ from psephos.protocol.evaluation.scores import METRICS, Answers, measures
 from psephos.protocol.evaluation.splits import Split, seed_of
 from psephos.vote import Vote
 
-__all__ = [
-    "CLASS_SCORES",
-    "NUMBER_SCORES",
-    "Offered",
-    "Paths",
-    "follow_paths",
-    "lower_is_better",
-    "unguarded",
-]
-
 _base: Any = sklearn.base  # it has no types
 _Floats = NDArray[np.float64]
 CLASS_SCORES = ("log_loss", *(name for name in METRICS if name != "log_loss"))
 NUMBER_SCORES = ("negative_log_density", "crps")
-_LOWER = ("log_loss", *NUMBER_SCORES)
+LOSSES = ("log_loss", *NUMBER_SCORES)  # the smaller the better
 _LEAST = 1e-15  # a probability, in the logarithm: as in the comparison
 _HELD = 1 << 22  # weights of (row, voter) held at once: 32 MiB
 
@@ -57,11 +47,6 @@ class Paths(NamedTuple):
     n_columns: _Floats
 
 
-def lower_is_better(scoring: str) -> bool:
-    """Return whether a smaller value of a score is the better one."""
-    return scoring in _LOWER
-
-
 def follow_paths(
     estimator: Any,
     offered: Offered,
@@ -73,26 +58,8 @@ def follow_paths(
 ) -> Paths:
     """Fit `estimator` with each of `penalties` in each fold, and score it after every batch.
 
-    Parameters
-    ----------
-    estimator : ProsetClassifier or ProsetRegressor
-        With the greatest number of batches.
-    offered : Offered
-    folds : sequence of (train, test)
-        Positions among the rows.
-    penalties : sequence of dict
-        Parameters to set, one dictionary a fit.
-    scoring : str
-        Of `CLASS_SCORES` or `NUMBER_SCORES`.
-    seed : int
-        A fold's fits have one seed, so that they are offered the same candidates.
-    n_jobs : int or None
-        Fits at the same time (joblib); the result does not depend on it.
-
-    Raises
-    ------
-    PsephosError
-        If the score is not defined on a fold.
+    The estimator has the greatest number of batches; penalties are parameters to set, one
+    dictionary a fit. A fold's fits have one seed, so that they are offered the same candidates.
     """
     pool: Any = joblib  # it has no types
     tasks = [
@@ -178,7 +145,8 @@ def _mean(loss: _Floats, weight: _Floats) -> float:
 
 def _probabilities(vote: Vote, X: Any, stages: list[int]) -> _Floats:
     """Return (B + 1, n, K): the kernels are computed once, the masses summed batch by batch."""
-    weights, votes = vote.weights(X), _voters(vote).values
+    voters: Any = vote.voters
+    weights, votes = vote.weights(X), voters.values
     total, mass = np.zeros((len(weights), votes.shape[1])), np.zeros(len(weights))
     found: list[_Floats] = []
     first = 0
@@ -194,7 +162,8 @@ def _probabilities(vote: Vote, X: Any, stages: list[int]) -> _Floats:
 
 def _number_losses(vote: Vote, X: Any, stages: list[int], truth: _Floats, scoring: str) -> _Floats:
     """Return (B + 1, n): minus the log density, or the CRPS, of the mixture after each batch."""
-    weights, voters = vote.weights(X), _voters(vote)
+    voters: Any = vote.voters
+    weights = vote.weights(X)
     mean = np.ascontiguousarray(voters.values[:, 0])
     found: list[_Floats] = []
     for end in stages:
@@ -202,7 +171,3 @@ def _number_losses(vote: Vote, X: Any, stages: list[int], truth: _Floats, scorin
         mixture = NormalMixture(share, mean[:end], voters.spread[:end])
         found.append(mixture.crps(truth) if scoring == "crps" else -mixture.log_density(truth))
     return np.array(found)
-
-
-def _voters(vote: Vote) -> Any:
-    return vote.voters

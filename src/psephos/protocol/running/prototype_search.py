@@ -17,23 +17,22 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from psephos._distributions import LogUniform, draw
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.near import suggest
+from psephos._signature import KW_ONLY, parameters
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.settings import automatic
-from psephos.params import Constraint, Interval, Jobs, Options, check_params
+from psephos.params import Constraint, Interval, Options, check_params
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.protocol.running.prototype_paths import (
     CLASS_SCORES,
+    LOSSES,
     NUMBER_SCORES,
     Offered,
     follow_paths,
-    lower_is_better,
     unguarded,
 )
 from psephos.vote import Vote
 from psephos.vote.ballots import frame_of
-
-__all__ = ["ProsetSearchCV"]
 
 # their types say less than they promise
 _base: Any = sklearn.base
@@ -74,6 +73,7 @@ def _admissible(mean: _Floats, slack: _Floats, *, lower: bool) -> tuple[float, N
     return (worst if lower else -worst), loss <= worst
 
 
+@parameters
 class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     """Proset with its penalties and its number of batches chosen by cross-validation.
 
@@ -171,37 +171,21 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         "max_batches": Interval(1, whole=True),
         "n_pairs": Interval(1, whole=True),
         "fold_tol": Interval(0),
-        "n_jobs": Jobs(),
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        strategy: str = "joint",
-        rule: str = "one_sd",
-        scoring: str | None = None,
-        cv: Any = 5,
-        max_batches: int = 10,
-        lambda_v_grid: ArrayLike | None = None,
-        lambda_v_range: tuple[float, float] = (1e-6, 1e-1),
-        lambda_w_range: tuple[float, float] = (1e-9, 1e-4),
-        n_pairs: int = 50,
-        fold_tol: float = 5e-5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.strategy = strategy
-        self.rule = rule
-        self.scoring = scoring
-        self.cv = cv
-        self.max_batches = max_batches
-        self.lambda_v_grid = lambda_v_grid
-        self.lambda_v_range = lambda_v_range
-        self.lambda_w_range = lambda_w_range
-        self.n_pairs = n_pairs
-        self.fold_tol = fold_tol
-        self.n_jobs = n_jobs
+    estimator: Any
+    _: KW_ONLY
+    strategy: str = "joint"
+    rule: str = "one_sd"
+    scoring: str | None = None
+    cv: Any = 5
+    max_batches: int = 10
+    lambda_v_grid: ArrayLike | None = None
+    lambda_v_range: tuple[float, float] = (1e-6, 1e-1)
+    lambda_w_range: tuple[float, float] = (1e-9, 1e-4)
+    n_pairs: int = 50
+    fold_tol: float = 5e-5
+    n_jobs: int | None = None
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -358,7 +342,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         sd = scores.std(axis=1, ddof=1) if len(folds) > 1 else np.zeros(len(scores))
         se = sd / np.sqrt(len(folds))
         slack = {"one_sd": sd, "one_se": se, "best": np.zeros_like(sd)}[self.rule]
-        threshold, admissible = _admissible(mean, slack, lower=lower_is_better(scoring))
+        threshold, admissible = _admissible(mean, slack, lower=scoring in LOSSES)
         chosen = int(np.argmax(admissible))  # the first: the most penalised
         repeated = {
             name: np.repeat([one[name] for one in penalties], len(batches))

@@ -51,8 +51,6 @@ from psephos.protocol.tables.table import DataTable, table_from_arrays
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
 
-__all__ = ["compare"]
-
 
 def compare(
     X: Any,

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
 from psephos._errors import CollapseWarning, PsephosError
+from psephos._files.arrays import object_array
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
@@ -46,37 +47,21 @@ from psephos.protocol.study.fold_models import packed_fold
 from psephos.protocol.tables.table import DataTable
 from psephos.supervision import pu_scores
 
-__all__ = [
-    "Task", "inner_metric", "metrics_of", "named_labels", "run_task", "shape_of", "told_warnings",
-]  # fmt: skip
-
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 
 
 @dataclass(frozen=True)
 class Task:
-    """A fit of a comparison; what it gives depends on these values and the table alone.
+    """A fit of a comparison; what it gives depends on these values and the table alone."""
 
-    Parameters
-    ----------
-    key : str
-        The SHA-256 of the configuration.
-    contender : Contender
-    protocol : Protocol
-    split : (repeat, fold), or None
-        None is the refit on all rows.
-    train, test : ndarray of int
-    seeds : (int, int, int)
-        Of the inner folds (the same for all models), the draws, and the model.
-    """
-
-    key: str
+    key: str  # the SHA-256 of the configuration
     contender: Contender
     protocol: Protocol
-    split: tuple[int, int] | None
+    split: tuple[int, int] | None  # (repeat, fold); None is the refit on all rows
     train: Rows
     test: Rows
+    # of the inner folds (the same for all models), the draws, and the model
     seeds: tuple[int, int, int]
 
 
@@ -203,9 +188,9 @@ def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, 
 def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """Return labels of codes, None of NaN."""
     named: list[Any] = classes.tolist()
-    out = np.empty(len(codes), dtype=object)
-    out[:] = [None if code != code else named[int(code)] for code in codes.tolist()]
-    return out if any(label is None for label in out) else classes[codes.astype(np.intp)]
+    if not np.isnan(codes).any():
+        return classes[codes.astype(np.intp)]
+    return object_array([None if code != code else named[int(code)] for code in codes.tolist()])
 
 
 def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:

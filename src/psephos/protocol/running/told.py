@@ -15,11 +15,6 @@ from psephos.protocol.study.outputs import SCHEMA, versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
 
-__all__ = [
-    "about_copies", "about_labels", "doubtful_priors", "environment_of", "partial_about",
-    "refuted_records", "rows_left_out",
-]  # fmt: skip
-
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 
 

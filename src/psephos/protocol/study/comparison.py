@@ -21,8 +21,6 @@ from psephos.protocol.evaluation.statistics import (
 from psephos.protocol.study.outputs import result_columns
 from psephos.vote.ballots import frame_of
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True)
 class Comparison:

@@ -10,22 +10,21 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
-from psephos.explain.drawing import axes_of
+from psephos.explain.drawing import Display, plain
 from psephos.protocol.evaluation.scores import main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.study.comparison import Comparison
-from psephos.vote.ballots import Framed
 from psephos.vote.names import MINUS, fixed
-
-__all__ = ["AccuracyDisplay", "StabilityDisplay", "comparison_html"]
 
 _Floats = NDArray[np.float64]
 _DRAWN = 30  # columns that are drawn
 
 
 @dataclass(frozen=True)
-class AccuracyDisplay(Framed):
+class AccuracyDisplay(Display):
     """How accurate each model of a comparison is, against the columns it reads.
+
+    `plot` draws each model at its columns and its accuracy, and the frontier dashed.
 
     Parameters
     ----------
@@ -56,6 +55,7 @@ class AccuracyDisplay(Framed):
     difference: _Floats
     low: _Floats
     high: _Floats
+    _size = (8, 5)
 
     @classmethod
     def from_comparison(cls, comparison: Comparison) -> Self:
@@ -109,25 +109,14 @@ class AccuracyDisplay(Framed):
             "high": self.high.tolist(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw each model at its columns and its accuracy, and the frontier dashed.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        axes = axes_of(ax, figsize=(8, 5))
+    def _draw(self, axes: Any) -> None:
         table = self.table()
         x, y = np.array(table["columns"]), np.array(table["score"])
         on = np.array(table["frontier"])
         axes.scatter(x[on], y[on], color="black", zorder=2)
         axes.scatter(x[~on], y[~on], edgecolors="black", facecolors="white", zorder=2)
         for name, a, b in zip(self.models, x, y, strict=True):
-            axes.annotate(name.replace("$", r"\$"), (a, b), xytext=(5, 4),
+            axes.annotate(plain(name), (a, b), xytext=(5, 4),
                           textcoords="offset points")  # fmt: skip
         order = np.argsort(x[on], kind="stable")
         axes.plot(x[on][order], y[on][order], linestyle="--", color="0.6", zorder=1)
@@ -135,7 +124,6 @@ class AccuracyDisplay(Framed):
         folds = max(table["n"])
         axes.set(xlabel="columns read (mean over folds)",
                  ylabel=f"{self.measure.replace('_', ' ')}, mean of {folds} folds")  # fmt: skip
-        return axes
 
 
 _ENDS = ("mean", "low", "high")
@@ -151,8 +139,10 @@ def _mean(rows: list[dict[str, Any]], key: str) -> float:
 
 
 @dataclass(frozen=True)
-class StabilityDisplay(Framed):
+class StabilityDisplay(Display):
     """Which columns a model of a comparison read in which fold, and fitted to all rows.
+
+    `plot` draws columns by folds, the fit to all rows last; of more than 30 columns the first.
 
     Parameters
     ----------
@@ -224,30 +214,22 @@ class StabilityDisplay(Framed):
             "final": final,
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw columns by folds, the fit to all rows last; of more than 30 columns the first.
+    @property
+    def _size(self) -> Any:
+        return 7, 1.5 + 0.28 * len(self.read[:_DRAWN])
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
+    def _draw(self, axes: Any) -> None:
         drawn = self.read[:_DRAWN]
-        axes = axes_of(ax, figsize=(7, 1.5 + 0.28 * len(drawn)))
         last = [] if self.final is None else [self.final[:_DRAWN, None]]
         axes.imshow(np.hstack([drawn, *last]), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
         n = drawn.shape[1]
         if last:
             axes.axvline(n - 0.5, color="black")
-        axes.set_yticks(range(len(drawn)), [one.replace("$", r"\$") for one in self.names[:_DRAWN]])
+        axes.set_yticks(range(len(drawn)), [plain(one) for one in self.names[:_DRAWN]])
         axes.set_xticks(range(n + len(last)), [*range(1, n + 1), *(["all"] if last else [])])
         more = len(self.names) - len(drawn)
         rest = f"; {more} columns more" if more else ""
-        axes.set(xlabel="fold", title=f"{self.model}: columns read{rest}".replace("$", r"\$"))
-        return axes
+        axes.set(xlabel="fold", title=plain(f"{self.model}: columns read{rest}"))
 
 
 # ------------------------------------------------------------------- in a notebook

@@ -12,16 +12,6 @@ from psephos._whole import write_whole
 from psephos.protocol.study.folder import MARK, sha256_of
 from psephos.protocol.tables.table import DataTable
 
-__all__ = [
-    "MOST_BYTES",
-    "FoldModel",
-    "folds_told",
-    "kept",
-    "kept_fold",
-    "packed_fold",
-    "read_folds",
-]
-
 MOST_BYTES = 1 << 19  # of a file: a larger model is not kept
 
 

@@ -20,8 +20,6 @@ from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.study.journal import Journal, key_of
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["MARK", "STUDY", "Study", "identity_of", "sha256_of"]
-
 STUDY = "study.json"
 JOURNAL = "journal.jsonl"
 MARK = "comparison.json"  # is there only while all other files belong to it
@@ -100,19 +98,8 @@ def identity_of(
 class Study:
     """A folder that this process alone writes, for one study; or none, and all is in memory.
 
-    Parameters
-    ----------
-    folder : Path or None
-    identity : dict
-        See `identity_of`.
-    replace : bool
-        Whether another study that is there is deleted.
-
-    Raises
-    ------
-    PsephosError
-        If the folder holds another study, or files of those names that psephos did not write; if
-        another process writes in it; or if it cannot be written.
+    `identity` is that of `identity_of`; with `replace` another study that is there is deleted. What
+    psephos did not write is refused, and so is a folder that another process writes in.
     """
 
     def __init__(self, folder: Path | None, identity: Mapping[str, Any], replace: bool) -> None:
@@ -167,19 +154,10 @@ class Study:
         write_whole(folder / README, _TOLD.encode())
 
     def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
-        """Write the files of a finished run; no reader finds files of two runs.
+        """Write the files of a finished run, contents by name; no reader finds files of two runs.
 
-        Parameters
-        ----------
-        files : mapping of str to bytes
-            Contents by name, with that of comparison.json.
-        models : mapping of str to bytes
-            Contents of model files by name; those of other models of this study are removed.
-
-        Notes
-        -----
-        comparison.json goes first and comes last: a folder without it is not finished. Nothing is
-        touched if all is there already.
+        Model files of other models of this study are removed. comparison.json goes first and comes
+        last: a folder without it is not finished. Nothing is touched if all is there already.
         """
         folder = self.folder
         assert folder is not None, "a study in memory has no files"

@@ -11,8 +11,6 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos._whole import sync_folder, unwritable
 
-__all__ = ["Journal", "key_of"]
-
 _LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 
 
@@ -23,20 +21,8 @@ def key_of(configuration: Mapping[str, Any]) -> str:
 
 
 class Journal:
-    """A file of finished fits, by key; lines are only ever appended.
+    """A file of finished fits, by key; lines are only ever appended. Without a path, in memory.
 
-    Parameters
-    ----------
-    path : Path or None
-        None keeps the fits in memory only.
-
-    Raises
-    ------
-    PsephosError
-        If the file cannot be written, or another process has opened it.
-
-    Notes
-    -----
     A line is flushed to the disk before `add` returns, and ends with a checksum of itself. A line
     torn by a crash has no end: it is cut off when the journal is next opened, and its fit is done
     again. A line that does not match its checksum is passed over (`n_damaged` counts them).

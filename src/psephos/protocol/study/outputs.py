@@ -22,20 +22,6 @@ from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape
 from psephos.protocol.study.folder import MARK, Study, sha256_of
 from psephos.protocol.tables.table import DataTable
 
-__all__ = [
-    "RESULT_COLUMNS",
-    "SCHEMA",
-    "Finished",
-    "describe",
-    "kept_model",
-    "label_rows",
-    "publish",
-    "refit_row",
-    "result_columns",
-    "result_row",
-    "versions",
-]
-
 SCHEMA = 3  # of the folder's files; part of every key
 
 _WHICH = (
@@ -142,20 +128,8 @@ def publish(
 ) -> None:
     """Write all files of a finished run but the report.
 
-    Parameters
-    ----------
-    study : Study
-    table : DataTable
-    finished : sequence of (Task, entry)
-        Outer fits and refits, in canonical order: models as given, then repeat and fold.
-    about, environment : mapping
-        The contents of comparison.json and environment.json.
-    bounds : sequence of mapping
-        The rows of bounds.csv.
-    models : mapping of str to estimator
-        The refits of psephos; those that a file can hold are written.
-    spreadsheet_safe : bool, default=False
-        Whether words in csv files that a spreadsheet would run are disarmed.
+    `finished` are outer fits and refits in canonical order: models as given, then repeat and fold;
+    `models` the refits of psephos, of which those that a file can hold are written.
     """
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]

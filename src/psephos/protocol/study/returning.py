@@ -14,8 +14,6 @@ from psephos.explain.rules import Rule, rules_of
 from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.vote.ballots import Framed
 
-__all__ = ["Returned", "returned", "returned_of"]
-
 _DIGITS = 3  # that two bounds share to be the same
 
 

@@ -9,8 +9,6 @@ from psephos._errors import PsephosError
 from psephos._files.near import CELL, quoted, shown
 from psephos.protocol.tables.labels import row_words
 
-__all__ = ["check_rows", "check_target", "refuse_duplicates", "refuse_infinite"]
-
 
 def refuse_duplicates(names: Sequence[str]) -> None:
     """Raise PsephosError naming the first column name that stands twice."""

@@ -11,8 +11,6 @@ from scipy.sparse.csgraph import connected_components
 from psephos._errors import PsephosError
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["COPIES", "Copies", "copies_of"]
-
 COPIES = ("together", "apart")
 
 _MIN_COLUMNS = 10
@@ -21,24 +19,12 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Copies:
-    """Rows that stand more than once in a table.
+    """Rows that stand more than once in a table."""
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Rows of equal labels are copies of each other.
-    rows : ndarray of int
-        The rows that have a copy.
-    names : tuple of str
-        The first five of them, as `row_names` of the table says.
-    numbered : bool
-        Whether these are numbers.
-    """
-
-    labels: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    names: tuple[str, ...]
-    numbered: bool
+    labels: NDArray[np.intp]  # (n,), rows of equal labels are copies of each other
+    rows: NDArray[np.intp]  # those that have a copy
+    names: tuple[str, ...]  # the first five of them, as `row_names` of the table says
+    numbered: bool  # whether these are numbers
 
     @property
     def n_different(self) -> int:
@@ -65,13 +51,7 @@ class Copies:
         )
 
     def together(self, table: DataTable) -> DataTable:
-        """Return the table with groups that hold all copies of their rows.
-
-        Raises
-        ------
-        PsephosError
-            If all rows would be in one group.
-        """
+        """Return the table with groups that hold all copies of their rows."""
         groups, name = self.labels, "copies"
         if table.groups is not None:
             own = np.unique(table.groups, return_inverse=True)[1].ravel()
@@ -87,14 +67,10 @@ class Copies:
 def copies_of(table: DataTable) -> Copies | None:
     """Return the rows of a table that are copies of each other; None if there are none.
 
-    Copies have the same values in all columns; ten or more of these must vary in the table and
-    have a value here, at least one of them a fraction: measurements do not agree so by chance. A
-    column of whole numbers that differ in every row, as row numbers do, does not count; the label
-    does not, either.
-
-    Parameters
-    ----------
-    table : DataTable
+    Copies have the same values in all columns; ten or more of these must vary in the table and have
+    a value here, at least one of them a fraction: measurements do not agree so by chance. A column
+    of whole numbers that differ in every row, as row numbers do, does not count; the label does
+    not, either.
     """
     X = table.X
     numbering = _numbering(X)

@@ -355,21 +355,20 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
 
 
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
-    arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     categories = _encode(sheet, roles)
     partial = None
     if roles.partly:
         named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
         flags = zip(named, ("--target", "--truth"), strict=False)
-        found = [(one, _array(arrays, one, flag, n, file)) for one, flag in flags]
+        found = [(one, _array(sheet, one, flag)) for one, flag in flags]
         cells = [array_words(*one, sheet.header, roles.unlabeled) for one in found]
         check_mark(roles.unlabeled, plain_words(found[0][1]), named[0])
         labels = ()
         partial, y = partly_written(cells, roles, named[0], sheet)
     else:
-        labels, y = _npz_labels(sheet, roles, n, file)
-    ids = None if roles.id is None else _array(arrays, roles.id, "--id", n, file)
-    groups = None if roles.group is None else _array(arrays, roles.group, "--group", n, file)
+        labels, y = _npz_labels(sheet, roles)
+    ids = None if roles.id is None else _array(sheet, roles.id, "--id")
+    groups = None if roles.group is None else _array(sheet, roles.group, "--group")
     return DataTable(
         X=sheet.X,
         y=y,
@@ -386,11 +385,10 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     )
 
 
-def _npz_labels(
-    sheet: Sheet, roles: _Roles, n: int, file: str
-) -> tuple[tuple[str, ...], NDArray[Any]]:
+def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], NDArray[Any]]:
     """Return the names of several labels (or none) and the labels of an npz file."""
-    arrays, targets = sheet.header.arrays, roles.target
+    arrays, file = sheet.header.arrays, sheet.header.file
+    targets, n = roles.target, len(sheet.X)
     if roles.n_labels is not None:
         raise PsephosError(
             f"{file!r} is an npz file, whose labels are the array y or the table Y (n, K), and not "
@@ -399,12 +397,12 @@ def _npz_labels(
     _refuse_label_names(arrays, targets, file)
     if len(targets) > 1:
         refuse_duplicates(targets)
-        columns = {name: _array(arrays, name, "--target", n, file).tolist() for name in targets}
+        columns = {name: _array(sheet, name, "--target").tolist() for name in targets}
         return targets, _label_table(columns, sheet)
     name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
     table = arrays.get(name)
     if table is None or table.ndim != 2:
-        return (), _labels(sheet, name, n, file)
+        return (), _labels(sheet, name)
     given = arrays.get("label_names")
     names = [f"label {k}" for k in range(table.shape[1])]
     if given is not None and given.shape == (table.shape[1],):
@@ -435,9 +433,9 @@ def _refuse_label_names(
         )
 
 
-def _array(
-    arrays: Mapping[str, NDArray[Any]], key: str, flag: str, n: int, file: str
-) -> NDArray[Any]:
+def _array(sheet: Sheet, key: str, flag: str) -> NDArray[Any]:
+    """Return an array of one value a row, or say what the option should name."""
+    arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
     if key in rows:
         return arrays[key]
@@ -451,11 +449,11 @@ def _array(
     )
 
 
-def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
-    y = _array(sheet.header.arrays, target, "--target", n, file)
+def _labels(sheet: Sheet, target: str) -> NDArray[Any]:
+    y = _array(sheet, target, "--target")
     classes = sheet.header.arrays.get("classes")
     if target == "y" and classes is not None and y.dtype.kind != "U":
-        y = classes[class_codes(y, len(classes), file)]
+        y = classes[class_codes(y, len(classes), sheet.header.file)]
     values: list[Any] = y.tolist()
     if y.dtype.kind == "U":
         values = _cells_or_none(values, sheet)
@@ -463,13 +461,7 @@ def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
 
 
 def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
-    """Return the array y of an npz file as places in its array 'classes'.
-
-    Raises
-    ------
-    PsephosError
-        If one is none.
-    """
+    """Return the array y of an npz file as places in its array 'classes'."""
     plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
     codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
     if (codes != y).any():

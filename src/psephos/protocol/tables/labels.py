@@ -14,11 +14,6 @@ from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_wo
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
-__all__ = [
-    "coded", "encode_column", "recorded_labels", "row_words", "tidy_labels", "together",
-    "written_labels",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 _LISTED = 3  # labels that name their target
 
@@ -38,19 +33,8 @@ def encode_column(
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        Numbers, or objects: numbers, texts, None where missing.
-    name : str
-    categorical : bool, default=False
-        Whether numbers, too, are categories.
-
-    Raises
-    ------
-    PsephosError
-        If numbers and texts are mixed in a column not declared categorical, or the texts are
-        numbers written another way (5,1; 5 %; <0.1; 20-30).
+    A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`
+    numbers, too, are categories.
     """
     if column.dtype.kind in "biuf" and not categorical:
         return column.astype(np.float64), None
@@ -121,13 +105,7 @@ def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]
 def tidy_labels(
     values: Sequence[Any], name: str, place: Callable[[int], str] = row_words
 ) -> NDArray[Any]:
-    """Return labels as integers if they all are whole numbers, as words if they are words.
-
-    Raises
-    ------
-    PsephosError
-        If a label is missing, or the labels are measurements, or numbers and words are mixed.
-    """
+    """Return labels as integers if they all are whole numbers, as words if they are words."""
     missing = [i for i, v in enumerate(values) if is_missing(v)]
     if missing:
         rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")

@@ -14,34 +14,20 @@ from psephos._files.sheet import Header, Sheet
 from psephos.params import Interval
 from psephos.protocol.tables.labels import recorded_labels, written_labels
 
-__all__ = [
-    "Partial", "array_words", "check_mark", "given_rows", "partly_written", "plain_words",
-    "read_partial",
-]  # fmt: skip
-
 _Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Partial:
-    """What is recorded of the labels of a table of two classes.
+    """What is recorded of the labels of a table of two classes."""
 
-    Parameters
-    ----------
-    recorded : ndarray of shape (n,), intp
-        The place of each row's recorded label in the classes; -1 where there is none.
-    positive : int
-        The class whose records are right.
-    truth : bool
-        Whether the table's `y` is the true class of every row. If not, it is the record, and the
-        other class where there is none, which is no one's label: it is never measured against.
-    prior : float, default=None
-        The share of `positive` among the rows without a label, if it is given.
-    """
-
+    # (n,), the place of each row's recorded label in the classes; -1: there is none
     recorded: _Codes
-    positive: int
+    positive: int  # the class whose records are right
+    # Whether the table's `y` is the true class of every row. If not, it is the record, and the
+    # other class where there is none, which is no one's label: it is never measured against.
     truth: bool
+    # the share of `positive` among the rows without a label, if it is given
     prior: float | None = None
 
     @property
@@ -77,13 +63,7 @@ class Partial:
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
 
     def strata(self, y: NDArray[Any], n_folds: int) -> _Codes:
-        """Return what folds hold alike: the record, and where there is none the truth.
-
-        Raises
-        ------
-        PsephosError
-            If there are fewer rows recorded positive, or unlabelled, than folds.
-        """
+        """Return what folds hold alike: the record, and where there is none the truth."""
         codes = self.codes
         for code, words in ((1, "recorded positive"), (-1, "without a label")):
             n = int((codes == code).sum())
@@ -163,25 +143,10 @@ def read_partial(
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded, and the labels of the table.
 
-    Parameters
-    ----------
-    recorded : sequence
-        Tidy labels, None where there is none.
-    truth : ndarray of shape (n,), or None
-        Tidy labels of all rows.
-    positive : str or None
-        The class whose records are right, in words; None: the one class that is recorded, or the
-        second of two.
-    target : str
-        The name of the column, for messages.
-    prior : float, default=None
-        The share of positives among the rows without a label.
-
-    Raises
-    ------
-    PsephosError
-        If no row, or every row, has a record, a record is no class of the truth, or `positive` is
-        none of the classes.
+    `recorded` are tidy labels, None where there is none; `truth` those of all rows, if they are
+    known. `positive` is the class whose records are right, in words; None: the one class that is
+    recorded, or the second of two. `prior` is its share among the rows without a label. `target` is
+    the name of the column, for messages.
     """
     held = [label for label in recorded if label is not None]
     if not held or len(held) == len(recorded):
@@ -231,15 +196,8 @@ def partly_written(
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded of labels, and the table's y.
 
-    Parameters
-    ----------
-    cells : sequence of list
-        The words of the target, None where missing, and perhaps of the truth.
-    roles : object
-        With `unlabeled`, `truth`, `positive` and `prior`.
-    target : str
-        The name of the column, for messages.
-    sheet : Sheet
+    `cells` are the words of the target, None where missing, and perhaps of the truth; `roles` has
+    `unlabeled`, `truth`, `positive` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
     recorded = recorded_labels(cells[0], known, target, sheet.place, written_labels)

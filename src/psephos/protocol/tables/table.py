@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from psephos._columns import is_missing
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._files.arrays import word_array
+from psephos._files.arrays import object_array, word_array
 from psephos._files.cells import Cells
 from psephos._files.sheet import unnamed
 from psephos._input import Schema
@@ -27,8 +27,6 @@ from psephos.protocol.tables.checks import (
 )
 from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
 from psephos.protocol.tables.partial import Partial, check_mark, read_partial
-
-__all__ = ["DataTable", "table_from_arrays"]
 
 _Floats = NDArray[np.float64]
 
@@ -329,9 +327,7 @@ def _series(series: Any) -> NDArray[Any]:
         if not missing.any():
             return np.asarray(series.to_numpy(), dtype=np.float64)
         return np.array([np.nan if v is None else float(v) for v in series.to_list()])
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    return values
+    return object_array(series.to_list())
 
 
 def _row_values(values: Any, what: str) -> NDArray[Any]:

@@ -10,8 +10,6 @@ from psephos.vote.reasons.base import Reason
 from psephos.vote.reasons.read import Abstention, FittedEstimator
 from psephos.vote.reasons.scores import Score, Term
 
-__all__ = ["abstention", "read_by", "scored"]
-
 
 def read_by(
     X: NDArray[np.float64],

@@ -11,8 +11,6 @@ from typing import Any, Self
 
 from psephos.vote.names import Names
 
-__all__ = ["NAMED", "Always", "Codes", "Reason", "outer_code", "plain_value"]
-
 NAMED = 6  # columns that a sentence spells out
 Codes = Mapping[int, Any]  # sequences or arrays of numbers
 
@@ -45,26 +43,15 @@ class Reason:
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
         """Return the reason on another numbering of columns and of the codes of categories.
 
-        Parameters
-        ----------
-        columns : sequence of int
-            The new number of each column.
-        codes : mapping of int to sequence of float
-            For columns of categories: what each code is now.
+        `columns` are the new number of each column, `codes` what each code of a category is now.
         """
         return self._each(lambda part: part.mapped(columns, codes))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         """Return the reason on the table that a design of 0/1 columns was made of.
 
-        Parameters
-        ----------
-        columns : sequence of int
-            The column of the table that each design column is made of.
-        levels : sequence of float
-            The category it stands for; NaN: the number itself.
-        x : sequence of float
-            The case in the table.
+        `x` is the case in that table; `columns` are the column of the table that each design column
+        is made of, `levels` the category it stands for; NaN: the number itself.
         """
         return self._each(lambda part: part.decoded(columns, levels, x))
 
@@ -73,25 +60,16 @@ class Reason:
         return self
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
-        """Return the reason on the table whose normal scores it is on.
+        """Return the reason on the table whose normal scores it is on; x is the case in it.
 
-        Parameters
-        ----------
-        columns : sequence of int
-            The column of the table that each normal score is of.
-        x : sequence of float
-            The case in the table.
+        `columns` are the column of the table that each normal score is of.
         """
         return self.mapped(columns, {})
 
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
         """Return this reason as that of an outer vote whose only voter it explains.
 
-        Parameters
-        ----------
-        answer : tuple of float
-        how : {'answer', 'probability', 'log-odds', 'value'}
-            What the vote says of its score.
+        `how` is what the vote says of its score: 'answer', 'probability', 'log-odds' or 'value'.
         """
         return replace(self, answer=answer)
 

@@ -9,8 +9,6 @@ from psephos.vote.names import Names, number, percent
 from psephos.vote.reasons.base import Reason
 from psephos.vote.reasons.scores import Term
 
-__all__ = ["Gate", "Route"]
-
 _OF_GATE = 3  # columns of a gate that a sentence spells out
 
 

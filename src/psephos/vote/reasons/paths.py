@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Self
 from psephos.vote.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Path", "Spread", "Test"]
-
 _IN_SET = 6  # categories of a set that are named
 _THRESHOLDS = ("<=", "<", ">", ">=")
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}

@@ -8,8 +8,6 @@ from typing import Any, Self
 from psephos.vote.names import Names, listed, plural
 from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Abstention", "CaseLike", "FittedEstimator", "Inner", "OfAnswers"]
-
 _NONE = Always(())  # fields before it have defaults
 
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Self
 from psephos.vote.names import Names, number
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Score", "Term"]
-
 
 class Term(NamedTuple):
     """What one column adds to the scores of a voter.

@@ -29,8 +29,6 @@ from psephos.vote.reasons import Reason
 from psephos.vote.tree_reasons import Ways
 from psephos.vote.voters.forests import spoken
 
-__all__ = ["BranchVoters"]
-
 _Floats = NDArray[np.float64]
 
 register(Surrogates)

@@ -20,8 +20,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import CaseLike, Reason
 
-__all__ = ["CaseVoters", "near_words"]
-
 _Floats = NDArray[np.float64]
 _NAMED = 6  # a rule names no more columns than this
 

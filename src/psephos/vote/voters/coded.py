@@ -24,8 +24,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason
 
-__all__ = ["CodedVoters", "design_matrix"]
-
 _Floats = NDArray[np.float64]
 
 

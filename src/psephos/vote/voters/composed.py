@@ -25,8 +25,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import OfAnswers, Reason
 
-__all__ = ["ComposedVoters", "answer_names", "as_read"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -13,27 +13,17 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
 from psephos.vote.reasons import Test
 
-__all__ = ["ConjunctiveSpace", "Hypotheses"]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
 _PRIORS = ("uniform", "short")
 
 
 class Hypotheses(NamedTuple):
-    """T conjunctions: column i of hypothesis t takes the codes from low[t, i] to high[t, i].
+    """T conjunctions: column i of hypothesis t takes the codes from low[t, i] to high[t, i]."""
 
-    Parameters
-    ----------
-    low, high : ndarray of shape (T, q), int32
-        A column that is not tested has -1, which is the code of a missing value, and its size.
-    empty : ndarray of shape (T,), bool
-        The hypothesis that holds for no case; its row of `low` and `high` is not read.
-    """
-
-    low: _Codes
-    high: _Codes
-    empty: NDArray[np.bool_]
+    low: _Codes  # (T, q); a column that is not tested has -1, the code of a missing value
+    high: _Codes  # (T, q); a column that is not tested has its size
+    empty: NDArray[np.bool_]  # (T,), the hypothesis that holds for no case; its codes are not read
 
     def take(self, which: NDArray[np.intp]) -> "Hypotheses":
         """Return these hypotheses only."""

@@ -15,8 +15,6 @@ from psephos.vote.reasons import FittedEstimator, Reason
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counting import Problem
 
-__all__ = ["CountedHypotheses", "in_words"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["STATES", "Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
-
 _Codes = NDArray[np.int32]
 STATES = 20_000  # sets of negatives left that are told apart, over all columns
 _LAYERS = 2_000  # columns of which all states are kept
@@ -29,20 +27,10 @@ class TooManyStates(PsephosError):
 
 
 class Group(NamedTuple):
-    """Constraints of one column that exclude the same negatives.
+    """Constraints of one column that exclude the same negatives."""
 
-    Parameters
-    ----------
-    excludes : int
-        A bit a negative.
-    weight : int
-        Sum of their prior weights.
-    low, high, weights : list of int
-        The constraints.
-    """
-
-    excludes: int
-    weight: int
+    excludes: int  # a bit a negative
+    weight: int  # sum of their prior weights
     low: list[int]
     high: list[int]
     weights: list[int]
@@ -50,21 +38,11 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """The hypotheses at least as general as one that hold for none of the negatives.
-
-    Parameters
-    ----------
-    space : ConjunctiveSpace
-    specific : Hypotheses
-        One; of an empty one, all hypotheses but the empty one are at least as general.
-    negatives : ndarray of shape (m, q), int32
-        Codes.
-    prior : {'uniform', 'short'}
-    """
+    """The hypotheses at least as general as one that hold for none of the negatives."""
 
     space: ConjunctiveSpace
-    specific: Hypotheses
-    negatives: _Codes
+    specific: Hypotheses  # one; of an empty one, all but the empty one are at least as general
+    negatives: _Codes  # (m, q), codes
     prior: str = "uniform"
 
     def groups(self, i: int) -> list[Group]:
@@ -176,21 +154,12 @@ class Problem:
 
 
 class Drawn(NamedTuple):
-    """Consistent hypotheses that were drawn, and what that says of their number.
-
-    Parameters
-    ----------
-    hypotheses : Hypotheses
-    accepted, drawn : int
-        How many of those drawn were consistent.
-    general : int
-        How many they were drawn from, weighted by the prior.
-    """
+    """Consistent hypotheses that were drawn, and what that says of their number."""
 
     hypotheses: Hypotheses
-    accepted: int
+    accepted: int  # how many of those drawn were consistent
     drawn: int
-    general: int
+    general: int  # how many they were drawn from, weighted by the prior
 
     def estimate(self) -> tuple[int, float]:
         """Return (estimated number of consistent hypotheses, its relative standard error)."""
@@ -209,26 +178,14 @@ _TOO_MANY = (
 
 @dataclass(frozen=True)
 class Table:
-    """The consistent hypotheses, as ways through the columns.
-
-    Parameters
-    ----------
-    problem : Problem
-    every : int
-        All negatives.
-    columns : list of (int, list of Group)
-        Columns that exclude negatives.
-    onward : list of dict of int to int
-        Before each of these columns, and after the last: the weight of all ways on from a state.
-    free : list of (int, list of Group)
-        The other columns.
-    """
+    """The consistent hypotheses, as ways through the columns."""
 
     problem: Problem
-    every: int
-    columns: list[tuple[int, list[Group]]]
+    every: int  # all negatives
+    columns: list[tuple[int, list[Group]]]  # those that exclude negatives
+    # before each of these columns, and after the last: the weight of all ways on from a state
     onward: list[dict[int, int]]
-    free: list[tuple[int, list[Group]]]
+    free: list[tuple[int, list[Group]]]  # the other columns
 
     def listed(self) -> Hypotheses:
         """Return all consistent hypotheses but the empty one."""

@@ -8,16 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at, usage_of
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.nested import nested
 from psephos.vote.voters.trees import TreeVoters
-
-__all__ = [
-    "TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "linear_voters", "tree_voters",
-]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 
@@ -130,15 +126,8 @@ class SubsetVoters(ReadsColumns):
     ) -> Self:
         """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
 
-        Parameters
-        ----------
-        estimators : sequence of fitted estimators
-        subsets : sequence of ndarray of shape (d_t,)
-            The columns of the table that each was fitted on, in order.
-        n_features : int
-        says : {'answer', 'probability', 'log-odds', 'value'}
-        code : ndarray of shape (n_classes, K)
-        abstains : bool, default=True
+        `subsets` are the columns of the table that each was fitted on, in order; `code` is
+        (n_classes, K).
         """
         columns = np.unique(np.concatenate([np.empty(0, np.intp), *subsets])).astype(np.intp)
         places = tuple(np.searchsorted(columns, s).astype(np.intp) for s in subsets)
@@ -180,8 +169,7 @@ class SubsetVoters(ReadsColumns):
         return _asked(estimator, "predict_proba", table) @ self.value[known]
 
     def usage(self) -> Any:
-        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
+        return usage_of(self, self.places)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         subsets = [self.columns[self.places[t]] for t in voters]

@@ -20,10 +20,8 @@ from psephos.vote.part import (
     check_ptr,
     usage_table,
 )
-from psephos.vote.reasons import Abstention, Inner, Reason
+from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.voters.trees import TreeVoters, abstaining
-
-__all__ = ["ForestVoters", "spoken"]
 
 _Floats = NDArray[np.float64]
 _LEAVES = 2**20  # leaves held at once
@@ -119,27 +117,24 @@ class ForestVoters(ReadsLike):
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the number of trees and the columns they read."""
-        trees = int(self.group[voter + 1] - self.group[voter])
         usage: Any = self.usage()
         read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
-        return f"a forest of {trees} trees on {listed(read) or 'no column'}"
+        return f"a forest of {self.n_trees(voter)} trees on {listed(read) or 'no column'}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, how many trees a forest has and what they read."""
         usage: Any = self.usage()
         read = [np.flatnonzero(usage[[t]].toarray()[0]) for t in range(self.n_voters)]
-        trees = np.diff(self.group).tolist()
-        votes = self.votes(X).tolist()
+        votes = self.votes(X)
         return [
-            [self._reason(x, read[t], trees[t], tuple(votes[i][t])) for t in range(self.n_voters)]
+            [self._reason(t, x, read[t], votes[i, t]) for t in range(self.n_voters)]
             for i, x in enumerate(X)
         ]
 
-    def _reason(self, x: _Floats, read: Columns, trees: int, vote: tuple[float, ...]) -> Reason:
-        gaps = read[np.isnan(x[read])]
-        if self.abstains and len(gaps):
-            return Abstention(vote, tuple(gaps.tolist()), (np.nan,) * len(gaps))
-        return Inner(vote, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
+    def _reason(self, voter: int, x: _Floats, read: Columns, vote: _Floats) -> Reason:
+        abstained = abstention(x, read, vote) if self.abstains else None
+        cells = tuple(read.tolist()), tuple(x[read].tolist())
+        return abstained or Inner(tuple(vote.tolist()), *cells, self.n_trees(voter), "tree")
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         return []

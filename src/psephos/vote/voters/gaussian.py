@@ -19,10 +19,9 @@ from psephos.vote.part import (
     check_places,
     check_present,
     usage_at,
+    usage_of,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
-
-__all__ = ["NaiveBayesVoters", "QuadraticVoters", "votes_by_score"]
 
 _Floats = NDArray[np.float64]
 _NAMED = 4  # columns that a rule spells out
@@ -145,9 +144,7 @@ class NaiveBayesVoters(ReadsColumns):
         return np.flatnonzero(self.reads[voter])
 
     def usage(self) -> Any:
-        own = [self._own(t) for t in range(self.n_voters)]
-        voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
-        return usage_at(self, voter, np.concatenate([np.empty(0, dtype=np.intp), *own]))
+        return usage_of(self, [self._own(t) for t in range(self.n_voters)])
 
     def marks(self) -> Marks:
         """Return (columns, values): about the means of the classes."""

@@ -14,8 +14,6 @@ from psephos.vote.part import ReadsLike, check, check_part, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["HypothesisVoters"]
-
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 22  # truth values at once
 
@@ -114,7 +112,8 @@ class HypothesisVoters(ReadsLike):
             return "no case (the empty hypothesis)"
         nowhere = [math.nan] * self.n_features
         tests = self.space.tests(self.low[voter].tolist(), self.high[voter].tolist(), nowhere)
-        words = [condition_words(_condition(test), names, levels) for test in tests]
+        asked = [Condition(test.column, test.relation, test.bound, 0.0) for test in tests]
+        words = [condition_words(condition, names, levels) for condition in asked]
         return " and ".join(words) if words else "any case (no test)"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
@@ -138,9 +137,3 @@ class HypothesisVoters(ReadsLike):
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the vote where the hypothesis holds, and the other."""
         return [("if so", self.yes), ("if not", self.no)]
-
-
-def _condition(test: Test) -> Condition:
-    if test.relation == "in":
-        return Condition(test.column, "in", test.bound, 0.0)
-    return Condition(test.column, test.relation, test.bound, 0.0)

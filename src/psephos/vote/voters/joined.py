@@ -30,8 +30,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason
 
-__all__ = ["JoinedVoters", "join"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from psephos.vote.part import (
 from psephos.vote.reasons import Reason, scored
 from psephos.vote.voters.gaussian import votes_by_score
 
-__all__ = ["KernelVoters"]
-
 _Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule names no more columns than this
 _BLOCK = 2**20  # entries of a table of kernels held at once

@@ -13,8 +13,6 @@ from psephos.vote.names import plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present, usage_at
 from psephos.vote.reasons import Reason, Score, Term, abstention
 
-__all__ = ["LinearVoters"]
-
 _Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule spells out no more columns than this
 _ROUNDING = 1e-12

@@ -25,8 +25,6 @@ from psephos.vote.voters.nested import NestedVoters, nested
 from psephos.vote.weights.constant import Constant
 from psephos.vote.weights.neighbours import Neighbours
 
-__all__ = ["mixed_voters", "neighbour_vote"]
-
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")

@@ -15,13 +15,6 @@ from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.voters.stumps import prior_name
 from psephos.vote.weights.gaussian_kernels import PRIOR, Batches, KernelWeights
 
-__all__ = [
-    "KernelScaling",
-    "PrototypeBatch",
-    "mixture_moments",
-    "prototype_vote",
-]
-
 _Floats = NDArray[np.float64]
 _MOVED = 1 << 20  # entries of a table of shares held at once
 

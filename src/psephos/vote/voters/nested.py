@@ -21,16 +21,14 @@ from psephos.vote.part import (
     check_within,
     kinds_of,
     log_odds,
-    usage_at,
+    usage_of,
 )
-from psephos.vote.reasons import Abstention, Inner, Reason
+from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.constant import Constant
-
-__all__ = ["NestedVoters", "nested"]
 
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
@@ -136,8 +134,7 @@ class NestedVoters(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
-        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
-        return usage_at(self, voter, np.concatenate([np.empty(0, np.intp), *self.places]))
+        return usage_of(self, self.places)
 
     def primary(self) -> Self:
         """Return the same votes without what only a missing value asks; all if they abstain."""
@@ -230,16 +227,13 @@ class NestedVoters(ReadsColumns):
     ) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
-        given_votes = [tuple(v) for v in votes.tolist()]
-        gaps: list[list[int]] = [own[np.isnan(x)].tolist() if self.abstains else [] for x in given]
-        reasons: list[Reason] = [
-            Abstention(v, tuple(gap), (np.nan,) * len(gap))
-            for v, gap in zip(given_votes, gaps, strict=True)
+        reasons: list[Any] = [
+            abstention(x, own, v) if self.abstains else None
+            for x, v in zip(given, votes, strict=True)
         ]
-        complete = np.flatnonzero([not len(gap) for gap in gaps])
+        complete = np.flatnonzero([reason is None for reason in reasons])
         if vote.n_voters == 1 and len(complete):
-            inner = vote.voters.reasons(table[complete])
-            alone = [row[0] for row in inner]
+            alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
             of = "training case" if _of_cases(vote) else "voter"
@@ -247,7 +241,7 @@ class NestedVoters(ReadsColumns):
                 Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
             ]
         for i, reason in zip(complete.tolist(), alone, strict=True):
-            reasons[i] = reason.says(given_votes[i], self.says)
+            reasons[i] = reason.says(tuple(votes[i].tolist()), self.says)
         return reasons
 
     def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:
@@ -325,18 +319,9 @@ def nested(
 ) -> NestedVoters | None:
     """Return fitted models of the library as voters, or None if one of them is something else.
 
-    A class derived from one of the library's is something else: it may answer as it likes.
-
-    Parameters
-    ----------
-    estimators : sequence of fitted estimators
-        Of the classes 0 ... n_classes - 1, or of numbers.
-    subsets : sequence of ndarray of shape (d_t,)
-        The columns of the table that each was fitted on, in order.
-    n_features : int
-    says : {'answer', 'probability', 'log-odds', 'value'}
-    code : ndarray of shape (n_classes, K)
-    abstains : bool
+    A class derived from one of the library's is something else: it may answer as it likes. Models
+    are of the classes 0 ... n_classes - 1, or of numbers; `subsets` are the columns of the table
+    that each was fitted on, in order; `code` is (n_classes, K).
     """
     votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
     if not all(map(_is_own, estimators)):

@@ -15,8 +15,6 @@ from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.voters.cases import near_words
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
-__all__ = ["PrototypeVoters"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -24,8 +24,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason
 
-__all__ = ["RankedVoters", "normal_scores"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -26,8 +26,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Always, Path, Reason, Test
 
-__all__ = ["FirstMatch", "RuleVoters"]
-
 _Floats = NDArray[np.float64]
 _OPS = ("<=", ">", "=")
 

@@ -15,8 +15,6 @@ from psephos.vote.names import plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
-__all__ = ["SoftTreeVoters"]
-
 _Floats = NDArray[np.float64]
 _NAMED = 6  # columns of a gate that a reason names
 _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at them
@@ -137,9 +135,8 @@ class SoftTreeVoters(ReadsColumns):
         order = np.argsort(-np.abs(coef), kind="stable")[: np.count_nonzero(coef)]
         if not len(order):
             return tree
-        terms = [
-            f"{_sign(coef[j])} {abs(coef[j]):.3g} {names[int(self.columns[j])]}" for j in order
-        ]
+        named = [(coef[j], names[int(self.columns[j])]) for j in order]
+        terms = [f"{'-' if c < 0 else '+'} {abs(c):.3g} {name}" for c, name in named]
         more = len(terms) - _NAMED
         beyond = f" and {plural(more, 'more ' + _kind(coded))}" if more > 0 else ""
         unit = "numbers in standard deviations from their means"
@@ -220,10 +217,6 @@ class SoftTreeVoters(ReadsColumns):
 
 def _kind(coded: bool) -> str:
     return "input" if coded else "column"
-
-
-def _sign(value: float) -> str:
-    return "-" if value < 0 else "+"
 
 
 def _chance(linear: _Floats) -> _Floats:

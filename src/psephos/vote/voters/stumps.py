@@ -24,8 +24,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Always, Path, Reason, Test
 
-__all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
-
 _Floats = NDArray[np.float64]
 
 
@@ -200,7 +198,7 @@ class StumpVoters(ReadsColumns):
         threshold = self.threshold[voter]
         if np.isposinf(threshold):
             return f"{names[column]} is present" if not missing else "always"
-        return f"{names[column]} <= {_short(float(threshold))}{missing}"
+        return f"{names[column]} <= {threshold:.6g}{missing}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the side of each stump it is on."""
@@ -234,8 +232,3 @@ class StumpVoters(ReadsColumns):
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere."""
         return [("if so", self.left[voter]), ("otherwise", self.right[voter])]
-
-
-def _short(number: float) -> str:
-    """Return a number in at most six digits."""
-    return f"{number:.6g}"

@@ -27,10 +27,8 @@ from psephos.vote.part import (
     check_within,
     usage_at,
 )
-from psephos.vote.reasons import Abstention, Reason
+from psephos.vote.reasons import Reason, abstention
 from psephos.vote.tree_reasons import Ways
-
-__all__ = ["TreeVoters", "abstaining"]
 
 _Floats = NDArray[np.float64]
 
@@ -338,14 +336,11 @@ class TreeVoters(ReadsColumns):
 def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) -> list[Reason]:
     """Return why a tree gives its (n, K) votes on the rows of X."""
     tree = voters.tree(voter)
-    read = tree.columns
-    gaps = np.isnan(X[:, read]) if voters.abstains else np.zeros((len(X), len(read)), np.bool_)
     ways = Ways(tree, tree.value)
     return [
-        Abstention(tuple(vote.tolist()), tuple(read[gap].tolist()), (np.nan,) * int(gap.sum()))
-        if gap.any()
-        else ways.reason(x, vote)
-        for x, vote, gap in zip(X.tolist(), votes, gaps, strict=True)
+        (abstention(x, tree.columns, vote) if voters.abstains else None)
+        or ways.reason(x.tolist(), vote)
+        for x, vote in zip(X, votes, strict=True)
     ]
 
 

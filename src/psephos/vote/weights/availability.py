@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part, usage_at
 
-__all__ = ["Available"]
-
 _Floats = NDArray[np.float64]
 
 

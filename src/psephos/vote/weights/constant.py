@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import ReadsNothing, check, check_part
 
-__all__ = ["Constant"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import ReadsNothing, check, check_part, sparse
 
-__all__ = ["ConfidenceGate", "OutputWeights", "certainty"]
-
 _Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 
@@ -169,14 +167,9 @@ class ConfidenceGate(_OfVotes):
 def certainty(votes: _Floats, target: Any) -> _Floats:
     """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
 
-    Votes are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 + abs(v)) / 2 for
-    two classes; of several labels a row it is that of the label it is least sure of. Larger votes,
-    such as log-odds, are as sure as can be.
-
-    Parameters
-    ----------
-    votes : ndarray of shape (n, T, K)
-    target : Target or LabelsTarget
+    Votes (n, T, K) are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 +
+    abs(v)) / 2 for two classes; of several labels a row it is that of the label it is least sure
+    of. Larger votes, such as log-odds, are as sure as can be.
     """
     k = target.n_classes
     if target.kind == "multilabel":

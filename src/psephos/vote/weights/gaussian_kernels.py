@@ -14,8 +14,6 @@ from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, usage_at
 from psephos.vote.weights.local import Nearest
 
-__all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
-
 _Floats = NDArray[np.float64]
 _BLOCK = 1 << 16  # entries of a table of kernels held at once: a few of them fit a core's cache
 _MOVED = 1 << 20  # entries of a table of weights held at once

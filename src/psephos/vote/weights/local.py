@@ -20,8 +20,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.weights.similarity import InverseDistance
 
-__all__ = ["Local", "Nearest", "moved_by_distance"]
-
 _Floats = NDArray[np.float64]
 _MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
 
@@ -215,12 +213,8 @@ def moved_by_distance(
 ) -> _Floats:
     """Return (n, q): the sizes (n, T) divided by each column's part of a squared distance.
 
-    Parameters
-    ----------
-    away : ndarray of shape (n, q)
-        Rows less what they are compared with; NaN where either is missing.
-    size : ndarray of shape (n, T)
-    scale, is_category : ndarray of shape (q,)
+    `away` (n, q) are rows less what they are compared with; NaN where either is missing. `scale`
+    and `is_category` are (q,).
     """
     part = np.where(is_category, away != 0, (away / scale) ** 2)
     part[np.isnan(away)] = 0.0

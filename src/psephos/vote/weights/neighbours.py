@@ -26,8 +26,6 @@ from psephos.vote.part import (
 from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.weights.local import Nearest, moved_by_distance
 
-__all__ = ["METRICS", "Neighbours"]
-
 _Floats = NDArray[np.float64]
 _spatial: Any = scipy.spatial  # its types say less than they promise
 _CELLS = 1 << 22  # distances held at once

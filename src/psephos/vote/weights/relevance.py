@@ -13,8 +13,6 @@ from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
-__all__ = ["LocalRelevance"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from psephos.kernels.prediction.similarity import InverseKernel, Metric
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_part
 
-__all__ = ["InverseDistance"]
-
 
 @register
 @dataclass(frozen=True)
