@@ -99,6 +99,24 @@ def test_costs_of_a_step_are_the_costs_after_it():
         assert_allclose(cover.costs(other)[0], cost, rtol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_that_round_promise_nothing_and_climbing_ends(seed):
+    """Of fractional weights a sum that is nothing is 1e-16; its bits were once infinitely few."""
+    rng = np.random.default_rng(seed)
+    own = rng.random(60) < 0.3
+    held = (rng.random((12, 60)) < 0.3) & (own | (rng.random((12, 1)) < 0.5))
+    weight = np.where(own, 60 / (2 * own.sum()), 60 / (2 * (~own).sum())) * 0.1
+    cover = c45_rules._Cover(np.full(12, 30.0), held, own, weight)
+    for i in range(12):
+        one = np.arange(12) == i
+        step = cover.costs(one)[1][i]  # dropped again: no rule is left
+        assert_allclose(step, cover.costs(np.zeros(12, bool))[0], rtol=1e-9)
+    for share in np.linspace(0, 1, 11):
+        cost, chosen = c45_rules._climb(cover, rng.random(12) < share)
+        assert np.isfinite(cost)
+        assert_allclose(cost, cover.costs(chosen)[0], rtol=1e-9)
+
+
 def test_climbing_finds_what_trying_all_finds(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (150, 5)).astype(float)

@@ -21,6 +21,7 @@ _THEORY = 0.5  # what a bit of the rules counts beside a bit of their exceptions
 _EXHAUSTIVE = 10  # so many rules of a class have all their subsets tried
 _STARTS = 5  # times eleven random choices to climb from, where they are not all tried
 _WORST = 0.7  # a rule of greater error never speaks
+_NOTHING = 1e-9  # of a sum of weights: less is 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -218,17 +219,19 @@ class _TestBits:
 
 def _biased(n: _Floats, e: _Floats, expected: _Floats) -> _Floats:
     """Return the bits that say which e of n rows are errors where so many are expected."""
+    e, right = (np.where(part > _NOTHING * n, part, 0.0) for part in (e, n - e))
     rate = np.clip(expected / np.where(n > 0, n, 1.0), 0.0, 1.0)
-    bits = -(_special.xlogy(e, rate) + _special.xlog1py(n - e, -rate)) / log(2.0)
+    bits = -(_special.xlogy(e, rate) + _special.xlog1py(right, -rate)) / log(2.0)
     return np.where(n > 0, bits, 0.0)
 
 
 def _exception_bits(n: float, fired: _Floats, wrong: _Floats, missed: _Floats) -> _Floats:
     """Return the bits that correct the rules of a class (Quinlan 1995)."""
+    fired, others = (np.where(part > _NOTHING * n, part, 0.0) for part in (fired, n - fired))
     half = 0.5 * (wrong + missed)
     large = fired > n / 2
     bits = _biased(fired, wrong, np.where(large, half, wrong))
-    return np.log2(n) + bits + _biased(n - fired, missed, np.where(large, missed, half))
+    return np.log2(n) + bits + _biased(others, missed, np.where(large, missed, half))
 
 
 @dataclass(frozen=True)
@@ -294,13 +297,15 @@ def _subset(
 
 def _climb(cover: _Cover, chosen: _Flags) -> tuple[float, _Flags]:
     """Add or drop the rule that saves most bits, until none saves any."""
+    cost, others = cover.costs(chosen)
     while True:
-        cost, others = cover.costs(chosen)
         best = int(np.argmin(others))
-        if others[best] >= cost - 1e-9:
+        after = chosen.copy()
+        after[best] = not after[best]
+        less, further = cover.costs(after)
+        if not (others[best] < cost - 1e-9 and less < cost):  # a saving by rounding is none
             return cost, chosen
-        chosen = chosen.copy()
-        chosen[best] = not chosen[best]
+        cost, others, chosen = less, further, after
 
 
 # ---------------------------------------------------------------------- order
