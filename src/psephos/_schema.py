@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._files.cells import Cells
-from psephos.vote.ballots import Names
+from psephos.vote.names import Names
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from psephos import (
 from psephos.testing import small_settings
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
-from psephos.vote.ballots import Ballots, Names
+from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_words
-from psephos.vote.names import compared, number, percent
+from psephos.vote.names import Names, compared, number, percent
 from psephos.vote.reasons import Path, Spread
 from psephos.vote.reasons.paths import Test
 

@@ -16,8 +16,6 @@ from psephos._files.arrays import read_arrays
 from psephos._files.cells import MISSING, Cells
 from psephos._files.text import Header, checked_separator, opened, table_rows
 
-__all__ = ["Choice", "Header", "Sheet", "read_sheet", "unnamed"]
-
 _Floats = NDArray[np.float64]
 
 

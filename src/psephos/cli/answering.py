@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from psephos._cells import disarmed_row
 from psephos._errors import PsephosError
 from psephos._whole import whole
-from psephos.cli.columns import Wanted, read_cases
+from psephos.cli.columns import read_cases
 from psephos.modelfile import read
+from psephos.scoring.reader.table import Wanted
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
 from psephos.vote.multiplicity import multiplicity_of

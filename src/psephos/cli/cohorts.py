@@ -10,12 +10,14 @@ from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.cells import Cells
 from psephos._files.near import suggest
-from psephos._files.sheet import Choice, Header, read_sheet
-from psephos.cli.columns import Wanted, read_cases
+from psephos._files.sheet import Choice, read_sheet
+from psephos._files.text import Header
+from psephos.cli.columns import read_cases
 from psephos.cli.validate import renamed
 from psephos.modelfile import load
 from psephos.protocol.tables.files import class_codes
 from psephos.recalibrating import recalibrated
+from psephos.scoring.reader.table import Wanted
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import empty_columns, labels_of, reading_model
 

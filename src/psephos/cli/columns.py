@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._files.cells import Cells
-from psephos._files.sheet import Choice, Header, Sheet, read_sheet, unnamed
+from psephos._files.sheet import Choice, Sheet, read_sheet, unnamed
+from psephos._files.text import Header
 from psephos.scoring.reader.core import FARTHEST
 from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in, refuse_far
-
-__all__ = ["CaseTable", "Wanted", "read_cases"]
 
 
 @dataclass(frozen=True)

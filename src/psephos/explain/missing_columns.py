@@ -5,8 +5,6 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.vote.next_column import NextColumn, next_of
 
-__all__ = ["NextColumn", "next_column"]
-
 
 def next_column(model: Any, X: Any) -> NextColumn:
     """Return which missing measurement of each case would move the answer most.

@@ -6,6 +6,7 @@ its training part, then on all rows.
 The folder that `out` names is described file by file in docs/study-folder.md.
 """
 
+from psephos._files.cells import MISSING
 from psephos.contender import Contender
 from psephos.protocol.evaluation.label_scores import (
     average_precision,
@@ -32,7 +33,7 @@ from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.displays import AccuracyDisplay, StabilityDisplay
 from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.protocol.study.returning import Returned, returned, returned_of
-from psephos.protocol.tables.files import MISSING, read_table
+from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.table import DataTable, table_from_arrays
 
 __all__ = [

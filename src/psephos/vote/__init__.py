@@ -1,8 +1,9 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
 from psephos._stored import Nullable, Thresholds
-from psephos.vote.ballots import Ballots, Names
+from psephos.vote.ballots import Ballots
 from psephos.vote.codec import register as register_part
+from psephos.vote.names import Names
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
 from psephos.vote.target import (

@@ -18,8 +18,6 @@ from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
-__all__ = ["Ballots", "Framed", "Line", "Names", "frame_of"]
-
 _NEAREST = 5
 _Floats = NDArray[np.float64]
 

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._files.arff import labels_declared
 from psephos._files.arrays import word_array
-from psephos._files.cells import MISSING, Cells
+from psephos._files.cells import Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
-from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos._files.sheet import Choice, Sheet, read_sheet
+from psephos._files.text import Header
 from psephos.protocol.tables.checks import refuse_duplicates, refuse_infinite
 from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
 from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
 from psephos.protocol.tables.table import DataTable
-
-__all__ = ["MISSING", "class_codes", "read_table"]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._files.cells import MISSING
 from psephos._files.near import CELL, shown
-from psephos._files.sheet import Header, Sheet
+from psephos._files.sheet import Sheet
+from psephos._files.text import Header
 from psephos.params import Interval
 from psephos.protocol.tables.labels import recorded_labels, written_labels
 
