@@ -33,6 +33,7 @@ BAD = {
     "gate_penalty": [-1e-9, np.nan, np.inf, "0", None, True],
     "gate_lasso": [-1e-9, np.nan, np.inf, "0", None, True],
     "detach_residual": [0, "yes", None],
+    "device": [0, "", None, "no-such-device"],
     "b": POSITIVE,
     "a": [-1e-9, np.nan, np.inf, -np.inf, "0", None, False, 1j, 10**400],
     "criterion": ["entropic", None, 3, ["gini"], True],
