@@ -30,12 +30,16 @@ Sampling = Literal["parent", "uniform"]
 
 
 _SHARE = Interval(0, 1, open_low=True)
+_SHARES = Accepts(
+    OneOf((_SHARE, Several(_SHARE))).allows,
+    "a number above 0 and at most 1, a sequence of such numbers",
+)
 _ENDLESS = Accepts(lambda value: isinstance(value, Real) and value == np.inf, "inf")
 
 SHARED: Mapping[str, Constraint] = {
     "p_max": OneOf((Interval(1, whole=True), Options(("epv", "curve", "embedded")))),
     "m": OneOf((Interval(1, whole=True), _ENDLESS), none=True),
-    "alpha": OneOf((_SHARE, Several(_SHARE)), none=True),
+    "alpha": OneOf((_SHARES,), none=True),
     "delta": Interval(0, 1, open_low=True),
     "n_folds": Interval(2, whole=True),
     "n_repeats": Interval(1, whole=True),
