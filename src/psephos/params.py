@@ -1,7 +1,7 @@
 """Constraints on constructor parameters: data beside each recipe, checked once in fit."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol
@@ -97,14 +97,9 @@ class Voter:
     """None (the library's own voter) or a classifier whose fit takes sample weights."""
 
     def allows(self, value: Any) -> bool:
-        if value is None:
-            return True
-        if isinstance(value, type):  # the class, where an instance is meant
-            return False
         from sklearn.base import is_classifier  # here, so that the command's help stays quick
 
-        made = all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
-        return made and bool(is_classifier(value))
+        return value is None or (is_estimator(value) and bool(is_classifier(value)))
 
     def words(self) -> str:
         return "None or a scikit-learn classifier (an instance, not its class)"
@@ -202,6 +197,40 @@ class Folder:
 
     def words(self) -> str:
         return "None or the path of a folder"
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """What passes a test, in words of its own."""
+
+    test: Callable[[Any], Any]
+    said: str
+
+    def allows(self, value: Any) -> bool:
+        return bool(self.test(value))
+
+    def words(self) -> str:
+        return self.said
+
+
+@dataclass(frozen=True)
+class Several:
+    """A list of at least one that another constraint, named before it, allows."""
+
+    one: Constraint
+
+    def allows(self, value: Any) -> bool:
+        several = isinstance(value, list | tuple | np.ndarray) and len(value) > 0
+        return several and all(map(self.one.allows, value))
+
+    def words(self) -> str:
+        return "a list of such"
+
+
+def is_estimator(value: Any) -> bool:
+    """Return whether a value is an estimator as scikit-learn has them, and not its class."""
+    made = all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
+    return made and not isinstance(value, type)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.sampling import Draw
 
-__all__ = [
-    "ClassifierUncertaintyMixin", "NumberUncertainty", "RegressorUncertaintyMixin", "Uncertainty",
-    "class_uncertainty", "number_uncertainty",
-]  # fmt: skip
+__all__ = ["ClassifierUncertaintyMixin", "RegressorUncertaintyMixin"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise

@@ -17,7 +17,7 @@ from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.params import Constraint, Interval, check_params
-from psephos.supervision.grids import Positive, candidates, median_width, read_numbers
+from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
 
@@ -179,8 +179,8 @@ class ULSIF(_KernelRatio):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": Interval(1, whole=True),
-        "sigma": Positive(("median",)),
-        "alpha": Positive(),
+        "sigma": positive("median"),
+        "alpha": positive(),
     }
 
     _: KW_ONLY
@@ -311,7 +311,7 @@ class KLIEP(_KernelRatio):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": Interval(1, whole=True),
-        "sigma": Positive(("median",)),
+        "sigma": positive("median"),
         "n_folds": Interval(2, whole=True),
         "tol": Interval(0, open_low=True),
     }

@@ -1,38 +1,24 @@
 """Parameters that are a number, or several to choose from."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from psephos.params import Interval
+from psephos.params import Accepts, Interval, OneOf, Options, Several
 
-__all__ = ["WIDTH", "Positive", "candidates", "median_width", "read_numbers"]
+__all__ = ["WIDTH", "candidates", "median_width", "positive", "read_numbers"]
 
 #: What a width of kernels may be: its square is a number.
 WIDTH = Interval(1e-150, 1e150)
 
 
-@dataclass(frozen=True)
-class Positive:
-    """None (a grid by default), a number from 1e-150 to 1e150, a list of such, or a word."""
-
-    words_: tuple[str, ...] = ()
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value is one to use, or several to choose from."""
-        one = WIDTH
-        if value is None or one.allows(value) or (isinstance(value, str) and value in self.words_):
-            return True
-        several = isinstance(value, list | tuple | np.ndarray) and len(value) > 0
-        return several and all(one.allows(v) for v in value)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        named = "".join(f"{word!r}, " for word in self.words_)
-        return f"None, {named}a number from 1e-150 to 1e150, or a list of such"
+def positive(*words: str) -> Accepts:
+    """Return what allows None (a grid), a word, a number of `WIDTH`, or a list of such."""
+    allowed = OneOf((Options(words), WIDTH, Several(WIDTH)), none=True)
+    named = "".join(f"{word!r}, " for word in words)
+    return Accepts(allowed.allows, f"None, {named}a number from 1e-150 to 1e150, or a list of such")
 
 
 def candidates(value: Any, grid: tuple[float, ...], unit: float) -> list[float]:

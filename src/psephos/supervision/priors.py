@@ -1,7 +1,6 @@
 """The share of positive rows among unlabelled ones, estimated."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils import check_random_state
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.params import Constraint, Interval, Voter, check_params
+from psephos.params import Accepts, Constraint, Interval, Several, Voter, check_params
 from psephos.supervision.grids import read_numbers
 
 __all__ = ["ElkanNotoPrior"]
@@ -23,19 +22,12 @@ _Floats = NDArray[np.float64]
 _ERRORS = 2.0  # standard errors that a doubtful estimate is from 1
 
 
-@dataclass(frozen=True)
-class _Clip:
-    """Two shares."""
+_SHARE = Interval(0, 1, open_low=True, open_high=True)
 
-    def allows(self, value: Any) -> bool:
-        """Return whether the value is (low, high), 0 < low < high < 1."""
-        inside = Interval(0, 1, open_low=True, open_high=True)
-        two = isinstance(value, tuple | list | np.ndarray) and len(value) == 2
-        return two and all(inside.allows(one) for one in value) and value[0] < value[1]
 
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "two shares, 0 < low < high < 1"
+def _is_clip(value: Any) -> bool:
+    two = Several(_SHARE).allows(value) and len(value) == 2
+    return two and value[0] < value[1]
 
 
 @parameters
@@ -106,7 +98,7 @@ class ElkanNotoPrior(BaseEstimator):
         "estimator": Voter(),
         "n_folds": Interval(2, whole=True),
         "alpha": Interval(0, open_low=True),
-        "clip": _Clip(),
+        "clip": Accepts(_is_clip, "two shares, 0 < low < high < 1"),
     }
 
     estimator: Any = None

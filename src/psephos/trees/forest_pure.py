@@ -14,7 +14,7 @@ from psephos.kernels.binned_trees.forest_pure import (
     grow_pure,
 )
 
-__all__ = ["SPLITS", "PureTree", "Split", "pure_tree", "side_exponent", "theory_leaves"]
+__all__ = ["SPLITS", "PureTree", "pure_tree", "side_exponent", "theory_leaves"]
 
 Split = Literal["uniform", "midpoint", "balanced"]
 SPLITS: dict[str, int] = {"uniform": UNIFORM, "midpoint": MIDPOINT, "balanced": BALANCED}

@@ -16,7 +16,7 @@ from psephos.trees.best_first import best_splits
 from psephos.trees.newton import Draws, Growth, NewtonTree
 from psephos.trees.newton_grow import searching
 
-__all__ = ["Grown", "Limits", "SquaresGrower"]
+__all__ = ["Limits", "SquaresGrower"]
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]

@@ -12,16 +12,7 @@ from psephos._stored import Thresholds
 from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
 
-__all__ = [
-    "SPREAD",
-    "STAY",
-    "Surrogates",
-    "Tree",
-    "binary_tree",
-    "frozen",
-    "join_trees",
-    "spans_of",
-]
+__all__ = ["SPREAD", "STAY", "Surrogates", "Tree", "binary_tree", "join_trees", "spans_of"]
 
 SPREAD, STAY = -1, -2  # what `missing` may say besides a branch
 

@@ -10,7 +10,6 @@ from psephos.trees.tree import SPREAD, Tree
 
 __all__ = [
     "Condition",
-    "Leaf",
     "condition_words",
     "leaves_of",
     "split_conditions",

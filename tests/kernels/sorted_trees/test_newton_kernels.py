@@ -10,11 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.newton_bins import bin_by_hessian, count_distinct
-from psephos.kernels.numerics.boosting_losses import (
-    logistic_gradients,
-    softmax_gradients,
-    squared_gradients,
-)
+from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.sorted_trees.newton_exact import (
     exact_split,
@@ -64,12 +60,6 @@ def test_softmax_gradients_are_the_derivatives():
     p /= p.sum(axis=1, keepdims=True)
     assert_allclose(out[:, :, 0].T, p - np.eye(4)[y], atol=1e-6)
     assert_allclose(out[:, :, 1].T, 2 * p * (1 - p), atol=1e-6)
-
-
-def test_squared_gradients():
-    out = np.empty((2, 2), F)
-    squared_gradients(np.array([1, -2], F), np.array([3, 1], F), out)
-    assert_array_equal(out, [[-2, 1], [-3, 1]])
 
 
 # ---------------------------------------------------------------------- worth

@@ -9,7 +9,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["logistic_gradients", "softmax_gradients", "squared_gradients"]
+__all__ = ["logistic_gradients", "softmax_gradients"]
 
 _F = np.float32
 _LEAST = _F(1e-16)
@@ -24,14 +24,6 @@ def logistic_gradients(margin, y, out):
         p = _F(1.0) / (e + _F(1.0))
         out[i, 0] = p - y[i]
         out[i, 1] = max(p * (_F(1.0) - p), _LEAST)
-
-
-@jit
-def squared_gradients(margin, y, out):
-    """Write (margin - y, 1) to out (n, 2)."""
-    for i in range(len(margin)):
-        out[i, 0] = margin[i] - y[i]
-        out[i, 1] = _F(1.0)
 
 
 @jit

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 
 __all__ = [
-    "HALF_LOG2E", "LEAST", "LINES", "ROWS", "add_special", "add_squares", "column_terms",
+    "HALF_LOG2E", "LEAST", "ROWS", "add_special", "add_squares", "column_terms",
     "exp2_constants", "exp2_minus", "whole_lanes", "whole_lines",
 ]  # fmt: skip
 

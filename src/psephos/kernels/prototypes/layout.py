@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.prototypes.kernel import HALF_LOG2E, column_terms, whole_lanes, whole_lines
 
-__all__ = ["Pairs", "Panel", "filled_up", "panel_of", "stage"]
+__all__ = ["Pairs", "filled_up", "panel_of", "stage"]
 
 _Float = NDArray[np.float64]
 _CHUNK = 2**14  # numbers scaled at once

@@ -36,7 +36,7 @@ from psephos.kernels.prototypes.kernel import (
 )
 from psephos.kernels.prototypes.layout import Pairs, filled_up, panel_of, stage
 
-__all__ = ["ZERO_AT", "Pairs", "Sums", "batch_sums", "squared_distances", "stage"]
+__all__ = ["ZERO_AT", "Sums", "batch_sums", "squared_distances", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm

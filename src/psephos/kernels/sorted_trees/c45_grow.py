@@ -22,7 +22,7 @@ from psephos.kernels.sorted_trees.c45_worth import (
     one_code_worth,
 )
 
-__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Workspace", "grow", "longer", "total_of"]
+__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "grow", "longer", "total_of"]
 
 # `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
 # place in `groups` where the branches of its codes begin.

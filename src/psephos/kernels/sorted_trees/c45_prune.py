@@ -15,21 +15,7 @@ from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, longer, total_of
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
 
-__all__ = [
-    "Limit",
-    "added_errors",
-    "branch_of",
-    "collapse",
-    "count_rows",
-    "pessimistic",
-    "prune",
-    "reached",
-    "recount",
-    "rows_of_branch",
-    "shares",
-    "sort_out",
-    "take_place",
-]
+__all__ = ["Limit", "added_errors", "collapse", "pessimistic", "prune", "reached", "recount"]
 
 _SLACK = 0.1
 _ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding

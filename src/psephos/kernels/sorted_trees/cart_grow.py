@@ -22,7 +22,7 @@ from psephos.kernels.sorted_trees.cart_node import (
 )
 
 __all__ = [
-    "CHILD", "CLASS", "COMPLEXITY", "DEPTH", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
+    "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
     "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "root_of", "weigh",
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
-from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
+from psephos.models.boosting.newton_fit import hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
 from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
@@ -36,7 +36,7 @@ def fit_gradient(
         train, held = data.take(rows), data.take(rest)
     boosted = _Boosting(model, train, context, loss)
     reason = boosted.run(held)
-    vote = vote_of(boosted, train, readout)  # type: ignore[arg-type]
+    vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, train.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),
         "train_score_": np.array(boosted.scores),
@@ -61,7 +61,7 @@ class _Boosting:
         self.base = loss.start(data.y, weight)
         self.margin = np.repeat(self.base[None], n, axis=0)
         self.share = column_share(model.max_features, p)
-        self.rounds: list[Round] = []
+        self.rounds: list[list[Any]] = []  # the trees of each, one for each output
         self.scores: list[float] = []
         self.losses: list[float] = []
 
@@ -110,7 +110,7 @@ class _Boosting:
             tree.answer = answer
             self.margin[:, c] += answer[leaf]
             trees.append(tree)
-        self.rounds.append(Round(trees))
+        self.rounds.append(trees)
         self.scores.append(self._loss(self.margin[inside], y[inside], weight[inside]))
         return trees
 

@@ -17,7 +17,7 @@ from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 
-__all__ = ["EstimatorLearner", "StumpLearner", "make_learner"]
+__all__ = ["make_learner"]
 
 _Floats = NDArray[np.float64]
 

@@ -9,23 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.numerics.boosting_losses import (
-    logistic_gradients,
-    softmax_gradients,
-    squared_gradients,
-)
+from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 
-__all__ = [
-    "Custom",
-    "Logistic",
-    "Objective",
-    "ObjectiveParameter",
-    "Softmax",
-    "Squared",
-    "check_sizes",
-    "classification",
-    "regression",
-]
+__all__ = ["Objective", "check_sizes", "classification", "regression"]
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -149,7 +135,7 @@ class Squared:
 
     def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
         """Write margin - y and 1."""
-        squared_gradients(margin[:, 0], y.astype(_F), out[0])
+        out[0, :, 0], out[0, :, 1] = margin[:, 0] - y.astype(_F), 1.0
 
     def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
         """Return the mean squared error."""
@@ -196,21 +182,6 @@ class Custom:
     def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
         """Return the watched loss."""
         return self.watched.loss(margin, y, weight)
-
-
-@dataclass(frozen=True)
-class ObjectiveParameter:
-    """The constraint on `objective`: a name, or a callable."""
-
-    name: str | None
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value names or is an objective."""
-        return callable(value) or (isinstance(value, str | None) and value == self.name)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return f"{self.name!r} or a callable of (y, margin) that returns (gradient, hessian)"
 
 
 def classification(objective: Any, n_classes: int) -> Objective:

@@ -10,17 +10,18 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
+from psephos.models.boosting.losses import classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER
 from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
-from psephos.params import Anything, Constraint, Interval, OneOf, Options
+from psephos.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 
 _SHARE = Interval(0, 1, open_low=True)
+_RETURNS = "of (y, margin) that returns (gradient, hessian)"
 _Floats = NDArray[np.float64]
 
 
@@ -229,7 +230,7 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
 
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": ObjectiveParameter(None),
+        "objective": Function((None,), _RETURNS),
     }
 
     _: KW_ONLY
@@ -283,7 +284,7 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
         small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": ObjectiveParameter("squared_error"),
+        "objective": Function(("squared_error",), _RETURNS),
     }
 
     _: KW_ONLY

@@ -1,6 +1,7 @@
 """The loop of second-order boosting: from a table to a vote of a base score and trees."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
-__all__ = ["Round", "fit_newton", "hold_out_rows"]
+__all__ = ["fit_newton", "hold_out_rows", "vote_of"]
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -43,7 +44,7 @@ def fit_newton(
     else:
         boosted = _Boosting(model, data, context, objective)
         reason = boosted.run(None)
-    vote = vote_of(boosted, data, readout)
+    vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, data.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),
         "validation_losses_": np.array(boosted.losses),
@@ -69,12 +70,6 @@ def hold_out_rows(data: Training, context: Context, share: float) -> Any:
     return np.sort(train), np.sort(held)
 
 
-class Round(NamedTuple):
-    """The trees of one round, one for each output."""
-
-    trees: list[NewtonTree]
-
-
 class _Boosting:
     """The loop, and what it has found."""
 
@@ -90,7 +85,7 @@ class _Boosting:
         weight = data.weight
         self.weight = None if (weight == 1.0).all() else weight
         self.grow = grower(model, self.values, data.table.n_codes, self.weight)
-        self.rounds: list[Round] = []
+        self.rounds: list[list[NewtonTree]] = []  # the trees of each, one for each output
         self.losses: list[float] = []
 
     def run(self, held: Training | None) -> str:
@@ -129,7 +124,7 @@ class _Boosting:
             self.margin[:, c] += answers
 
         run_blocks(work, len(gh), self.model.n_jobs)
-        self.rounds.append(Round(trees))
+        self.rounds.append(trees)
         return trees
 
     def _rows(self, t: int) -> NDArray[np.bool_]:
@@ -159,15 +154,16 @@ def _values(model: Any, table: Table) -> NDArray[Any]:
     return column_values(table, np.float64 if local else None)
 
 
-def vote_of(boosted: _Boosting, data: Training, readout: Readout) -> Vote:
-    """Return the vote of the base score and all trees, each of weight 1."""
-    p, k = len(boosted.values), len(boosted.base)
-    base = ConstantVoters(p, boosted.base.astype(np.float64)[None], "the base score")
-    trees = [(c, tree) for r in boosted.rounds for c, tree in enumerate(r.trees)]
+def vote_of(
+    p: int, score: NDArray[Any], rounds: Sequence[Sequence[Any]], target: Any, readout: Readout
+) -> Vote:
+    """Return the vote of the base score and all trees, each of weight 1, on p columns."""
+    base = ConstantVoters(p, score.astype(np.float64)[None], "the base score")
+    trees = [(c, tree) for one in rounds for c, tree in enumerate(one)]
     voters = join(
         [
             (np.array([0], np.intp), base),
-            (np.arange(1, len(trees) + 1, dtype=np.intp), tree_voters(trees, p, k)),
+            (np.arange(1, len(trees) + 1, dtype=np.intp), tree_voters(trees, p, len(score))),
         ]
     )
-    return Vote(voters, Constant(p, np.ones(len(trees) + 1)), readout, data.target)
+    return Vote(voters, Constant(p, np.ones(len(trees) + 1)), readout, target)

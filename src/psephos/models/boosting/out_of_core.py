@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -253,13 +252,7 @@ def _fit(
         holder, learnt.objective, n_rows, bins, learnt.base, limits,
         n_estimators=model.n_estimators, learning_rate=model.learning_rate,
     )  # fmt: skip
-    boosted: Any = SimpleNamespace(
-        values=range(n_features),
-        base=learnt.base,
-        rounds=[SimpleNamespace(trees=trees) for trees in rounds],
-    )
     readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
-    data: Any = SimpleNamespace(target=learnt.target)
     model.n_features_in_ = n_features
     vars(model).pop("feature_names_in_", None)
     if names is not None:
@@ -269,5 +262,6 @@ def _fit(
         "validation_losses_": np.empty(0),
         "stopped_": "all rounds",
     }
-    model._set_fitted(vote_of(boosted, data, readout), schema, extras)
+    vote = vote_of(n_features, learnt.base, rounds, learnt.target, readout)
+    model._set_fitted(vote, schema, extras)
     return model

@@ -15,7 +15,7 @@ from psephos.models.columns.choice import Selection, prices_on, read_prices
 from psephos.models.columns.fitting import fit_budget
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.committees.naming import (
-    Member,
+    MEMBER,
     default_classifiers,
     default_regressors,
 )
@@ -77,8 +77,8 @@ class _Budget:
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "n_columns": Interval(0, open_low=True),
-        "selector": OneOf((Options(tuple(SELECTORS)), Member())),
-        "estimator": Member(),
+        "selector": OneOf((Options(tuple(SELECTORS)), MEMBER)),
+        "estimator": MEMBER,
         "prices": Anything(),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(

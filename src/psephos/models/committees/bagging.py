@@ -14,7 +14,7 @@ from psephos.contender import Contender
 from psephos.models.committees.bag_memory import BagMemory
 from psephos.models.committees.bagging_fit import Bag, fit_bag
 from psephos.models.committees.fitting import Data
-from psephos.models.committees.naming import Member
+from psephos.models.committees.naming import MEMBER
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint, Interval, OneOf
@@ -67,7 +67,7 @@ class _Bagging(Bag):
         _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "estimator": Member(),
+        "estimator": MEMBER,
         "n_estimators": Interval(1, whole=True),
         "max_samples": _PART,
         "max_features": _PART,

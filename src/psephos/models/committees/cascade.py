@@ -15,7 +15,7 @@ from psephos.models.committees.fitting import Data
 from psephos.models.committees.levels import Levels, fold_plan, side_by_side
 from psephos.models.committees.members import mean_vote, one_voter
 from psephos.models.committees.meta import chances_of, log_loss
-from psephos.models.committees.naming import SMALL, Cv, Named, checked
+from psephos.models.committees.naming import CV, SMALL, Named, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import ConfidenceGate, Readout, Vote
@@ -108,7 +108,7 @@ class CascadeClassifier(Named, VoteClassifier):
         "max_levels": Interval(1, whole=True),
         "threshold": OneOf((Interval(0, 1),), none=True),
         "tol": Interval(0),
-        "cv": Cv(),
+        "cv": CV,
     }
     _: KW_ONLY
     max_levels: int = 2

@@ -12,7 +12,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
-from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Named
+from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, Named
 from psephos.models.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -64,7 +64,7 @@ class _Selection(Named):
         "n_init": Interval(0, whole=True),
         "n_bags": Interval(1, whole=True),
         "bag_fraction": Interval(0, 1, open_low=True),
-        "cv": Cv(),
+        "cv": CV,
     }
 
     _: KW_ONLY

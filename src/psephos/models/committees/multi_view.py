@@ -13,8 +13,8 @@ from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.multi_view_fit import fit_views
-from psephos.models.committees.naming import Cv, Member, reads_categories
-from psephos.models.committees.views import Views, columns_of_views, views_on
+from psephos.models.committees.naming import CV, MEMBER, reads_categories
+from psephos.models.committees.views import VIEWS, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
 from psephos.params import Anything, Constraint, Options, kept
 from psephos.vote import Vote
@@ -106,11 +106,11 @@ class MultiViewClassifier(VoteClassifier):
         },
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "views": Views(),
-        "estimator": Member(),
+        "views": VIEWS,
+        "estimator": MEMBER,
         "fusion": Options(("late", "early", "stacked")),
         "weights": Anything(),
-        "cv": Cv(),
+        "cv": CV,
     }
     absent: ClassVar[str] = "vote"
 
@@ -164,7 +164,7 @@ class MultiViewClassifier(VoteClassifier):
         return {"views": views, "weights": [w for view, w in given if view[0] in left]}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
-        if self.views is None or not Views().allows(self.views):
+        if self.views is None or not VIEWS.allows(self.views):
             return {}
         found = columns_of_views(self.views, schema)
         placed = zip(self.views, found, strict=True)

@@ -1,7 +1,6 @@
 """Members by name: the parameter, its defaults and its checks."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,64 +15,54 @@ from psephos.base import VoteEstimator
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree import CARTClassifier, CARTRegressor
-from psephos.params import Constraint, Interval
+from psephos.params import Accepts, Constraint, Interval
 
 __all__ = [
-    "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
+    "CV", "ESTIMATORS", "MEMBER", "SMALL", "SMALL_NUMBERS", "Named", "check_kind", "checked",
     "default_classifiers", "default_regressors", "is_member", "reads_categories",
     "weights_of", "within_range",
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Estimators:
-    """None (the default members), or a list of pairs of a name and an estimator, or 'drop'."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value names estimators."""
-        if value is None:
-            return True
-        if not isinstance(value, list | tuple) or not value:
-            return False
-        pairs = [one for one in value if isinstance(one, tuple | list) and len(one) == 2]
-        return len(pairs) == len(value) and all(_names(*pair) for pair in pairs)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "None or a list of pairs (name, estimator), each an instance and not its class"
+def is_member(estimator: Any) -> bool:
+    """Return whether it is an estimator, and not its class."""
+    return not isinstance(estimator, type) and hasattr(estimator, "fit")
 
 
-@dataclass(frozen=True)
-class Member:
-    """None (the default), or an estimator."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can be fitted."""
-        return value is None or is_member(value)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "None or an estimator, an instance and not its class"
+def _are_pairs(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    pairs = [one for one in value if isinstance(one, tuple | list) and len(one) == 2]
+    return len(pairs) == len(value) and all(_names(*pair) for pair in pairs)
 
 
-@dataclass(frozen=True)
-class Cv:
-    """A number of folds, a splitter of scikit-learn, or pairs of row positions."""
+def _names(name: Any, estimator: Any) -> bool:
+    dropped = isinstance(estimator, str) and estimator == "drop"
+    return isinstance(name, str) and (dropped or is_member(estimator))
 
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can divide rows."""
-        if isinstance(value, list | tuple):
-            return bool(value) and all(len(pair) == 2 for pair in value)
-        return Interval(2, whole=True).allows(value) or (
-            hasattr(value, "split") and not isinstance(value, str)
-        )
 
-    def words(self) -> str:
-        """Return what is allowed."""
-        return (
-            "a number of folds of at least 2, a scikit-learn splitter, or a list of (training rows,"
-            " test rows)"
-        )
+def _divides(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(len(pair) == 2 for pair in value)
+    splitter = hasattr(value, "split") and not isinstance(value, str)
+    return splitter or Interval(2, whole=True).allows(value)
+
+
+#: None (the default members), or a list of pairs of a name and an estimator, or 'drop'.
+ESTIMATORS = Accepts(
+    _are_pairs, "None or a list of pairs (name, estimator), each an instance and not its class"
+)
+MEMBER = Accepts(
+    lambda value: value is None or is_member(value),
+    "None or an estimator, an instance and not its class",
+)
+CV = Accepts(
+    _divides,
+    "a number of folds of at least 2, a scikit-learn splitter, or a list of (training rows,"
+    " test rows)",
+)
 
 
 def check_kind(model: Any, estimator: Any, what: str) -> None:
@@ -83,16 +72,6 @@ def check_kind(model: Any, estimator: Any, what: str) -> None:
         kind = "classifier" if of_classes else "regressor"
         name = type(estimator).__name__
         raise PsephosError(f"{type(model).__name__}: {what} ({name}) is no {kind}.")
-
-
-def _names(name: Any, estimator: Any) -> bool:
-    dropped = isinstance(estimator, str) and estimator == "drop"
-    return isinstance(name, str) and (dropped or is_member(estimator))
-
-
-def is_member(estimator: Any) -> bool:
-    """Return whether it is an estimator, and not its class."""
-    return not isinstance(estimator, type) and hasattr(estimator, "fit")
 
 
 @parameters
@@ -111,7 +90,7 @@ class Named:
         Draws the folds, and seeds the members whose own `random_state` is None.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"estimators": Estimators()}
+    constraints: ClassVar[Mapping[str, Constraint]] = {"estimators": ESTIMATORS}
 
     estimators: Any = None
     _: KW_ONLY
@@ -131,7 +110,7 @@ class Named:
     def _pairs(self) -> list[tuple[str, Any]]:
         """Return the members that the parameter names, none while it is no list of such."""
         given = self.estimators
-        return list(given) if given is not None and Estimators().allows(given) else []
+        return list(given) if given is not None and ESTIMATORS.allows(given) else []
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters; a member by its name, and its parameters as ``name__parameter``."""

@@ -12,9 +12,9 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import (
+    CV,
     SMALL,
     SMALL_NUMBERS,
-    Cv,
     Named,
     default_classifiers,
     default_regressors,
@@ -62,7 +62,7 @@ class _Stacking(Named):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "levels": Anything(),
         "final_estimator": Anything(),
-        "cv": OneOf((Cv(), Options(("oob",)))),
+        "cv": OneOf((CV, Options(("oob",)))),
     }
 
     _: KW_ONLY

@@ -17,7 +17,7 @@ from psephos.models.committees.meta import (
     pool_weights,
     square_weights,
 )
-from psephos.models.committees.naming import Estimators, check_kind, checked, is_member
+from psephos.models.committees.naming import ESTIMATORS, check_kind, checked, is_member
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 __all__ = ["member_scores", "stack"]
@@ -55,7 +55,7 @@ def _levels(model: Any) -> list[list[tuple[str, Any]]]:
     listed = model.levels is None or isinstance(model.levels, list | tuple)
     given: list[Any] = [model._members(), *((model.levels or ()) if listed else ())]
     for members in given:
-        if not listed or not Estimators().allows(members) or members is None:
+        if not listed or not ESTIMATORS.allows(members) or members is None:
             raise PsephosError(
                 f"{type(model).__name__}: levels must be a list of lists of pairs (name, "
                 "estimator), one list a level."

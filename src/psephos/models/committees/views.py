@@ -1,7 +1,6 @@
 """Views of a table: groups of columns that are measured together, by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,30 +8,25 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Schema
+from psephos.params import Accepts
 
-__all__ = ["Views", "columns_of_views", "views_on"]
+__all__ = ["VIEWS", "columns_of_views", "views_on"]
 
 _Columns = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Views:
-    """None, or a list of (name, columns) or (name, estimator, columns)."""
+def _are_views(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return all(
+        isinstance(one, tuple | list) and len(one) in (2, 3) and isinstance(one[0], str)
+        for one in value
+    )
 
-    def allows(self, value: Any) -> bool:
-        """Return whether the value names views."""
-        if value is None:
-            return True
-        if not isinstance(value, list | tuple) or not value:
-            return False
-        return all(
-            isinstance(one, tuple | list) and len(one) in (2, 3) and isinstance(one[0], str)
-            for one in value
-        )
 
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "None or a list of (name, columns) or (name, estimator, columns)"
+VIEWS = Accepts(_are_views, "None or a list of (name, columns) or (name, estimator, columns)")
 
 
 def columns_of_views(

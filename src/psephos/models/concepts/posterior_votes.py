@@ -1,7 +1,6 @@
 """What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._row_names import row_word
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
-from psephos.models.committees.naming import Estimators
+from psephos.models.committees.naming import ESTIMATORS
 from psephos.models.concepts.elimination import eliminated, space_of, started
 from psephos.models.concepts.facts import HypothesisFacts, facts_of, facts_of_members
 from psephos.models.concepts.fitted_members import posterior_of, prior_of_members, voters_of_fitted
@@ -23,7 +22,7 @@ from psephos.models.concepts.votes import (
     concept_votes,
     consistent,
 )
-from psephos.params import Constraint, Interval, Options
+from psephos.params import Accepts, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
 __all__ = ["PosteriorVotes"]
@@ -32,17 +31,9 @@ _Floats = NDArray[np.float64]
 _SEED = 99  # task of what a posterior is drawn by
 
 
-@dataclass(frozen=True)
-class _Prior:
-    """'uniform', 'short', or a number for each estimator."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether it can be a prior; numbers are checked beside the estimators."""
-        return value in ("uniform", "short") if isinstance(value, str) else np.ndim(value) == 1
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "'uniform', 'short', or one number for each estimator"
+def _is_prior(value: Any) -> bool:
+    """Return whether it can be a prior; numbers are checked beside the estimators."""
+    return value in ("uniform", "short") if isinstance(value, str) else np.ndim(value) == 1
 
 
 @parameters
@@ -91,8 +82,8 @@ class PosteriorVotes:
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "estimators": Estimators(),
-        "prior": _Prior(),
+        "estimators": ESTIMATORS,
+        "prior": Accepts(_is_prior, "'uniform', 'short', or one number for each estimator"),
         "noise": Interval(0, 0.5, open_high=True),
         "likelihood": Options(("answer", "probability")),
         "n_bins": Interval(2, 100, whole=True),

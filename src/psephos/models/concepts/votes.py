@@ -16,16 +16,7 @@ from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.nested import NestedVoters
 
-__all__ = [
-    "Limits",
-    "Weighed",
-    "concept_votes",
-    "consistent",
-    "in_order",
-    "log_priors",
-    "sampled",
-    "says",
-]
+__all__ = ["Limits", "Weighed", "concept_votes", "consistent", "in_order", "log_priors"]
 
 _Floats = NDArray[np.float64]
 _FEWEST = 100  # draws from a space that can be neither listed nor counted

@@ -21,7 +21,7 @@ from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
-__all__ = ["Grown", "fit_forest", "tree_voters"]
+__all__ = ["Grown", "fit_forest"]
 
 _Floats = NDArray[np.float64]
 _NODES = 1 << 16  # of a block

@@ -1,7 +1,6 @@
 """Ridge regression on normal scores of ranks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from psephos.models.design import Design
 from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
 from psephos.models.linear.scoring import score_knots
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.params import Constraint, Interval
+from psephos.params import Constraint, Interval, OneOf, Several
 from psephos.vote import (
     CodedVoters,
     Constant,
@@ -32,23 +31,7 @@ from psephos.vote import (
 __all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]
 
 _Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Alphas:
-    """None (the default penalties), a positive number, or a list of such."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value names penalties."""
-        one = Interval(0, open_low=True)
-        if value is None or one.allows(value):
-            return True
-        several = isinstance(value, list | tuple | np.ndarray) and len(value) > 0
-        return several and all(one.allows(v) for v in value)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "None, a number above 0, or a list of such"
+_POSITIVE = Interval(0, open_low=True)
 
 
 @parameters
@@ -81,7 +64,7 @@ class _RankRidge:
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "alphas": _Alphas(),
+        "alphas": OneOf((_POSITIVE, Several(_POSITIVE)), none=True),
         "n_folds": Interval(2, whole=True),
         "n_quantiles": Interval(2, whole=True),
     }

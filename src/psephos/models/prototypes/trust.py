@@ -17,7 +17,7 @@ from psephos.models.prototypes.rows import Rows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
-__all__ = ["FACTORS", "Fitted", "Guarded", "share_words", "trusted_share"]
+__all__ = ["Guarded"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]

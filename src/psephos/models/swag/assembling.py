@@ -15,10 +15,7 @@ from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.voters.stumps import prior_voter
 
-__all__ = [
-    "CHOSEN", "PRIOR", "RESERVE", "disagreeing_models", "make_library", "make_vote",
-    "usable_models",
-]  # fmt: skip
+__all__ = ["disagreeing_models", "make_library", "make_vote", "usable_models"]
 
 _Floats = NDArray[np.float64]
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters

@@ -21,7 +21,7 @@ from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.store import ChunkMemory
 
-__all__ = ["Clock", "Report", "Standing", "StepCost", "Workers", "estimate_cost", "progress_bar"]
+__all__ = ["Clock", "Report", "StepCost", "Workers", "estimate_cost", "progress_bar"]
 
 
 @dataclass(frozen=True)

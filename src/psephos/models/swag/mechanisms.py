@@ -12,8 +12,9 @@ from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import Learner
+from psephos.params import Accepts, is_estimator
 
-__all__ = ["CLASSIFIERS", "REGRESSORS", "Mechanism", "make_mechanism"]
+__all__ = ["CLASSIFIERS", "REGRESSORS", "make_mechanism", "mechanism"]
 
 CLASSIFIERS: dict[str, Learner] = {
     "logistic": LogisticLearner(),
@@ -37,25 +38,18 @@ REGRESSORS: dict[str, Learner] = {
 }
 
 
-class Mechanism:
-    """What `learner` may be: a name of `names`, a batched learner, or a scikit-learn estimator."""
+def mechanism(names: Mapping[str, Learner]) -> Accepts:
+    """Return what `learner` may be: one of the names, a batched learner, or an estimator."""
 
-    def __init__(self, names: Mapping[str, Learner]) -> None:
-        self.names = names
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can serve as a learner."""
+    def learns(value: Any) -> bool:
         if isinstance(value, str):
-            return value in self.names
-        if isinstance(value, type):  # the class, where an instance is meant
-            return False
-        own = hasattr(value, "bind")
-        return own or all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
+            return value in names
+        return is_estimator(value) or (hasattr(value, "bind") and not isinstance(value, type))
 
-    def words(self) -> str:
-        """Return what may be a learner."""
-        names = ", ".join(map(repr, self.names))
-        return f"one of {names}, or a scikit-learn estimator (an instance, not its class)"
+    words = ", ".join(map(repr, names))
+    return Accepts(
+        learns, f"one of {words}, or a scikit-learn estimator (an instance, not its class)"
+    )
 
 
 def make_mechanism(value: Any, names: Mapping[str, Learner]) -> Learner:

@@ -17,7 +17,7 @@ from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.swag.steps import Step, make_step
 from psephos.models.swag.store import Store
 
-__all__ = ["Found", "all_subsets", "extensions", "in_order", "random_pairs", "search"]
+__all__ = ["all_subsets", "extensions", "in_order", "random_pairs", "search"]
 
 _MOST = 10**8  # subsets in one step that are held in memory
 

@@ -4,51 +4,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, LogUniform
 from psephos.contender import Contender, Params, Shape
-from psephos.params import Anything, Constraint, Flag, Folder, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import (
+    Accepts,
+    Anything,
+    Constraint,
+    Flag,
+    Folder,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+    Several,
+)
 
 __all__ = ["CONTENDER", "REGRESSOR", "SHARED", "Sampling", "SearchSettings"]
 
 Sampling = Literal["parent", "uniform"]
 
 
-class _Endless:
-    """Infinity."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value is infinity."""
-        return isinstance(value, Real) and float(value) == np.inf
-
-    def words(self) -> str:
-        """Return its name."""
-        return "inf"
-
-
-class _Shares:
-    """A share, or one for each step."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value is a share or a sequence of some."""
-        share = Interval(0, 1, open_low=True)
-        if isinstance(value, Real):
-            return share.allows(value)
-        several = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-        return several and len(value) > 0 and all(map(share.allows, value))
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "a number above 0 and at most 1, a sequence of such numbers"
-
+_SHARE = Interval(0, 1, open_low=True)
+_SHARES = Accepts(
+    OneOf((_SHARE, Several(_SHARE))).allows,
+    "a number above 0 and at most 1, a sequence of such numbers",
+)
+_ENDLESS = Accepts(lambda value: isinstance(value, Real) and value == np.inf, "inf")
 
 SHARED: Mapping[str, Constraint] = {
     "p_max": OneOf((Interval(1, whole=True), Options(("epv", "curve", "embedded")))),
-    "m": OneOf((Interval(1, whole=True), _Endless()), none=True),
-    "alpha": OneOf((_Shares(),), none=True),
+    "m": OneOf((Interval(1, whole=True), _ENDLESS), none=True),
+    "alpha": OneOf((_SHARES,), none=True),
     "delta": Interval(0, 1, open_low=True),
     "n_folds": Interval(2, whole=True),
     "n_repeats": Interval(1, whole=True),

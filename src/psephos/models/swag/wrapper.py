@@ -14,7 +14,7 @@ from psephos.models.swag.assembling import disagreeing_models, usable_models
 from psephos.models.swag.backends import StepCost
 from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
-from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
+from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
@@ -180,7 +180,7 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     )
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "learner": Mechanism(CLASSIFIERS),
+        "learner": mechanism(CLASSIFIERS),
         "vote": Options(("majority", "mean", "performance", "best")),
         "class_weight": ClassWeight(),
         **SHARED,
@@ -275,7 +275,7 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     )
     contender: ClassVar[Contender] = REGRESSOR
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "learner": Mechanism(REGRESSORS),
+        "learner": mechanism(REGRESSORS),
         "vote": Options(("mean", "performance", "best")),
         **SHARED,
     }

@@ -15,7 +15,7 @@ from psephos.base import Anatomy, Labels
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of, told_vote
-from psephos.models.weak.one_sided import DensityRatio, sigma_range
+from psephos.models.weak.one_sided import DENSITY_RATIO, sigma_range
 from psephos.models.weak.rows import Rows, read_rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
@@ -114,7 +114,7 @@ class LIoISClassifier(WeakLearner):
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "density_ratio": DensityRatio(),
+        "density_ratio": DENSITY_RATIO,
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
         "risk": Options(("unbiased", "non-negative")),
         "n_folds": Interval(2, whole=True),

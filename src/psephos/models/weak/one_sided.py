@@ -1,7 +1,6 @@
 """Learning from labels of which the negative ones may be wrong."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,29 +14,17 @@ from psephos.models.weak.fitting import fitted_by, ordinary, prior_of, told_vote
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
-from psephos.params import Constraint
+from psephos.params import Accepts, Constraint, is_estimator
 from psephos.supervision import one_sided_risk
 from psephos.vote import Vote
 
-__all__ = ["DensityRatio", "OneSidedNoiseClassifier"]
+__all__ = ["DENSITY_RATIO", "OneSidedNoiseClassifier"]
 
 _Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class DensityRatio:
-    """'ulsif', 'kliep', or an estimator of density ratios."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value estimates ratios."""
-        if isinstance(value, str):
-            return value in ("ulsif", "kliep")
-        made = all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
-        return made and not isinstance(value, type)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "'ulsif', 'kliep' or such an estimator of psephos.supervision, an instance"
+DENSITY_RATIO = Accepts(
+    lambda value: value in ("ulsif", "kliep") if isinstance(value, str) else is_estimator(value),
+    "'ulsif', 'kliep' or such an estimator of psephos.supervision, an instance",
+)
 
 
 @parameters
@@ -110,7 +97,7 @@ class OneSidedNoiseClassifier(WeakLearner):
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"density_ratio": DensityRatio()}
+    constraints: ClassVar[Mapping[str, Constraint]] = {"density_ratio": DENSITY_RATIO}
     extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "weights_", "objective_", "n_iter_")
 
     _: KW_ONLY

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -54,10 +55,7 @@ def _labels(rows: Block, numbers: bool) -> Labels:
 
 
 def _joined_labels(parts: Sequence[Labels]) -> Labels:
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole.join(part)
-    return whole
+    return reduce(Labels.join, parts)
 
 
 def _summaries(rows: Block, eps: float) -> list[QuantileSummary]:
@@ -103,13 +101,6 @@ def _histograms(
 ) -> NDArray[np.int64]:
     out = np.zeros((level.n_slots, len(coded.codes), 256), dtype=np.int64)
     add_histograms(coded.codes, node, level, pairs_of(gh[output], coded.weight), scales, out, None)
-    return out
-
-
-def _joined_histograms(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    out = parts[0].copy()
-    for part in parts[1:]:
-        out += part
     return out
 
 
@@ -197,7 +188,7 @@ class DaskHolder:
         self._node = self._each(_nodes, self._coded, self._node, level)
         held = self._coded, self._gradient, self._node
         found = self._each(_histograms, *held, output, scales, level)
-        return self._join(found, _joined_histograms)
+        return self._join(found, sum)
 
     def leaves(self, output: int, level: Level) -> tuple[_Floats, NDArray[np.int64]]:
         """Move rows a last time; return each node's sums and rows."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["CrossEntropy", "SquaredError", "TreeLoss"]
+__all__ = ["CrossEntropy", "SquaredError"]
 
 
 class TreeLoss(Protocol):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["Answers", "SoftTrees", "backward", "forward", "started"]
+__all__ = ["SoftTrees", "backward", "forward", "started"]
 
 
 class SoftTrees(NamedTuple):

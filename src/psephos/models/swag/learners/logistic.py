@@ -16,7 +16,7 @@ from psephos.models.swag.problem import Problem, Says
 from psephos.params import Interval, check_params
 from psephos.vote import LinearVoters
 
-__all__ = ["FINAL", "POSITIVE", "BoundLogistic", "LogisticLearner", "Rows", "is_separable"]
+__all__ = ["FINAL", "POSITIVE", "BoundLogistic", "LogisticLearner", "Rows"]
 
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.intp]

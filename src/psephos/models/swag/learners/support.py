@@ -21,7 +21,7 @@ from psephos.models.swag.learners.common import (
     refuse_value,
 )
 from psephos.models.swag.problem import BoundLearner, Problem, Says
-from psephos.params import Flag, Interval, OneOf, Options, check_params
+from psephos.params import Flag, Interval, OneOf, Options, Several, check_params
 from psephos.vote import Voters
 
 __all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
@@ -33,6 +33,7 @@ _NUMBERS = 2**22  # scores held at once while C is chosen
 C_GRID = tuple(2.0**k for k in range(-2, 8))
 _POSITIVE = Interval(0, open_low=True)
 _WIDTH = OneOf((Options(("scale",)), _POSITIVE))
+_COSTS = OneOf((_POSITIVE, Several(_POSITIVE)), none=True)
 
 
 @dataclass(frozen=True)
@@ -126,23 +127,9 @@ class RBFSVMLearner(Scaling):
 
     def bind(self, problem: Problem) -> "_Machines":
         """Return the learner on a problem."""
-        check_params(self, {"C": _Costs(), "gamma": _WIDTH, "scale": Flag(), "tol": _POSITIVE})
+        check_params(self, {"C": _COSTS, "gamma": _WIDTH, "scale": Flag(), "tol": _POSITIVE})
         gamma = 0.0 if isinstance(self.gamma, str) else float(self.gamma)
         return _Machines(problem, _costs(self.C), gamma, bool(self.scale), float(self.tol))
-
-
-class _Costs:
-    """None, a number above 0, or a tuple of them."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can serve as C."""
-        if isinstance(value, tuple | list):
-            return len(value) > 0 and all(_POSITIVE.allows(item) for item in value)
-        return value is None or _POSITIVE.allows(value)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "a finite number above 0, a tuple of such numbers, or None (1/4, 1/2, ... 128)"
 
 
 def _costs(C: float | Sequence[float] | None) -> NDArray[np.float64]:
