@@ -1,5 +1,6 @@
 """The same model from any workers, lost ones included."""
 
+import multiprocessing
 import os
 import signal
 
@@ -21,7 +22,21 @@ N, ROWS = 700, 120
 
 
 @pytest.fixture(scope="module")
-def client():
+def imported_once():
+    """Workers are forked, where they can be, from a process that has imported what they need."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        yield
+        return
+    from dask import config
+    from distributed.utils import get_mp_context
+
+    with config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(["distributed", fit_partitions.__module__])
+        yield
+
+
+@pytest.fixture(scope="module")
+def client(imported_once):
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )
