@@ -1,8 +1,8 @@
 """A small comparison in a process of its own, to be killed: python kill_target.py FOLDER [N_JOBS].
 
-Without a folder: a comparison for each line "FOLDER" or "FOLDER<tab>SECONDS" of standard input, each
-in a child of a process that has imported and done nothing else; it tells "CODE SECONDS" of each: how
-the child ended, and after how long. Where seconds are given the child is killed after them.
+Without a folder: a comparison for each line "FOLDER" or "FOLDER<tab>SECONDS" of standard input,
+each in a child of a process that has imported and done nothing else; it tells "CODE SECONDS" of
+each: how the child ended, and after how long. Where seconds are given it is killed after them.
 
 It uses psephos models and baselines on a generated table, so that a kill can hit a fit, a model
 file, the journal or the final files.

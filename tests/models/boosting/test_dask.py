@@ -13,12 +13,18 @@ from psephos.trees.out_of_core.dask import DaskHolder, dask_partitions
 from psephos.trees.out_of_core.rows import ArrayRows
 from psephos.trees.quantiles import QuantileSummary
 
-from .test_out_of_core import make, same_votes, table
+from .test_out_of_core import make as made
+from .test_out_of_core import same_votes, table
 
 distributed = pytest.importorskip("distributed", reason="partitions live in a Dask cluster")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 N, ROWS = 700, 120
+
+
+def make(classes):
+    """A level of a tree is asked of the cluster as any other is: three are enough."""
+    return made(classes, max_depth=3)
 
 
 @pytest.fixture(scope="module")
