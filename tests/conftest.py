@@ -21,6 +21,9 @@ def _kernel_hash() -> str:
 # Tests run side by side, one process a core: threads of BLAS would only wait for each other.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+# So would worker processes of fits that are made "one per core", each of which imports everything;
+# tests that are about workers ask for two.
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 # numba's cache does not see an edit in another file than the kernel's own, so the folder is
 # named by all of them. This must happen before numba is imported.

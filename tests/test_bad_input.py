@@ -1,6 +1,7 @@
 """What is given by mistake, and the sentence that says so."""
 
 from dataclasses import replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -33,8 +34,6 @@ from psephos.vote import Constant, ConstantVoters, Readout, Vote
 X, Y = small_table(2)
 LABELS = (X[:, 0] > 0).astype(int)
 TREE = CARTClassifier(n_folds=0)
-FOREST = RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, LABELS)
-NUMBERS = RandomForestRegressor(5, max_depth=1, random_state=0).fit(X, X[:, 0])
 FEW = ColumnBudgetClassifier(3, selector="univariate", estimator=RankRidgeClassifier(1.0))
 FRAME = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
 DOUBLE = pd.concat([FRAME, FRAME[["c0"]]], axis=1)
@@ -42,6 +41,16 @@ HALF = np.where(LABELS[:, None] == 0, np.nan, X[:, :2])
 SOFT = np.column_stack([1.0 - LABELS, LABELS])
 SOME = LABELS.astype(object)
 SOME[3] = None
+
+
+@cache
+def forest():
+    return RandomForestClassifier(5, max_depth=1, random_state=0).fit(X, LABELS)
+
+
+@cache
+def numbers():
+    return RandomForestRegressor(5, max_depth=1, random_state=0).fit(X, X[:, 0])
 
 
 class Partial(VoteClassifier):
@@ -69,12 +78,12 @@ def views(estimator, **settings):
 
 
 CASES = {
-    "calibrate, a column": (lambda: calibrate(FOREST, X, LABELS[:, None]), "give one label per"),
-    "calibrate, None": (lambda: calibrate(FOREST, X, None), "give one label per row"),
-    "calibrate, few": (lambda: calibrate(FOREST, X, LABELS[:9]), "9 labels for 60 rows"),
-    "shrink, a column": (lambda: shrink(FOREST, 2, X, LABELS[:, None]), "give one label per row"),
-    "shrink, None": (lambda: shrink(FOREST, 2, X, None), "give one label per row"),
-    "shrink, no numbers": (lambda: shrink(NUMBERS, 2, X, None), "give the number of each row"),
+    "calibrate, a column": (lambda: calibrate(forest(), X, LABELS[:, None]), "give one label per"),
+    "calibrate, None": (lambda: calibrate(forest(), X, None), "give one label per row"),
+    "calibrate, few": (lambda: calibrate(forest(), X, LABELS[:9]), "9 labels for 60 rows"),
+    "shrink, a column": (lambda: shrink(forest(), 2, X, LABELS[:, None]), "give one label per row"),
+    "shrink, None": (lambda: shrink(forest(), 2, X, None), "give one label per row"),
+    "shrink, no numbers": (lambda: shrink(numbers(), 2, X, None), "give the number of each row"),
     "twice in a frame": (lambda: TREE.fit(DOUBLE, LABELS), "two columns are named 'c0'"),
     "twice, views": (
         lambda: MultiViewClassifier([("a", ["c0"])], estimator=TREE).fit(FRAME, Y).predict(DOUBLE),
@@ -87,20 +96,20 @@ CASES = {
     "path, a word": (lambda: FEW.path(X, LABELS, "12"), "give budgets"),
     "path, words": (lambda: FEW.path(X, LABELS, (1, "a")), "'n_columns' is 'a'"),
     "majority of numbers": (
-        lambda: replace(NUMBERS.vote_, readout=Readout("majority", "identity")),
+        lambda: replace(numbers().vote_, readout=Readout("majority", "identity")),
         "numbers have no majority",
     ),
     "borda of numbers": (
-        lambda: replace(NUMBERS.vote_, readout=Readout("borda", "identity")), "have no borda"
+        lambda: replace(numbers().vote_, readout=Readout("borda", "identity")), "have no borda"
     ),
-    "score, None": (lambda: FOREST.score(X, None), "score needs y"),
-    "score, numbers": (lambda: NUMBERS.score(X, None), "score needs y"),
-    "score, some": (lambda: FOREST.score(X, SOME), "row 3 of y has no label"),
-    "score, NaN": (lambda: FOREST.score(X, np.where(LABELS, np.nan, 0.0)), "of y has no label"),
-    "margins, None": (lambda: FOREST.margins(X, None), "give one label per row"),
-    "margins, some": (lambda: FOREST.margins(X, SOME), "label None is not one of"),
-    "save, None": (lambda: save(FOREST, None), "path is None"),
-    "save, NUL": (lambda: save(FOREST, "a\0b"), "give the path of the file to write"),
+    "score, None": (lambda: forest().score(X, None), "score needs y"),
+    "score, numbers": (lambda: numbers().score(X, None), "score needs y"),
+    "score, some": (lambda: forest().score(X, SOME), "row 3 of y has no label"),
+    "score, NaN": (lambda: forest().score(X, np.where(LABELS, np.nan, 0.0)), "of y has no label"),
+    "margins, None": (lambda: forest().margins(X, None), "give one label per row"),
+    "margins, some": (lambda: forest().margins(X, SOME), "label None is not one of"),
+    "save, None": (lambda: save(forest(), None), "path is None"),
+    "save, NUL": (lambda: save(forest(), "a\0b"), "give the path of the file to write"),
     "classes twice": (lambda: Partial(["a", "a"]).fit(X, SOFT), "name 'a' twice"),
     "labels twice": (lambda: Partial([0, 1, 1]).fit(X, LABELS), "name 1 twice"),
     "columns twice": (
@@ -139,8 +148,8 @@ def test_a_folder_is_no_model(tmp_path):
 
 def test_answers_are_scored_as_scikit_learn_does():
     weight = np.arange(60) + 1.0
-    right = FOREST.predict(X) == LABELS
-    assert np.isclose(FOREST.score(X, LABELS, weight), np.average(right, weights=weight))
+    right = forest().predict(X) == LABELS
+    assert np.isclose(forest().score(X, LABELS, weight), np.average(right, weights=weight))
     numbers = CARTRegressor(n_folds=0).fit(X, X[:, 0])
     assert numbers.score(X, X[:, 0]) <= 1
 

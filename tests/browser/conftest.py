@@ -41,7 +41,7 @@ def compared(request, tmp_path_factory):
     spec.loader.exec_module(builders)
     from psephos.report import build_report
 
-    folder = builders.hostile_folder(tmp_path_factory.mktemp("compared"), request.param)
+    folder = builders.shared_folder(tmp_path_factory, request.param)
     build_report(folder)
     return folder
 

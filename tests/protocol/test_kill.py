@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,36 +13,40 @@ TARGET = Path(__file__).with_name("kill_target.py")
 SAME = ("results.csv", "predictions.csv", "refits.csv", "comparison.json")
 
 
-def start(folder):
-    process = subprocess.Popen(
-        [sys.executable, str(TARGET), str(folder)], stdout=subprocess.PIPE, env=os.environ.copy()
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    return process
+@pytest.fixture
+def target():
+    """A process that compares in its children; how each is asked for and ends: `kill_target`."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+    with subprocess.Popen([sys.executable, str(TARGET)], env=os.environ.copy(), **pipes) as process:
+        yield process
 
 
-def finish(folder):
-    process = start(folder)
-    process.communicate()
-    assert process.returncode == 0
+def run(target, folder, seconds=""):
+    """Compare into the folder in a process of its own; return how it ended and after how long."""
+    target.stdin.write(f"{folder}\t{seconds}\n")
+    target.stdin.flush()
+    code, lasted = target.stdout.readline().split()
+    return int(code), float(lasted)
+
+
+def content(folder):
     return {name: (folder / name).read_bytes() for name in SAME}
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
-def test_killed_and_resumed(tmp_path, random_seed):
-    expected = finish(tmp_path / "whole")
-    process, started = start(tmp_path / "timed"), time.monotonic()
-    process.communicate()
-    lasts = time.monotonic() - started
+def test_killed_and_resumed(target, tmp_path, random_seed):
+    assert run(target, tmp_path / "whole")[0] == 0
+    code, lasts = run(target, tmp_path / "timed")  # kernels are compiled
+    assert code == 0
     rng = np.random.default_rng(random_seed)
     killed = 0
     for moment in rng.uniform(0.02, 0.5, size=3).tolist():
-        process = start(tmp_path / "killed")
-        time.sleep(moment * lasts)
-        killed += process.poll() is None
-        process.kill()
-        process.communicate()
+        code, _ = run(target, tmp_path / "killed", moment * lasts)
+        assert code in (0, -signal.SIGKILL)
+        killed += code != 0
     assert killed, "every run had ended before it was killed"
-    assert finish(tmp_path / "killed") == expected
+    assert run(target, tmp_path / "killed")[0] == 0
+    assert content(tmp_path / "killed") == content(tmp_path / "whole")
+    assert content(tmp_path / "timed") == content(tmp_path / "whole")

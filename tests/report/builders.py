@@ -2,7 +2,11 @@
 
 import csv
 import json
+import os
+import shutil
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -54,6 +58,18 @@ def hostile_folder(folder, n_classes=2):
     small = Protocol("small", draws=2, inner_folds=2)
     compare(hostile_table(n_classes=n_classes), models=MODELS, protocol=small, out=folder, n_jobs=1)
     return folder
+
+
+def shared_folder(tmp_path_factory, n_classes):
+    """Return a copy of one's own of `hostile_folder`, made once for all folders of tests."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    made = root / f"hostile of {n_classes} classes"
+    if not made.exists():
+        draft = hostile_folder(tmp_path_factory.mktemp("draft") / "study", n_classes)
+        with suppress(OSError):  # another process was sooner
+            draft.rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("compared") / "study"))
 
 
 def written_folder(

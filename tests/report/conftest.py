@@ -19,4 +19,4 @@ def builders():
 @pytest.fixture(scope="session", params=[2, 3], ids=["two classes", "three classes"])
 def compared(request, builders, tmp_path_factory):
     """Folder of a real comparison whose names are all hostile."""
-    return builders.hostile_folder(tmp_path_factory.mktemp("compared"), request.param)
+    return builders.shared_folder(tmp_path_factory, request.param)

@@ -1,5 +1,6 @@
 """The same model from any workers, lost ones included."""
 
+import multiprocessing
 import os
 import signal
 
@@ -12,7 +13,8 @@ from psephos.trees.out_of_core.dask import DaskHolder, dask_partitions
 from psephos.trees.out_of_core.rows import ArrayRows
 from psephos.trees.quantiles import QuantileSummary
 
-from .test_out_of_core import make, same_votes, table
+from .test_out_of_core import make as made
+from .test_out_of_core import same_votes, table
 
 distributed = pytest.importorskip("distributed", reason="partitions live in a Dask cluster")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -20,8 +22,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationW
 N, ROWS = 700, 120
 
 
+def make(classes):
+    """A level of a tree is asked of the cluster as any other is: three are enough."""
+    return made(classes, max_depth=3)
+
+
 @pytest.fixture(scope="module")
-def client():
+def imported_once():
+    """Workers are forked, where they can be, from a process that has imported what they need."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        yield
+        return
+    from dask import config
+    from distributed.utils import get_mp_context
+
+    with config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(["distributed", fit_partitions.__module__])
+        yield
+
+
+@pytest.fixture(scope="module")
+def client(imported_once):
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )

@@ -59,7 +59,7 @@ def test_same_bytes_for_any_workers(learner):
     assert content(run(judge, n_jobs=2)) == alone  # processes; threads, for the batched one
     with joblib.parallel_config("threading", n_jobs=2):
         assert content(run(judge)) == alone
-    with joblib.parallel_config("loky", n_jobs=-1):
+    with joblib.parallel_config("loky", n_jobs=2):
         assert content(run(judge)) == alone
 
 
