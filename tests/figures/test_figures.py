@@ -308,3 +308,17 @@ def test_what_is_no_probability_or_no_threshold_is_refused():
     ):
         with pytest.raises(PsephosError):
             call()
+
+
+def test_who_is_called_does_not_depend_on_rounding():
+    sums = np.array([0.1 + 0.2, 0.3, 0.3 - 4e-17, 0.299999, 1.0, 0.0])
+    assert figures.called(sums, 0.3).tolist() == [True, True, True, False, True, False]
+    np.testing.assert_array_equal(figures.called(sums, 0.1 + 0.2), figures.called(sums, 0.3))
+    units = figures.in_millionths(sums)
+    assert units.tolist() == [300_000, 300_000, 300_000, 299_999, 1_000_000, 0]
+    assert figures.called([0, 1], 0.5).tolist() == [False, True]
+    truth = np.array([1, 1, 0, 1, 0, 0], dtype=bool)
+    worth = figures.net_benefit(truth, sums, [0.1 + 0.2])[0].model.value
+    assert worth == figures.net_benefit(truth, sums, [0.3])[0].model.value
+    with pytest.raises(PsephosError, match=r"threshold is 1\.5"):
+        figures.called(sums, 1.5)
