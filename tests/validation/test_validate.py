@@ -199,7 +199,7 @@ def test_the_training_rows_are_not_shifted_and_a_moved_cohort_is(model):
     assert (columns["difference"] > 2).all()
     assert moved.familiarity["beyond_all"] > 40
     assert same.familiarity["same"] == 80
-    assert "at distance 0 of a training case" in str(same)
+    assert "80 cases with the values of a training case in all 5 columns" in str(same)
 
 
 @pytest.mark.parametrize("seed", range(6))

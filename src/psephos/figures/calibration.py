@@ -14,12 +14,12 @@ from psephos.figures.estimate import (
     codes_of_groups,
     mean,
     places,
-    quantile,
     refuse_improbable,
     share,
     truths,
     undefined,
 )
+from psephos.figures.groups import half_width, of_groups, quantile
 
 __all__ = [
     "CalibrationBin",
@@ -78,8 +78,9 @@ def calibration_line(
 
     logit P(truth) = a + b logit(p) by maximum likelihood. The variance of the calibration in the
     large is the sandwich, for its slope of 1 need not be the right one; with groups all variances
-    are sandwiches of their summed scores. Where p separates the classes there is no such line, and
-    what is returned says so.
+    are sandwiches of their summed scores, with t of G - 1 degrees of freedom, and under ten groups
+    no interval is narrower than that by cases. Where p separates the classes there is no such line,
+    and what is returned says so.
 
     Parameters
     ----------
@@ -103,17 +104,15 @@ def calibration_line(
         none = undefined(n, "there are cases of one class only")
         return CalibrationLine(none, none, none, clipped)
     odds = _special.logit(np.clip(p, _LEAST, 1 - _LEAST))
-    codes, z = codes_of_groups(groups, n), quantile(level)
-    one = np.ones((n, 1))
-    alone = np.arange(n) if codes is None else codes
-    (large,) = _estimates(y, one, odds, alone, z)
+    codes, one = codes_of_groups(groups, n), np.ones((n, 1))
+    (large,) = _estimates(y, one, odds, codes, level, robust=True)
     if np.ptp(odds) <= 1e-9:
         none = undefined(n, "all probabilities are alike")
         return CalibrationLine(large, none, none, clipped)
     if _separates(y, odds):
         none = undefined(n, "the probabilities separate the classes: the slope has no bound")
         return CalibrationLine(large, none, none, clipped)
-    intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, z)
+    intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)
 
 
@@ -123,9 +122,40 @@ def _separates(y: _Floats, odds: _Floats) -> bool:
 
 
 def _estimates(
-    y: _Floats, design: _Floats, offset: _Floats, codes: NDArray[np.intp] | None, z: float
+    y: _Floats,
+    design: _Floats,
+    offset: _Floats,
+    codes: NDArray[np.intp] | None,
+    level: float,
+    robust: bool = False,
 ) -> list[Estimate]:
-    """Return coefficients of a logistic regression by Newton's method, halving bad steps."""
+    """Return coefficients of a logistic regression; `robust`: by cases they are sandwiches, too."""
+    at, n = _likeliest(y, design, offset), len(y)
+    chance = _special.expit(design @ at + offset)
+    spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
+    parts = design * (y - chance)[:, None]
+    words = "Wald, sandwich" if robust else "Wald"
+    errors = _errors(spread @ _summed(parts, np.arange(n)) @ spread if robust else spread)
+    halves = [(quantile(level) * one, words) for one in errors]
+    if codes is not None:
+        m = int(codes.max()) + 1
+        if m < 2:
+            return [Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
+        grouped = _errors(spread @ _summed(parts, codes) @ spread)
+        found = [half_width(g, c, m, level) for g, c in zip(grouped, errors, strict=True)]
+        heads = (words, "t, sandwich")
+        halves = [(half, of_groups(heads[not cases], m, cases)) for half, cases in found]
+    if np.abs(at).max() > _STEEP:
+        halves = [(math.nan, words) for _, words in halves]
+    pairs = zip(at.tolist(), halves, strict=True)
+    return [Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
+
+
+_ONE_GROUP = "one group alone has no interval"
+
+
+def _likeliest(y: _Floats, design: _Floats, offset: _Floats) -> _Floats:
+    """Return the coefficients by Newton's method, halving bad steps."""
     at = np.zeros(design.shape[1])
 
     def loss(b: _Floats) -> float:
@@ -143,20 +173,19 @@ def _estimates(
         at = at + step
         if np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(at).max())):
             break
-    chance = _special.expit(design @ at + offset)
-    spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
-    words = "Wald"
-    if codes is not None:
-        m = int(codes.max()) + 1
-        parts = design * (y - chance)[:, None]
-        sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
-        spread = m / (m - 1) * spread @ (sums @ sums.T) @ spread if m > 1 else spread * math.nan
-        words = "Wald, sandwich" if m == len(y) else f"Wald, sandwich of {m} groups"
-    half = z * np.sqrt(np.diag(spread))
-    if np.abs(at).max() > _STEEP:
-        half = half * math.nan
-    pairs = zip(at.tolist(), half.tolist(), strict=True)
-    return [Estimate(b, b - h, b + h, len(y), words) for b, h in pairs]
+    return at
+
+
+def _summed(parts: _Floats, codes: NDArray[np.intp]) -> _Floats:
+    """Return the covariance of scores summed over groups, of which there are at least two."""
+    sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
+    m = sums.shape[1]
+    return m / (m - 1) * (sums @ sums.T)
+
+
+def _errors(covariance: _Floats) -> list[float]:
+    """Return standard errors; of a variance that rounding leaves below 0, NaN: it is unknown."""
+    return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
 def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:

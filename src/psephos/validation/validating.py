@@ -14,6 +14,7 @@ from psephos.figures.estimate import codes_of_groups
 from psephos.params import Interval
 from psephos.recalibrating import cross_fitted
 from psephos.validation.cohort import Cohort, Labels, cohort_of, reading_model
+from psephos.validation.familiarity import familiarity
 from psephos.validation.measuring import (
     Answered,
     bins_of,
@@ -23,7 +24,7 @@ from psephos.validation.measuring import (
     worth_of,
 )
 from psephos.validation.result import Validation
-from psephos.validation.shift import familiarity, shift
+from psephos.validation.shift import shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
 from psephos.vote.names import plural
 
@@ -101,7 +102,7 @@ def validate(
     accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
     Whether cases of the cohort were fitted on cannot be known, unless the model keeps its training
-    cases: then those at distance 0 are counted.
+    cases: then those of the same values are counted.
 
     Examples
     --------
