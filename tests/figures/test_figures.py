@@ -389,3 +389,25 @@ def test_parts_of_balanced_accuracy_tell_their_own_groups():
     one = figures.confusion(truth, truth ^ (rng.random(90) < 0.3), groups).balanced_accuracy
     assert "of 12 groups" in one.method
     assert "of 20 groups" in one.method
+
+
+def test_scores_that_differ_by_rounding_tie_in_every_figure():
+    truth, up, plain = np.array([0, 1, 0, 1, 1, 0]), 0.1 + 0.2, 0.3
+    scores = np.array([up, plain, 0.1, up, up, plain])
+    assert figures.area(truth, scores).value == figures.area(truth, scores.round(6)).value
+    assert figures.area([0, 1, 0, 1, 1, 0], [up, plain, plain, up, up, plain]).value == 0.5
+    both = np.column_stack([1 - scores, scores])
+    assert figures.hand_till(truth, both) == figures.hand_till(truth, both.round(6))
+    gap = figures.area_difference(truth, scores, scores.round(6))
+    assert gap.value == 0
+    table = figures.calibration_table(truth, scores, n_bins=3)
+    assert [one.seen.n for one in table] == [1, 5]
+
+
+def test_a_tie_about_the_end_of_a_bin_goes_where_its_middle_belongs():
+    p = np.array([0.1, 0.2, 0.2, 0.2, 0.2, 0.9])  # the middle of the tie is exactly half
+    truth = [0, 0, 1, 0, 1, 1]
+    table = figures.calibration_table(truth, p, n_bins=2)
+    assert [one.seen.n for one in table] == [5, 1]
+    table = figures.calibration_table(truth, np.arange(6) / 10, n_bins=2)
+    assert [one.seen.n for one in table] == [3, 3]

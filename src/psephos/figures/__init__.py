@@ -12,7 +12,7 @@ from psephos.figures.calibration import (
     calibration_table,
     log_loss,
 )
-from psephos.figures.calling import called, in_millionths
+from psephos.figures.calling import called, in_millionths, levelled
 from psephos.figures.confusion import Confusion, confusion, predictive_values
 from psephos.figures.decision import NetBenefit, net_benefit
 from psephos.figures.discrimination import area, area_difference, areas, hand_till
@@ -34,6 +34,7 @@ __all__ = [
     "confusion",
     "hand_till",
     "in_millionths",
+    "levelled",
     "log_loss",
     "mean",
     "mean_of",

@@ -9,6 +9,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import levelled
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
@@ -20,6 +21,7 @@ from psephos.figures.estimate import (
     undefined,
 )
 from psephos.figures.groups import half_width, of_groups, quantile
+from psephos.figures.logistic import likeliest
 
 __all__ = [
     "CalibrationBin",
@@ -33,7 +35,6 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _LEAST = 1e-6  # a probability of 0 has no log-odds
-_STEPS = 100
 _SUM = 1e-3  # some models answer in float32
 _STEEP = 1e4  # a slope beyond: the classes are separated
 
@@ -130,7 +131,7 @@ def _estimates(
     robust: bool = False,
 ) -> list[Estimate]:
     """Return coefficients of a logistic regression; `robust`: by cases they are sandwiches, too."""
-    at, n = _likeliest(y, design, offset), len(y)
+    at, n = likeliest(y, design, offset), len(y)
     chance = _special.expit(design @ at + offset)
     spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
     parts = design * (y - chance)[:, None]
@@ -152,28 +153,6 @@ def _estimates(
 
 
 _ONE_GROUP = "one group alone has no interval"
-
-
-def _likeliest(y: _Floats, design: _Floats, offset: _Floats) -> _Floats:
-    """Return the coefficients by Newton's method, halving bad steps."""
-    at = np.zeros(design.shape[1])
-
-    def loss(b: _Floats) -> float:
-        score = design @ b + offset
-        return float((np.logaddexp(0.0, score) - y * score).sum())
-
-    for _ in range(_STEPS):
-        chance = _special.expit(design @ at + offset)
-        slope = design.T @ (y - chance)
-        bend = (design.T * (chance * (1 - chance))) @ design
-        step = np.linalg.lstsq(bend, slope, rcond=None)[0]
-        now = loss(at)
-        while loss(at + step) > now + 1e-12 * abs(now) and np.abs(step).max() > 1e-12:
-            step = step / 2
-        at = at + step
-        if np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(at).max())):
-            break
-    return at
 
 
 def _summed(parts: _Floats, codes: NDArray[np.intp]) -> _Floats:
@@ -228,6 +207,8 @@ def calibration_table(
 ) -> list[CalibrationBin]:
     """Return bins of about equally many cases in the order of p; equal p are never divided.
 
+    Those that differ by rounding alone are equal (`levelled`).
+
     Parameters
     ----------
     truth : array of shape (n,), bool
@@ -241,8 +222,9 @@ def calibration_table(
     n = len(p)
     if n_bins < 1:
         raise PsephosError(f"n_bins is {n_bins!r}; it must be a whole number of at least 1.")
-    order = np.argsort(p, kind="stable")
-    values, starts, counts = np.unique(p[order], return_index=True, return_counts=True)
+    level_p = levelled(p)
+    order = np.argsort(level_p, kind="stable")
+    values, starts, counts = np.unique(level_p[order], return_index=True, return_counts=True)
     middle = starts + (counts - 1) / 2  # of equal cases all go where their middle one belongs
     bins = np.minimum((middle * n_bins / max(n, 1)).astype(np.intp), n_bins - 1)
     where = np.empty(n, dtype=np.intp)

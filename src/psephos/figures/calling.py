@@ -1,4 +1,4 @@
-"""Who is called: the one rule by which an answer is at a threshold, or below it."""
+"""Which answers are equal: beside a threshold, and beside each other."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["UNIT", "called", "in_millionths"]
+__all__ = ["UNIT", "called", "in_millionths", "levelled"]
 
 UNIT = 1_000_000  # answers are counted in millionths
 
@@ -45,3 +45,9 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
     if not 0.0 <= threshold <= 1.0:
         raise PsephosError(f"a threshold is {threshold!r}; it must be at least 0 and at most 1.")
     return in_millionths(p) >= in_millionths(threshold)
+
+
+def levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
+    digits, power = np.frexp(scores)
+    return np.ldexp(np.round(digits, 12), power)

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import levelled
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
@@ -40,7 +41,8 @@ def area(truth: Any, score: Any, groups: Any = None, level: float = 0.95) -> Est
     ----------
     truth : array of shape (n,), bool
     score : array of shape (n,)
-        Greater for the positive class; ties count one half.
+        Greater for the positive class; ties count one half, and scores that differ by rounding
+        alone are ties (`levelled`).
     groups : array of shape (n,), default=None
     level : float, default=0.95
 
@@ -173,7 +175,7 @@ def hand_till(codes: Any, p: Any) -> float:
                 truth = codes[pair] == j
                 if truth.all() or not truth.any():
                     return math.nan
-                found.append(_components(truth, p[pair, j])[0])
+                found.append(_components(truth, levelled(p[pair, j]))[0])
     return mean(found).value
 
 
@@ -183,7 +185,7 @@ def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
     if np.isnan(score).any():
         raise PsephosError(f"score is missing in {int(np.isnan(score).sum())} of {len(score)} rows")
-    return truth, score
+    return truth, levelled(score)
 
 
 def _components(truth: NDArray[np.bool_], score: _Floats) -> tuple[float, _Floats, _Floats]:
