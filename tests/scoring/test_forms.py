@@ -3,6 +3,7 @@
 import itertools
 import re
 import sqlite3
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.base import clone
 from psephos import AdaBoostClassifier
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
-from psephos.scoring.lighter import lighter
+from psephos.scoring.lighter import _groups, _joined, _with_prototypes, lighter
 from psephos.scoring.plain_rules import single_bound
+from psephos.scoring.reader.calibrated import Posteriors
 from psephos.scoring.sheet import hand_bound, sheet, sheet_of
 from psephos.scoring.sql import sql
 
@@ -342,3 +344,39 @@ def test_a_parameter_of_a_hostile_file_is_no_error(families):
     model.absent = np.empty(0, dtype=object)
     assert plain(model)["model"] == "CARTClassifier"
     del model.absent
+
+
+def test_a_prototype_is_the_weighed_mean_of_its_rows(families):
+    model = families.fitted("samba-paper, 2 classes, 0.0 missing")
+    before = model.vote_.weighting
+    weight = np.random.default_rng(0).random(len(before.anchors)) + 0.05
+    vote = replace(model.vote_, weighting=replace(before, anchor_weight=weight / weight.sum()))
+    small, number = _with_prototypes(vote, 8)
+    local, g = vote.weighting, vote.weighting.anchor_weight
+    group = _groups(local, 8)
+    assert np.bincount(group).min() >= 3
+    for c in range(number):
+        own = group == c
+        made = small.weighting.local
+        np.testing.assert_allclose(
+            made.anchors[c], np.average(local.anchors[own], axis=0, weights=g[own])
+        )
+        assert made.anchor_weight[c] == pytest.approx(g[own].sum())
+        expected = np.average(local.expertise[own], axis=0, weights=g[own])
+        np.testing.assert_allclose(small.weighting.expertise[c], expected)
+        assert set(local.anchor_class[own]) == {made.anchor_class[c]}
+
+
+def test_groups_of_fewer_than_three_rows_join_the_nearest():
+    centres = np.array([[0.0], [1.0], [9.0]])
+    joined = _joined(np.array([0, 0, 1, 1, 1, 2, 2, 2]), centres)
+    assert joined.tolist() == [1, 1, 1, 1, 1, 2, 2, 2]
+    assert _joined(np.array([0, 0]), centres[:1]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("m", [7, 49, 98, 103, 107])
+def test_a_table_of_posteriors_is_looked_up_at_the_count(m):
+    table = Posteriors({"posterior": [[k / 1000 for k in range(m + 1)]], "prior": []})
+    for k in range(m + 1):
+        for share in (k / m, 1 / m * k, sum([1 / m] * k)):
+            assert table.chances([share], apart=True, heard=True) == [k / 1000]

@@ -275,7 +275,7 @@ def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     return Estimate(centre, centre - half, centre + half, n, words)
 
 
-def _error_of_sums(rest: _Floats) -> float:
+def _error_of_sums(rest: NDArray[Any]) -> float:
     """Return the standard error of the mean of m values from what each differs from it by."""
     m = len(rest)
     return math.sqrt(m / (m - 1) * float(rest @ rest)) / m
