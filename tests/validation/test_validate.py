@@ -396,3 +396,21 @@ def test_voters_that_speak_against_have_a_share_of_the_weight_as_well():
     vote = SimpleNamespace(n_voters=3, output_shares=lambda X: shares)
     found = _shares(vote, SimpleNamespace(X=np.zeros((2, 1))))
     np.testing.assert_allclose(found, [(2 / 3 + 0.2) / 2, (1 / 3 + 0.6) / 2, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [(("shift", "columns", "distance"), {}), (("shift", "columns"), []), (("figures",), {"a": 1}),
+     (("speaking", "voters", "share"), [1.0]), (("subgroups",), [3]), (("shift",), None)],
+)  # fmt: skip
+def test_a_validation_with_tables_that_are_none_is_damaged(found, tmp_path, where, what):
+    write_validation(found, tmp_path / "v")
+    path = tmp_path / "v/validation.json"
+    data = json.loads(path.read_text())
+    inner = data
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = what
+    path.write_text(json.dumps(data))
+    with pytest.raises(PsephosError, match=r"damaged: .* is no table"):
+        read_validation(tmp_path / "v")

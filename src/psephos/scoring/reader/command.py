@@ -106,7 +106,10 @@ def _farthest(found: Any, wanted: Any) -> float:
 def _options(about: str) -> Any:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("table", nargs="?", help="a csv file whose first line names its columns")
-    parser.add_argument("--explain", action="store_true", help="who voted for each answer, and why")
+    parser.add_argument(
+        "--explain", action="store_true",
+        help="who voted for each answer, and why; the nearest training cases are left out",
+    )  # fmt: skip
     parser.add_argument(
         "--calibrated", action="store_true",
         help="answer through the map that held-out answers justify; ballots stay as they are",
