@@ -1,17 +1,29 @@
 """Validation beside scikit-learn, on cohorts that are shifted, renamed, or lack columns."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 import psephos
-from psephos import AdaBoostClassifier, CARTClassifier, PsephosError, SamBAClassifier, validate
+from psephos import (
+    AdaBoostClassifier,
+    CARTClassifier,
+    PsephosError,
+    RandomForestClassifier,
+    SamBAClassifier,
+    validate,
+)
+from psephos.explain import MissedDisplay
+from psephos.recalibrating import cross_fitted
 from psephos.validation import read_validation, write_validation
 from psephos.validation.shift import ks_at_least
+from psephos.validation.speaking import _shares
 from psephos.vote.profile import LEVELS
 
 
@@ -190,7 +202,8 @@ def test_the_training_rows_are_not_shifted_and_a_moved_cohort_is(model):
     assert (columns["difference"] > 2).all()
     assert moved.familiarity["beyond_all"] > 40
     assert same.familiarity["same"] == 80
-    assert "at distance 0 of a training case" in str(same)
+    compared = same.familiarity["compared"]
+    assert f"80 cases with the values of a training case in all {compared} columns" in str(same)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -312,3 +325,92 @@ def test_parameters_that_are_none_are_refused(model):
             validate(model, X, y, **wrong)
     with pytest.raises(PsephosError, match="one class a case"):
         validate(psephos.CARTRegressor().fit(X, np.arange(60.0)), X, y)
+
+
+def test_one_rule_says_who_is_called_and_who_ranks_alike():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(n_estimators=10, random_state=0).fit(X[:300], y[:300])
+    X, y = X[300:], y[300:]
+    found = validate(forest, X, y, threshold=0.1)
+    p = np.floor(forest.predict_proba(X)[:, 1] * 1e6 + 1e-3)
+    shares = [found.figure(name)["hits"] for name in ("sensitivity", "specificity")]
+    assert shares == [int((p[y == 1] >= 100_000).sum()), int((p[y == 0] < 100_000).sum())]
+    display = MissedDisplay.from_estimator(forest, X, y, threshold=0.1)
+    assert [display.counts.found, display.counts.cleared] == shares
+    assert found.figure("ROC-AUC")["value"] == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+
+
+def test_the_positive_class_is_taken_as_on_the_page_and_said(model):
+    X, y = _cohort(120, 1)
+    found = validate(model, X, y)
+    assert found.about["positive"] == "ill"
+    assert "Figures are about ill: “well” is a usual word for its absence; --positive" in str(found)
+    asked = validate(model, X, y, positive="well")
+    assert asked.about["positive"] == "well"
+    assert "Figures are about well: it was asked for." in str(asked)
+    X, y = X.iloc[:60], np.where(y[:60] == "ill", "a", "b")
+    other = SamBAClassifier(n_estimators=4).fit(X, y)
+    rare = np.r_[np.flatnonzero(y == "a")[:20], np.flatnonzero(y == "b")[:9]]
+    told = validate(other, X.iloc[rare], y[rare])
+    assert (told.about["positive"], told.about["positive_rule"]) == ("b", "it is the rarest")
+
+
+def test_tables_without_rows_have_their_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), np.arange(90) % 3
+    X[:, 0] += y
+    found = validate(CARTClassifier(max_depth=2).fit(X[:45], y[:45]), X[45:], y[45:])
+    write_validation(found, tmp_path / "v")
+    for name in ("net_benefit", "subgroups"):
+        table = pd.read_csv(tmp_path / "v" / f"{name}.csv")
+        assert table.empty
+        assert list(table.columns) == found.heads(name) == list(found.frame(name).columns)
+    by = validate(found.model, X[45:], y[45:], by={"half": ["one"] * 5 + ["two"] * 40})
+    assert by.heads("subgroups")[: len(found.heads("subgroups"))] == found.heads("subgroups")
+
+
+def test_the_folds_of_the_recalibration_keep_groups_whole(model):
+    X, y = _cohort(60, 1)
+    groups = np.repeat(np.arange(60), 3)
+    X, y = X.loc[X.index.repeat(3)].reset_index(drop=True), np.repeat(y, 3)
+    cases = validate(model, X, y, groups=groups).frame("predictions")
+    chances = cases[["p_ill", "p_well"]].to_numpy()
+    told = cases[["recalibrated_ill", "recalibrated_well"]].to_numpy()
+    codes = (y == "well").astype(int)
+    np.testing.assert_allclose(told, cross_fitted(chances, codes, groups)[0], rtol=1e-12)
+    assert not np.allclose(told, cross_fitted(chances, codes, np.arange(180))[0], rtol=1e-6)
+    assert len(np.unique(told[:, 0].round(12))) <= 60  # copies of a case have one answer
+
+
+def test_figures_of_a_subgroup_are_told_from_ten_cases_on(model):
+    X, y = _cohort(60, 1)
+    by = {"site": np.repeat(["nine", "ten", "rest"], [9, 10, 41])}
+    rows = {row["level"]: row for row in validate(model, X, y, by=by).subgroups}
+    assert "accuracy" not in rows["nine"]
+    assert rows["ten"]["accuracy"] == rows["ten"]["right"] / 10
+    assert rows["rest"]["n"] == 41
+
+
+def test_voters_that_speak_against_have_a_share_of_the_weight_as_well():
+    shares = np.array([[[0.5], [-0.25], [0.0]], [[0.1], [-0.3], [0.1]]])
+    vote = SimpleNamespace(n_voters=3, output_shares=lambda X: shares)
+    found = _shares(vote, SimpleNamespace(X=np.zeros((2, 1))))
+    np.testing.assert_allclose(found, [(2 / 3 + 0.2) / 2, (1 / 3 + 0.6) / 2, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [(("shift", "columns", "distance"), {}), (("shift", "columns"), []), (("figures",), {"a": 1}),
+     (("speaking", "voters", "share"), [1.0]), (("subgroups",), [3]), (("shift",), None)],
+)  # fmt: skip
+def test_a_validation_with_tables_that_are_none_is_damaged(found, tmp_path, where, what):
+    write_validation(found, tmp_path / "v")
+    path = tmp_path / "v/validation.json"
+    data = json.loads(path.read_text())
+    inner = data
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = what
+    path.write_text(json.dumps(data))
+    with pytest.raises(PsephosError, match=r"damaged: .* is no table"):
+        read_validation(tmp_path / "v")

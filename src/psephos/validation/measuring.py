@@ -16,16 +16,21 @@ from psephos.figures import (
     calibration_table,
     confusion,
     hand_till,
+    in_millionths,
     log_loss,
     mean_of,
     net_benefit,
     share,
 )
 
-__all__ = ["FEW", "Answered", "bins_of", "confusion_of", "figures_of", "subgroups_of", "worth_of"]
+__all__ = [
+    "FEW", "WORTH", "Answered", "bins_of", "confusion_of", "figures_of", "subgroup_heads",
+    "subgroups_of", "worth_of",
+]  # fmt: skip
 
 FEW = 10  # cases of a subgroup below which counts alone are told
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit
 Rows = list[dict[str, Any]]
 
 
@@ -39,8 +44,6 @@ class Answered:
     truth, said : ndarray of shape (n,), int
         Places among the classes; `said` is the model's own answer, or that at a threshold.
     chances : ndarray of shape (n, K)
-    ranking : ndarray of shape (n,) or (n, K)
-        What cases are ranked by: of two classes the score for the positive one.
     positive : int
         Of two classes the place of the one that is looked for.
     groups : ndarray of shape (n,), default=None
@@ -51,7 +54,6 @@ class Answered:
     truth: NDArray[np.intp]
     said: NDArray[np.intp]
     chances: NDArray[np.float64]
-    ranking: NDArray[np.float64]
     positive: int
     groups: NDArray[Any] | None = None
     level: float = 0.95
@@ -59,8 +61,14 @@ class Answered:
     def take(self, kept: NDArray[np.bool_]) -> "Answered":
         """Return some of the cases."""
         groups = None if self.groups is None else self.groups[kept]
-        parts = (self.truth[kept], self.said[kept], self.chances[kept], self.ranking[kept])
+        parts = (self.truth[kept], self.said[kept], self.chances[kept])
         return Answered(self.classes, *parts, self.positive, groups, self.level)
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """Return what cases are ranked by: answers in millionths, as thresholds divide them."""
+        units = in_millionths(self.chances)
+        return units[:, self.positive] if self.two else units
 
     @property
     def two(self) -> bool:
@@ -169,15 +177,10 @@ def worth_of(told: Answered) -> Rows:
         return []
     yes, p = told.truth == told.positive, told.chances[:, told.positive]
     return [
-        {
-            "threshold": one.threshold,
-            "model": one.model.value,
-            "low": one.model.low,
-            "high": one.model.high,
-            "everyone": one.everyone.value,
-        }
+        dict(zip(WORTH, (one.threshold, one.model.value, one.model.low, one.model.high,
+                         one.everyone.value), strict=True))
         for one in net_benefit(yes, p, _THRESHOLDS, *told.among)
-    ]
+    ]  # fmt: skip
 
 
 def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
@@ -188,6 +191,11 @@ def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
         for level in sorted(set(levels)):
             rows.append({"by": name, "level": level, **_subgroup(told.take(column == level))})
     return rows
+
+
+def subgroup_heads(classes: list[str]) -> list[str]:
+    """Return the columns that every subgroup has."""
+    return ["by", "level", "n", "right", *(f"{k}_{c}" for c in classes for k in ("n", "right"))]
 
 
 def _subgroup(told: Answered) -> dict[str, Any]:
