@@ -3,7 +3,7 @@
 from typing import Any
 
 from psephos._errors import MissingExtraError
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 
 def pyplot() -> Any:

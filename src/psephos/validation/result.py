@@ -12,8 +12,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.validation.shift import familiarity_words, shift_words
 from psephos.validation.speaking import speaking_words
-from psephos.vote.ballots import frame_of
 from psephos.vote.calibration import Sigmoid
+from psephos.vote.frames import frame_of
 from psephos.vote.names import fixed, number, plural
 
 __all__ = ["Validation"]

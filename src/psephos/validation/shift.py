@@ -30,7 +30,7 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
     ``outside_expected``: a new value is the least or greatest of n + 1 in 2 of n + 1 cases.
     """
     vote, names = model.vote_, model.schema_.words().columns
-    baseline = model._measured()
+    baseline = model._known_baseline()
     profile: Profile | None = None if baseline is None else baseline.profile
     backup = set(vote.backup.tolist())
     rows: list[dict[str, Any]] = []
@@ -172,7 +172,7 @@ def _nearest(vote: Any, X: _Floats, skip: int) -> _Floats | None:
 
 
 def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
-    baseline = model._measured()
+    baseline = model._known_baseline()
     profile: Profile | None = None if baseline is None else baseline.profile
     if profile is None or not len(profile.mass) or np.isnan(profile.mass).any():
         return None

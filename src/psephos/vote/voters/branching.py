@@ -187,7 +187,7 @@ class BranchVoters(ReadsColumns):
             np.arange(self.n_voters)
         )
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
 
         A node above the leaves says the mean of its children by their shares of training rows. A

@@ -187,7 +187,7 @@ class TreeVoters(ReadsColumns):
         inner = self.feature >= 0
         return usage_at(self, voter[inner], self.feature[inner])
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided along the path of each row."""
         return self.path_moves(X, size, np.arange(self.n_voters))
 
