@@ -222,13 +222,16 @@ class VoteEstimator(BaseEstimator):
         for name in self.extras:
             setattr(self, name, extras[name])
 
-    def _has_its_anatomy(self) -> bool:
-        """Return whether the fitted vote is made of what the class declares."""
+    def _has_its_anatomy(self, nothing_found: bool = True) -> bool:
+        """Return whether the fitted vote is made of what the class declares.
+
+        With `nothing_found` it may also be a constant, of a class that may find no voter.
+        """
         voters: Any = self.vote_.voters
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
         known = tags[0] in self.anatomy.voters and self.anatomy.allows(tags[1])
-        if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
+        if nothing_found and (hasattr(self, "estimator") or "joined voters" in self.anatomy.voters):
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
         return known
 
