@@ -88,9 +88,11 @@ def columns_words(vote: Vote, names: Names) -> str:
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = vote.voters.rule(voter, names.columns, names.levels)
     rule = label_of(vote.voters, voter) + rule
-    words = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
-    if len(words) == 2:
-        return f"if {rule} then {words[0]}, otherwise {words[1]}"
+    sides = vote.voters.sides(voter)
+    words = [answer_words(vote, value, scale) for _, value in sides]
+    if len(words) > 1:
+        rest = [f", {when} {word}" for (when, _), word in zip(sides[1:], words[1:], strict=True)]
+        return f"if {rule} then {words[0]}{''.join(rest)}"
     if not words:
         return rule + _about(vote, voter)
     alike = vote.readout.score == "normalised" and words[0] == "nothing"

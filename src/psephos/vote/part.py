@@ -134,7 +134,11 @@ class Voters(Part, Protocol):
         ...
 
     def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:
-        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long."""
+        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
+
+        Of several, the first is ``if so``, and others say whether they take missing values:
+        ``otherwise or if missing``, or ``otherwise`` and ``if missing``.
+        """
         ...
 
 
