@@ -23,7 +23,7 @@ from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
-from psephos.vote.part import check, kinds_of
+from psephos.vote.part import check, field_of, kinds_of
 from psephos.vote.recalibration import Recalibration
 
 
@@ -222,13 +222,16 @@ class VoteEstimator(BaseEstimator):
         for name in self.extras:
             setattr(self, name, extras[name])
 
-    def _has_its_anatomy(self) -> bool:
-        """Return whether the fitted vote is made of what the class declares."""
+    def _has_its_anatomy(self, nothing_found: bool = True) -> bool:
+        """Return whether the fitted vote is made of what the class declares.
+
+        With `nothing_found` it may also be a constant, of a class that may find no voter.
+        """
         voters: Any = self.vote_.voters
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
         known = tags[0] in self.anatomy.voters and self.anatomy.allows(tags[1])
-        if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
+        if nothing_found and (hasattr(self, "estimator") or "joined voters" in self.anatomy.voters):
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
         return known
 
@@ -319,12 +322,12 @@ class VoteEstimator(BaseEstimator):
         never asked, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
         columns' shares do not say what leaving one out would change.
         """
-        baseline = self._measured_from()
+        baseline = self._needed_baseline()
         shares = np.zeros(self.vote_.n_features)
         shares[self.vote_.columns] = baseline.importance
         return shares
 
-    def _measured_from(self) -> Baseline:
+    def _needed_baseline(self) -> Baseline:
         self._fitted()
         if self._baseline is None:
             if self._sample is None:
@@ -336,14 +339,14 @@ class VoteEstimator(BaseEstimator):
             self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
         return self._baseline
 
-    def _measured(self) -> Baseline | None:
+    def _known_baseline(self) -> Baseline | None:
         """Return what importance is measured from, None where that is not known."""
-        return None if self._baseline is None and self._sample is None else self._measured_from()
+        return None if self._baseline is None and self._sample is None else self._needed_baseline()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the training means, and no training rows."""
         if hasattr(self, "vote_"):
-            self._measured()
+            self._known_baseline()
         state: Any = super().__getstate__()
         return state | {"_sample": None} if "_sample" in state else state
 
@@ -376,7 +379,7 @@ class VoteEstimator(BaseEstimator):
         is 1, or 0 where no column moves its score.
         """
         values = self._values(X)
-        return self.vote_.local_importance(values, self._measured_from())
+        return self.vote_.local_importance(values, self._needed_baseline())
 
     def mass(self, X: Any) -> NDArray[np.float64]:
         """Return the total raw weight of each row, shape (n,): low far from the anchors."""
@@ -399,7 +402,7 @@ class VoteEstimator(BaseEstimator):
         """
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
-        named = set(getattr(self.vote_.voters, "names", ()))
+        named = set(field_of(self.vote_.voters, "names", ()))
         members = getattr(self, "member_names_", ())
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
@@ -460,7 +463,7 @@ class VoteEstimator(BaseEstimator):
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
             reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        baseline = self._measured()
+        baseline = self._known_baseline()
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
         reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)

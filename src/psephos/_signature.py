@@ -7,8 +7,8 @@ of its bases::
     class Forest:
         '''What forests share.
 
-Parameters
-----------
+        Parameters
+        ----------
         n_estimators : int
             Trees.
         max_depth : int
@@ -30,7 +30,7 @@ Parameters
 
 The constructor is an ordinary one that assigns: ``(n_estimators=100, *, max_depth=1)``. A recipe
 may as well write its own.
-"""
+"""  # noqa: D214, D215  (the sections are the example's)
 
 import inspect
 import re

@@ -42,12 +42,12 @@ class Anatomy(NamedTuple):
     readout: str
     found_by: str
 
-    def allows(self, weighting: str, readout: str | None = None) -> bool:
-        """Return whether a vote may have these weights, and this read-out."""
-        known = weighting in self.weighting.split(" or ")
-        return known and (readout is None or readout in self._readouts())
+    def allows(self, weighting: str) -> bool:
+        """Return whether a vote may have these weights."""
+        return weighting in self.weighting.split(" or ")
 
-    def _readouts(self) -> list[str]:
+    def readouts(self) -> list[str]:
+        """Return the read-outs that a vote may have."""
         return [one.split(", then ")[0] for one in self.readout.split(" or ")]
 
 

@@ -157,7 +157,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "vote": vote,
         "extras": extras,
         **_reading(schema),
-        "baseline": encode(model._measured(), arrays, "baseline"),
+        "baseline": encode(model._known_baseline(), arrays, "baseline"),
         "vectors": encode(vectors_of(model.vote_, schema), arrays, "vectors"),
     }
     if model.recalibration_ is not None:

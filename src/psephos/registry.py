@@ -199,7 +199,7 @@ def model_names() -> dict[str, str]:
 def estimator_class(name: str) -> "type[VoteEstimator] | None":
     """Return the estimator of that class name, or None; no other family is imported."""
     if name in BUILTIN:
-        return getattr(import_module(BUILTIN[name]), name)
+        return builtin(name)
     for model in _registered.values():
         if model.__name__ == name:
             return model
@@ -207,6 +207,17 @@ def estimator_class(name: str) -> "type[VoteEstimator] | None":
         if _class_name(place) == name:
             return _imported(declared, place)
     return None
+
+
+def builtin(name: str) -> Any:
+    """Return the class of that name of psephos, or say where its name is missing."""
+    module = import_module(BUILTIN[name])
+    if not hasattr(module, name):
+        raise PsephosError(
+            f"{module.__file__} has no {name}, which registry.py says is there: import it there "
+            "from the file of the model, and put its name into __all__."
+        )
+    return getattr(module, name)
 
 
 def _imported(name: str, place: str) -> Any:
@@ -237,6 +248,9 @@ def estimator_classes() -> "Mapping[str, type[VoteEstimator]]":
     """
     found: dict[str, Any] = {}
     for kind in model_names().values():
+        if kind in BUILTIN:
+            found[kind] = builtin(kind)
+            continue
         try:
             found[kind] = estimator_class(kind)
         except PsephosError as error:

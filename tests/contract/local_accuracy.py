@@ -37,7 +37,7 @@ class LocalAccuracy:
         near = np.argsort((gap**2).sum(axis=2), axis=1, kind="stable")[:, : self.k]
         return self.right[near].mean(axis=1)
 
-    def loudness(self):
+    def mean_share(self):
         return self.right.sum(axis=0) / self.right.sum()
 
     def words(self):

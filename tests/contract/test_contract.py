@@ -35,8 +35,21 @@ NOT_REPEATED = {
 FOLDED = ("swag", "stacking", "cascade", "multi-view-stacked", "ensemble", "bagging")
 
 
+#: Folds, rows, columns or first weights are drawn by the values of rows, and these are others where
+#: categories have other codes.
+DRAWN_BY_VALUE = {
+    *("random-forest", "random-forest-regressor", "forest-entropy", "forest-numbers"),
+    *("extra-trees", "extra-trees-regressor", "extra-trees-small", "swag-numbers-forest"),
+    *("soft-tree", "soft-tree-regressor", "soft-boosting", "soft-boosting-held-out"),
+    *("soft-boosting-regressor", "cascade", "stacking", "stacking-regressor", "swag-pairs"),
+    *("ensemble-selection", "ensemble-selection-regressor", "voting", "voting-regressor"),
+}
+
+
 def case(name, **kwargs):
     drawn = DRAWN if name.startswith(FOLDED) else ""
+    if name in DRAWN_BY_VALUE:
+        kwargs["no_renaming"] = "what is drawn is drawn by the values of rows"
     return Case(SETTINGS[name], no_repetition=NOT_REPEATED.get(name, drawn), **kwargs)
 
 
@@ -45,6 +58,15 @@ CASES |= {f"{name}, three classes": case(name, n_classes=3) for name in sorted(M
 CASES |= {f"{name}, missing": case(name, missing=0.2) for name in sorted(OWN)}
 CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
 CASES |= {f"{name}, missing": case(name, n_classes=0, missing=0.2) for name in sorted(NUMBERS)}
+CATEGORICAL = {
+    n for n in NUMBERS | OWN if "categorical_features" in SETTINGS[n].get_params(deep=False)
+}
+CASES |= {
+    f"{name}, categories": case(
+        name, n_classes=0 if name in NUMBERS else 2, missing=0.1, categories=(4, 5)
+    )
+    for name in sorted(CATEGORICAL)
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos import PsephosError, compare, load, register, registry, save
+from psephos import PsephosError, SamBAClassifier, compare, load, register, registry, save
 from psephos.base import VoteClassifier
 from psephos.cli.fit import _class_of
 from psephos.contender import Contender
@@ -18,6 +18,8 @@ from psephos.protocol import known_models
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
 from psephos.report import build_report
+from psephos.scoring import plain
+from psephos.scoring.reader.core import WEIGHTS
 from psephos.testing import Case, parametrize_with_contract, small_settings, small_table
 from psephos.vote import register_part
 
@@ -237,6 +239,35 @@ def test_a_class_without_a_docstring_is_listed():
         assert [row["summary"] for row in catalogue() if row["name"] == "bare"] == [""]
     finally:
         registry._registered.pop("bare")
+
+
+@pytest.mark.parametrize("ask", [estimator_classes, catalogue, lambda: _class_of("cart")])
+def test_a_model_that_its_family_does_not_name_is_told_where(monkeypatch, ask):
+    import psephos.models.tree as family
+
+    monkeypatch.delattr(family, "CARTClassifier")
+    with pytest.raises(
+        PsephosError, match=r"tree/__init__\.py has no CARTClassifier, which .*__all__"
+    ):
+        ask()
+
+
+def test_weights_without_a_reader_have_no_plain_form():
+    model = LOCAL.fit(*small_table(2))
+    with pytest.raises(PsephosError) as told:
+        plain(model)
+    assert str(told.value) == (
+        "LocalAccuracyClassifier has no plain form: no reader of such a form knows 'local "
+        "accuracy'; it is the part LocalAccuracy of local_accuracy, for which there is none."
+    )
+
+
+def test_a_part_of_psephos_is_called_no_other_package(monkeypatch):
+    """Where its reader is not written yet."""
+    model = SamBAClassifier(n_estimators=2).fit(*small_table(2))
+    monkeypatch.delitem(WEIGHTS, "local")
+    with pytest.raises(PsephosError, match=r"the part Local of psephos\.vote\.weights\.local, for"):
+        plain(model)
 
 
 class Nested:

@@ -103,7 +103,7 @@ def test_a_prototype_is_a_training_row_in_its_own_units(iris):
     assert_array_equal(own["answer"], pd.Series(y, X.index)[own.index])
     assert_allclose(table["weight"], model.vote_.weighting.weight[table["voter"]] * np.where(
         table["batch"] >= 0, 1, 1 / 3))  # fmt: skip
-    assert table["loudness"].sum() == pytest.approx(1)
+    assert table["mean_share"].sum() == pytest.approx(1)
 
 
 def test_the_prior_stands_first_then_batches_by_weight():

@@ -220,7 +220,7 @@ def test_a_file_without_a_summary_says_so(model, tmp_path):
     from dataclasses import replace
 
     again = model.reduce()
-    again._baseline = replace(model._measured(), profile=None)
+    again._baseline = replace(model._known_baseline(), profile=None)
     psephos.save(again, tmp_path / "m.psephos")
     old = psephos.load(tmp_path / "m.psephos")
     assert "no shift can be told" in str(validate(old, *_cohort(60, 1)))

@@ -17,6 +17,8 @@ from psephos.vote import (
     Target,
     Vote,
 )
+from psephos.vote.ballots import Names
+from psephos.vote.describing import describe
 from psephos.vote.importance import SampleRows, baseline_of
 from psephos.vote.part import weighted_sum
 
@@ -117,7 +119,10 @@ def test_rules_in_words():
     ]
     assert voters.rule(2, NAMES, {}) == "site in {0, 2} or missing"
     (when, left), (other, right) = voters.sides(0)
-    assert (when, left, other, right) == ("if so", -1.0, "otherwise", 1.0)
+    assert (when, left, other, right) == ("if so", -1.0, "otherwise or if missing", 1.0)
+    said = [voters.sides(t)[1][0] for t in range(6)]  # a stump on presence asks of missing values
+    missing = ["or missing" in word or "present" in word for word in words]
+    assert said == [f"otherwise{'' if left else ' or if missing'}" for left in missing]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -350,6 +355,69 @@ def test_ballots_as_a_frame(backend, n_classes):
         assert_allclose(total, 1.0)
     with pytest.raises(PsephosError, match="backend 'arrow' is unknown"):
         ballots.frame("arrow")
+
+
+def test_ballots_are_weighed_once_and_reasons_asked_of_what_is_shown(monkeypatch):
+    """Beside the score, whose sums are made in blocks."""
+    X, y = small_table()
+    model, asked = SamBAClassifier(n_estimators=3).fit(X, y), []
+    whole = str(model.explain(X[:5])).replace("row 4", "row four")
+    for kind, name in ((Local, "relative"), (StumpVoters, "votes"), (StumpVoters, "reasons")):
+        own = getattr(kind, name)
+
+        def seen(part, rows, own=own, name=name):
+            asked.append((name, len(rows)))
+            return own(part, rows)
+
+        monkeypatch.setattr(kind, name, seen)
+    ballots = model.explain(X[:40])
+    said = str(ballots)
+    assert said.replace("row 4", "row four").startswith(whole)
+    assert said.endswith("and 35 cases more: frame() has all.")
+    assert asked.count(("relative", 40)) == 2
+    assert asked.count(("votes", 40)) <= 2
+    assert [n for name, n in asked if name == "reasons"] == [5]
+    assert_array_equal(ballots.votes, model.vote_.votes(X[:40]))
+    assert_array_equal(ballots.shares, model.vote_.shares(X[:40]))
+    assert len(ballots.reasons) == 40
+    assert ballots.first(40) is ballots
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.parametrize("a", [0.2, 0.0])
+def test_the_nearest_have_the_shares_of_the_formula(a, per_query):
+    weights, target = local(a=a, per_query=per_query), Target(np.arange(2))
+    X = np.vstack([cases(), np.zeros((1, 5))])
+    X[-1, [1, 3]] = weights.anchors[4]  # at an anchor
+    near, kept, s = weights.nearest(None, target, X, 9), weights.anchors, weights.similarity
+    for i, row in enumerate(X[:, [1, 3]]):
+        both = ~np.isnan(row)
+        gap = ((row - kept) / s.column_scale)[:, both]
+        d = np.sqrt(2 / both.sum() * (gap**2).sum(axis=1)) if both.any() else np.full(9, s.absent)
+        unit = weights.anchor_weight @ d if per_query else s.scale
+        with np.errstate(divide="ignore"):
+            k = 1.0 / (a**s.b + (d / unit) ** s.b)
+        k = np.isinf(k) if np.isinf(k).any() else k
+        share = weights.anchor_weight * k / (weights.anchor_weight @ k)
+        assert_allclose(near.share[i], share[near.anchor[i]], rtol=1e-12)
+        assert_allclose(near.distance[i], d[near.anchor[i]], rtol=1e-12)
+        assert_allclose(near.share[i], np.sort(share)[::-1], rtol=1e-12)
+
+
+def test_voters_are_training_cases_if_they_say_so():
+    """Not where the weights tell which voters have weight: of those stumps none is a case."""
+
+    class Weighed(Constant):
+        def weighed(self, X):
+            return np.arange(6)
+
+    weights = Weighed(5, np.arange(1.0, 7.0))
+    vote = Vote(stumps(), weights, Readout("normalised", "share"), Target(np.arange(2)))
+    vote = vote.take(np.resize(np.arange(6), 18))
+    object.__setattr__(vote.voters, "threshold", np.arange(18) + 0.5)
+    said = describe(vote, Names(NAMES, LEVELS), "Mine")
+    assert not any("training case" in line for line in said)
+    assert len(said) > 13
 
 
 def test_nearest_of_a_training_row_is_itself():

@@ -20,6 +20,7 @@ from psephos.bounds.requirements import (
     relative_entropy,
 )
 from psephos.bounds.result import Bound
+from psephos.vote.part import field_of
 
 __all__ = ["sample_compression_bound"]
 
@@ -175,7 +176,7 @@ def _keys(rows: _Floats, classes: NDArray[np.intp]) -> list[tuple[bytes, int]]:
 def _check(one: Asked, facts: Any) -> None:
     """Raise PsephosError unless the vote shows what is stated of it."""
     weighting: Any = one.vote.weighting
-    similarity: Any = getattr(weighting, "similarity", None)
+    similarity: Any = field_of(weighting, "similarity")
     if similarity is None or len(facts.candidate) != one.vote.n_voters:
         raise one.refuse("its weights are not local, or not of the voters that were drawn.")
     if similarity.a <= 0:
@@ -207,7 +208,7 @@ def _check(one: Asked, facts: Any) -> None:
 def _reasons(one: Asked) -> str:
     """Return why the theorem is not about a vote, as far as it shows."""
     weighting: Any = one.vote.weighting
-    similarity: Any = getattr(weighting, "similarity", None)
+    similarity: Any = field_of(weighting, "similarity")
     reasons = [
         "its voters were found by all weighted rows (a stump's threshold, too), so that none is a "
         "function of three of them",

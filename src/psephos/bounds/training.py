@@ -16,6 +16,7 @@ from psephos.bounds.requirements import (
     signed_votes,
 )
 from psephos.bounds.result import Bound
+from psephos.vote.part import offers
 
 __all__ = ["training_error_bound"]
 
@@ -89,7 +90,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     one = asked(model, X, y, "bound on the training error")
     refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
-    anchored = hasattr(one.vote.weighting, "anchor_scores")
+    anchored = offers(one.vote.weighting, "anchor_scores")
     rounds = _local(one, X, y, weight) if anchored else _constant(one, weight)
     error = float(rounds.prior[rounds.steps.sum(axis=1) <= 0].sum())
     z, epsilon = _replay(rounds)

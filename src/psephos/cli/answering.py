@@ -23,6 +23,7 @@ from psephos.vote import Ballots
 from psephos.vote.codec import decode
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.next_column import next_of
+from psephos.vote.part import are_cases, offers
 from psephos.vote.recalibration import no_map
 
 
@@ -103,8 +104,13 @@ class Answering:
 
     @property
     def neighbours(self) -> bool:
-        """Return whether training cases vote, of which a case hears some."""
-        return hasattr(self.vote.weighting, "weighed")
+        """Return whether training cases vote."""
+        return are_cases(self.vote.voters)
+
+    @property
+    def voters_differ(self) -> bool:
+        """Return whether each case has voters of its own: those that have a weight on it."""
+        return offers(self.vote.weighting, "weighed")
 
     @property
     def multilabel(self) -> bool:

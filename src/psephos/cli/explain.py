@@ -58,8 +58,7 @@ def explain(
                 "model reads: columns and details are left empty without --details.",
                 err=True,
             )
-        # each case has neighbours of its own
-        for ids, X in answering.blocks(1) if answering.neighbours else answering.blocks():
+        for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
             ballots: dict[str, list[Any]] = answering.ballots(X).columns()
             if wide:
                 ballots |= {key: [""] * len(ballots[key]) for key in ("columns", "details")}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from psephos._errors import MissingExtraError
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the class that is looked for, and the other
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.drawing import pyplot
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]

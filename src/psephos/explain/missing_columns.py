@@ -48,7 +48,7 @@ def next_column(model: Any, X: Any) -> NextColumn:
     ['column 2', 'column 3']
     """
     table = model._table(X)
-    baseline = model._measured()
+    baseline = model._known_baseline()
     if baseline is None or baseline.profile is None:
         raise PsephosError(
             f"next_column needs what the training columns were like, which this "

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
-from psephos.vote.ballots import frame_of
+from psephos.vote.frames import frame_of
 
 _ALIKE = 0.5
 _LISTED = 40  # names beside the picture

@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
 from psephos.explain.prototypes import Prototypes
 from psephos.vote import KernelWeights
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]

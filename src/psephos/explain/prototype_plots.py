@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.explain.drawing import Display, axes_of, plain, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 _Floats = NDArray[np.float64]
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
+from psephos.vote.part import field_of
 from psephos.vote.weights.gaussian_kernels import PRIOR
 
 _stats: Any = scipy.stats  # its types say less than they promise
@@ -37,7 +38,7 @@ class Prototypes(NamedTuple):
     def of(cls, model: Any) -> "Prototypes":
         """Return the prototypes of a fitted model."""
         whole: Any = getattr(model, "vote_", None)
-        if not hasattr(getattr(whole, "weighting", None), "batches"):
+        if whole is None or field_of(whole.weighting, "batches") is None:
             raise PsephosError(
                 f"{type(model).__name__} has no prototypes: give a fitted ProsetClassifier or "
                 "ProsetRegressor."
@@ -118,7 +119,7 @@ class PrototypeTable(Framed):
     The prior stands first: one row a class, whose weight is the class's frequency, or one row
     with the mean of the target. Then the prototypes by batch, the heaviest first.
 
-    Source: the export of prototypes in proset (N. Ruf); `loudness` is added here.
+    Source: the export of prototypes in proset (N. Ruf); `mean_share` is added here.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ class PrototypeTable(Framed):
         Class label or number.
     weight : ndarray of shape (R,)
         Of a prior of classes, its part.
-    loudness : ndarray of shape (R,)
+    mean_share : ndarray of shape (R,)
         Mean share of the weight at the places of the other prototypes; sums to 1.
 
     Examples
@@ -148,7 +149,7 @@ class PrototypeTable(Framed):
     voter: _Counts
     answer: list[Any]
     weight: _Floats
-    loudness: _Floats
+    mean_share: _Floats
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
@@ -171,17 +172,17 @@ class PrototypeTable(Framed):
             for t, k in zip(voter.tolist(), part.tolist(), strict=True)
         ]
         weight = found.kernels.weight[voter] * share
-        loudness = found.kernels.loudness()[voter] * share
+        mean_share = found.kernels.mean_share()[voter] * share
         heaviest = np.where(found.is_prior[voter], 0.0, -weight)  # priors in the order of classes
         order = np.lexsort([part, voter, heaviest, found.batch[voter]])
         labels = [labels[i] for i in order.tolist()]
-        return cls(found, voter[order].astype(np.intp), labels, weight[order], loudness[order])
+        return cls(found, voter[order].astype(np.intp), labels, weight[order], mean_share[order])
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a row.
 
         Keys: ``batch`` (-1: the prior); ``voter``, its number in the vote; ``row``, the identifier
-        of the training case (-1 or '' where unknown); ``answer``; ``weight``; ``loudness``; and
+        of the training case (-1 or '' where unknown); ``answer``; ``weight``; ``mean_share``; and
         for each column read, ``value_<column>`` (NaN, or None for a category, where missing) and
         ``inverse_bandwidth_<column>``, per unit of the column, 0 where the batch does not read it:
         at a distance of 1 / that, a prototype's weight is exp(-1/2) times that at 0.
@@ -196,7 +197,7 @@ class PrototypeTable(Framed):
             "row": [rows[t] for t in self.voter.tolist()],
             "answer": list(self.answer),
             "weight": self.weight.tolist(),
-            "loudness": self.loudness.tolist(),
+            "mean_share": self.mean_share.tolist(),
         }
         for d, name in enumerate(found.names):
             table[f"value_{name}"] = found.in_words(d, found.voters.cases[self.voter, d])

@@ -22,7 +22,7 @@ from psephos.trees.tree_text import (
     rules_table,
 )
 from psephos.vote import Names, Target, Vote, Voters
-from psephos.vote.ballots import Framed, frame_of
+from psephos.vote.frames import Framed, frame_of
 from psephos.vote.part import ShownTree, ask, n_trees
 
 _Floats = NDArray[np.float64]

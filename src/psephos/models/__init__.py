@@ -1,17 +1,16 @@
 """Recipes: one file per algorithm, grouped by family."""
 
-from importlib import import_module
 from typing import Any
 
 from psephos.modelfile import load, save
-from psephos.registry import BUILTIN
+from psephos.registry import BUILTIN, builtin
 
 __all__ = ["load", "save", *BUILTIN]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in BUILTIN:
-        return getattr(import_module(BUILTIN[name]), name)
+        return builtin(name)
     raise AttributeError(f"module 'psephos.models' has no attribute {name!r}")
 
 

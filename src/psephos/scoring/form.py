@@ -7,6 +7,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.scoring.reader import every_kind
 from psephos.vote import Vote
+from psephos.vote.codec import registered
 from psephos.vote.plain import from_plain, kinds_within, to_plain
 
 __all__ = ["FORMAT", "VERSION", "plain", "plain_vote", "vote_of"]
@@ -90,8 +91,12 @@ def _column(name: str, place: int, levels: list[str] | None, spare: bool) -> dic
 
 def _check_kinds(content: dict[str, Any], name: str) -> None:
     for kind in sorted(kinds_within(content) - every_kind()):
-        why = _NO_READER.get(kind, "no reader of plain models has it")
-        raise PsephosError(f"{name} has no plain form: nothing but psephos reads {kind!r}; {why}.")
+        part: Any = registered(kind)
+        other = f"it is the part {part.__name__} of {part.__module__}, for which there is none"
+        why = _NO_READER.get(kind, other)
+        raise PsephosError(
+            f"{name} has no plain form: no reader of such a form knows {kind!r}; {why}."
+        )
 
 
 _NO_READER = {

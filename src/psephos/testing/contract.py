@@ -4,7 +4,7 @@ Each check takes a `Case` and raises AssertionError with the numbers if the prom
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 
+from psephos._errors import PsephosError
 from psephos.base import VoteEstimator
 from psephos.modelfile import load, save
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.testing.tables import small_table
+from psephos.vote.part import offers, sparse
 
 
 @dataclass(frozen=True)
@@ -33,21 +35,44 @@ class Case:
     missing : float, default=0.0
         Share of missing values; 0 for estimators whose voters refuse them.
     no_repetition : str, default=''
-        Why weight 2 is not the row twice for this estimator; '' if it is.
+        Why weight 2 is not the row twice for this estimator; '' if it is. Weights that look for the
+        k nearest rows, or count rows, get them from `fit` with a weight each: a row of weight 2
+        must count twice among them, or the rows be merged first
+        (`psephos.models.training.distinct_rows`).
+    no_renaming : str, default=''
+        Why other codes of categories give other answers, as where the fit draws by them; '' if they
+        do not.
+    categories : sequence of int, default=()
+        Columns of the table, other than 3, that hold categories, for an estimator with a parameter
+        `categorical_features`.
     """
 
     estimator: Any
     n_classes: int = 2
     missing: float = 0.0
     no_repetition: str = ""
+    no_renaming: str = ""
+    categories: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        known = "categorical_features" in self.estimator.get_params(deep=False)
+        if self.categories and not known:
+            raise PsephosError(
+                f"Case(categories={list(self.categories)}) is for an estimator with a parameter "
+                f"categorical_features, which {type(self.estimator).__name__} does not have."
+            )
 
     def table(self, seed: int = 0) -> Any:
         """Return (X, y) of a small table."""
-        return small_table(self.n_classes, missing=self.missing, seed=seed)
+        kinds = {"missing": self.missing, "categories": self.categories}
+        return small_table(self.n_classes, seed=seed, **kinds)
 
     def fresh(self) -> Any:
-        """Return an unfitted clone."""
-        return clone(self.estimator)
+        """Return an unfitted clone, that knows which columns are categories."""
+        fresh: Any = clone(self.estimator)
+        if self.categories:
+            fresh.set_params(categorical_features=list(self.categories))
+        return fresh
 
     def fit(self, **kwargs: Any) -> Any:
         """Return a fitted clone."""
@@ -101,14 +126,20 @@ def check_contributions_sum_to_the_score(case: Case) -> None:
         assert_allclose(vote.score(X), raw / np.where(mass > 0, mass, 1.0), atol=1e-12)
 
 
+def _others(case: Case, n: int, columns: Any) -> Any:
+    """Return other values for columns, (n, len(columns))."""
+    rng = np.random.default_rng(0)
+    values = 100.0 * rng.standard_normal((n, len(columns)))
+    return np.where(np.isin(columns, case.categories), np.abs(values) // 1 % 4, values)
+
+
 def check_silent_columns_change_nothing(case: Case) -> None:
     """Scrambling the columns the vote does not name changes no answer."""
     model, X = case.model, case.cases()
     before = _score(model, X)
     unread = np.setdiff1d(np.arange(X.shape[1]), model.vote_.columns)
     scrambled = X.copy()
-    rng = np.random.default_rng(0)
-    scrambled[:, unread] = 100.0 * rng.standard_normal((len(X), len(unread)))
+    scrambled[:, unread] = _others(case, len(X), unread)
     assert_array_equal(_score(model, scrambled), before)
     importance = model.feature_importances_
     assert (importance[unread] == 0).all(), "a column that is not read has importance"
@@ -136,8 +167,7 @@ def check_backup_columns_answer_no_complete_case(case: Case) -> None:
     vote = model.vote_
     assert_array_equal(np.union1d(vote.used, vote.backup), vote.columns)
     before = _score(model, X)
-    rng = np.random.default_rng(0)
-    for values in (np.nan, 100.0 * rng.standard_normal((len(X), len(vote.backup)))):
+    for values in (np.nan, _others(case, len(X), vote.backup)):
         other = X.copy()
         other[:, vote.backup] = values
         if len(vote.backup):
@@ -154,11 +184,17 @@ def check_backup_columns_answer_no_complete_case(case: Case) -> None:
 
 
 def check_anatomy_tells_the_truth(case: Case) -> None:
-    """Check that the recipe's anatomy names the parts of the fitted vote."""
+    """Check that the recipe's anatomy names the parts of the fitted vote.
+
+    By the rule by which it is saved and loaded, and of the table of this case no vote that found
+    nothing; the read-out is named, too.
+    """
     model = case.model
-    voters = getattr(type(model.vote_.voters), "tag", None)
-    assert voters in model.anatomy.voters, f"{voters} is not in the anatomy {model.anatomy}"
-    assert model.anatomy.allows(model.vote_.weighting.tag, model.vote_.readout.score)
+    vote, anatomy = model.vote_, model.anatomy
+    found = f"{vote.voters.tag!r}, {vote.weighting.tag!r}, {vote.readout.score!r}"
+    told = f"the vote has {found}, and the anatomy declares {anatomy}"
+    assert model._has_its_anatomy(nothing_found=False), told
+    assert vote.readout.score in anatomy.readouts(), told
 
 
 def check_weight_two_is_the_row_twice(case: Case) -> None:
@@ -253,10 +289,147 @@ def check_ballots_say_what_happened(case: Case) -> None:
     assert_ballots_are_true(model.explain(X), X)
 
 
+def check_members_have_their_shapes(case: Case) -> None:
+    """Check the type and shape of what voters and weights return: comes first, for the others."""
+    model = case.model
+    vote, X = model.vote_, model._values(case.cases())
+    n, T, K = len(X), vote.n_voters, vote.target.n_outputs
+    for part in (vote.voters, vote.weighting):
+        _check_table(part, T, X.shape[1])
+    votes = vote.voters.votes(X)
+    _check_shape(vote.voters, "votes(X)", votes, (n, T, K))
+    why = vote.voters.reasons(X)
+    rows = len(why) == n and all(len(row) == T for row in why)
+    assert rows, f"{_name(vote.voters)}.reasons(X) is not a list of {n} lists of {T} reasons."
+    weighting: Any = vote.weighting
+    if offers(weighting, "of_votes"):
+        of = "of_votes(votes, target)"
+        weights = weighting.of_votes(votes, vote.target)
+        _check_shape(weighting, of, weights, (n, T), (n, T, K))
+    else:
+        _check_shape(weighting, "weights(X)", weighting.weights(X), (n, T))
+    share = weighting.mean_share()
+    _check_shape(weighting, "mean_share()", share, (T,))
+    sound = bool((share >= 0).all()) and abs(share.sum() - 1.0) < 1e-9
+    assert sound, f"{_name(weighting)}.mean_share() has a number below 0, or another sum than 1."
+    words = isinstance(weighting.words(), str)
+    assert words, f"{_name(weighting)}.words() is no string."
+
+
+def _check_table(part: Any, n_voters: int, n_features: int) -> None:
+    name = _name(part)
+    tag = getattr(type(part), "tag", None)
+    assert isinstance(tag, str), f"{name} declares no tag: write `tag: ClassVar[str] = ...` in it."
+    counts = (part.n_voters, part.n_features) == (n_voters, n_features)
+    assert counts, (
+        f"{name} has n_voters {part.n_voters} and n_features {part.n_features}, in a vote of "
+        f"{n_voters} voters on a table of {n_features} columns."
+    )
+    columns = np.asarray(part.columns)
+    rising = columns.ndim == 1 and columns.dtype == np.intp and bool((np.diff(columns) > 0).all())
+    assert rising, f"{name}.columns is no array of intp in rising order."
+    usage: Any = part.usage()
+    made = sparse.issparse(usage) and usage.format == "csr" and usage.dtype == bool
+    assert made, (
+        f"{name}.usage() is no boolean CSR table: psephos.vote.part.usage_table(voter, column, "
+        "shape) makes one."
+    )
+    _check_shape(part, "usage()", usage, (n_voters, n_features))
+    assert set(usage.indices.tolist()) <= set(columns.tolist()), (
+        f"{name}.usage() has a column that is not in {name}.columns."
+    )
+
+
+def _check_shape(part: Any, member: str, found: Any, *shapes: tuple[int, ...]) -> None:
+    own = np.shape(found) if not hasattr(found, "shape") else found.shape
+    wanted = " or ".join(map(str, shapes))
+    assert own in shapes, f"{_name(part)}.{member} has the shape {own}: it must be {wanted}."
+
+
+def _name(part: Any) -> str:
+    return type(part).__name__
+
+
+def check_parts_read_no_more_than_they_say(case: Case) -> None:
+    """Check that a part that has lost voters or columns names those it reads, and no others."""
+    vote = case.model.vote_
+    for part in (vote.voters, vote.weighting):
+        for kept in ([0], [vote.n_voters - 1], list(range(0, vote.n_voters, 2))):
+            fewer = part.take(np.array(kept, dtype=np.intp))
+            read = fewer.usage().toarray().any(axis=0).nonzero()[0]
+            assert_array_equal(
+                fewer.columns, read,
+                f"{_name(part)}.take keeps columns that none of the voters taken reads, or lacks "
+                "one that they read.",
+            )  # fmt: skip
+        small = part.select(vote.columns)
+        where = np.searchsorted(vote.columns, part.columns)
+        said = f"{_name(part)}.select does not keep the places of its columns."
+        assert small.n_features == len(vote.columns), said
+        assert_array_equal(small.columns, where, said)
+        assert_array_equal(small.usage().toarray(), part.usage().toarray()[:, vote.columns], said)
+
+
+def check_weights_are_shares(case: Case) -> None:
+    """Where the read-out is no sum, no weight is below 0."""
+    vote = case.model.vote_
+    if vote.readout.score == "sum":
+        return
+    weights = vote.weights(case.model._values(case.cases()))
+    least = float(weights.min())
+    assert least >= 0, (
+        f"{_name(vote.weighting)} has a weight of {least:g} in a vote that is "
+        f"{vote.readout.score!r}: a weight below 0 has a meaning in a sum alone."
+    )
+
+
+def check_answers_are_finite(case: Case) -> None:
+    """Rows of values as large as 1e149, and of nothing but NaN, get numbers or a refusal."""
+    model, X = case.model, case.cases()[:5]
+    X[0], X[1], X[2, ::2], X[3, 1::2] = 1e149, -1e149, 1e149, -1e149
+    if case.missing:
+        X[4] = np.nan
+    for j in case.categories:
+        X[:4, j] = np.arange(4)
+    for method in ("predict", "decision_function", "predict_proba", "mass"):
+        if hasattr(model, method) and (method != "predict" or case.n_classes == 0):
+            for row in X:
+                _check_finite(model, method, row)
+
+
+def _check_finite(model: Any, method: str, row: Any) -> None:
+    try:
+        found = np.asarray(getattr(model, method)(row[None]))
+    except PsephosError:
+        return
+    assert np.isfinite(found).all(), (
+        f"{method} gives {found[0]} for the row {row}: votes and weights must be finite, or the "
+        "row be refused with a PsephosError."
+    )
+
+
+def check_codes_of_categories_mean_nothing(case: Case) -> None:
+    """Categories under other codes, in another order, get the same answers."""
+    if not case.categories or case.no_renaming:
+        return
+    (X, y), new, code = case.table(), case.cases(), np.array([2.0, 0.0, 3.0, 1.0])
+    for table in (X, new):
+        for j in case.categories:
+            known = ~np.isnan(table[:, j])
+            table[known, j] = code[table[known, j].astype(int)]
+    renamed = case.fresh().fit(X, y)
+    assert_allclose(
+        _score(renamed, new), _score(case.model, case.cases()), rtol=1e-9, atol=1e-9,
+        err_msg="the answer depends on the codes of categories, which are names in no order",
+    )  # fmt: skip
+
+
 CHECKS: Mapping[str, Callable[[Case], None]] = {
     function.__name__.removeprefix("check_").replace("_", " "): function
-    for name, function in sorted(globals().items())
-    if name.startswith("check_")
+    for function in (
+        check_members_have_their_shapes,
+        *(one for name, one in sorted(globals().items()) if name.startswith("check_")),
+    )
 }
 
 

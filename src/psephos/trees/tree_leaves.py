@@ -160,6 +160,17 @@ def condition_words(
     return words + gap if spread or condition.missing == 1 else words
 
 
+def otherwise_words(condition: Condition) -> str:
+    """Return when the second of two branches is taken: ``otherwise``, ``otherwise or if missing``.
+
+    `condition` is that of the second branch.
+    """
+    if not isinstance(condition.value, tuple) and np.isposinf(condition.value):
+        return "otherwise"  # the first asks whether there is a value
+    gap = _asked("", condition, {}, 6)[1]
+    return f"otherwise{gap.replace(' or missing', ' or if missing')}"
+
+
 def way_words(
     conditions: Sequence[Condition],
     names: Sequence[str],

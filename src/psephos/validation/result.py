@@ -15,8 +15,8 @@ from psephos.validation.familiarity import familiarity_words
 from psephos.validation.measuring import WORTH, subgroup_heads
 from psephos.validation.shift import shift_words
 from psephos.validation.speaking import speaking_words
-from psephos.vote.ballots import frame_of
 from psephos.vote.calibration import Sigmoid
+from psephos.vote.frames import frame_of
 from psephos.vote.names import fixed, number, plural
 
 __all__ = ["Validation"]

@@ -30,7 +30,7 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
     ``outside_expected``: a new value is the least or greatest of n + 1 in 2 of n + 1 cases.
     """
     vote, names = model.vote_, model.schema_.words().columns
-    baseline = model._measured()
+    baseline = model._known_baseline()
     profile: Profile | None = None if baseline is None else baseline.profile
     backup = set(vote.backup.tolist())
     rows: list[dict[str, Any]] = []

@@ -17,10 +17,11 @@ _CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 def ballots_text(ballots: Ballots) -> str:
     """Return the first cases: the answer of each, and who moved it most."""
     lines: list[str] = []
-    for case in range(min(len(ballots), _CASES)):
-        lines.append(_title(ballots, case))
-        lines += [f"  {sentence}" for sentence in _carried(ballots, case)]
-        lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
+    shown = ballots.first(_CASES)
+    for case in range(len(shown)):
+        lines.append(_title(shown, case))
+        lines += [f"  {sentence}" for sentence in _carried(shown, case)]
+        lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(shown, case))]
     return "\n".join([*lines, *_more(ballots)])
 
 
@@ -33,11 +34,12 @@ def _title(ballots: Ballots, case: int) -> str:
 def ballots_html(ballots: Ballots) -> str:
     """Return the same as tables."""
     parts: list[str] = []
-    for case in range(min(len(ballots), _CASES)):
-        head, *rows = _rows(ballots, case)
-        title = _title(ballots, case)
+    shown = ballots.first(_CASES)
+    for case in range(len(shown)):
+        head, *rows = _rows(shown, case)
+        title = _title(shown, case)
         parts.append(f"<p><b>{escape(title)}</b></p>")
-        parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(ballots, case)]
+        parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(shown, case)]
         cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
         body = "".join(
             "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"

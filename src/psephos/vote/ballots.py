@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
@@ -10,13 +11,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import MissingExtraError, PsephosError
 from psephos.vote.describing import answer_words, before_weighing
+from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
-from psephos.vote.vote import Vote
+from psephos.vote.vote import Terms, Vote
 
 _NEAREST = 5
 _Floats = NDArray[np.float64]
@@ -58,6 +59,10 @@ class Ballots:
         The decision of each case; its contributions sum to it.
     mass : ndarray of shape (n,)
         Total raw weight: how familiar the case is (local weights), or a constant.
+    votes : ndarray of shape (n, T, K)
+        Each voter's vote on each case.
+    shares : ndarray of shape (n, T)
+        The weights as the score uses them.
     contributions : ndarray of shape (n, T, K)
     """
 
@@ -68,6 +73,8 @@ class Ballots:
     numbers: NDArray[np.intp] | None = None
     score: _Floats = field(init=False)
     mass: _Floats = field(init=False)
+    votes: _Floats = field(init=False)
+    shares: _Floats = field(init=False)
     contributions: _Floats = field(init=False)
 
     @classmethod
@@ -87,7 +94,19 @@ class Ballots:
         object.__setattr__(self, "names", replace(self.names, say=partial(_say, self.vote)))
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "mass", mass)
-        object.__setattr__(self, "contributions", self.vote.contributions(self.X))
+        for name, value in self.vote.terms(self.X)._asdict().items():
+            object.__setattr__(self, name, value)
+
+    def first(self, n: int) -> "Ballots":
+        """Return the ballots of the first n cases; nothing is asked for again."""
+        if n >= len(self):
+            return self
+        some = copy(self)
+        for name in ("reasons", "_silent"):  # of all cases
+            vars(some).pop(name, None)
+        for name in ("X", "case_ids", "score", "mass", *Terms._fields):
+            object.__setattr__(some, name, getattr(self, name)[:n])
+        return some
 
     def __len__(self) -> int:
         return len(self.case_ids)
@@ -123,16 +142,6 @@ class Ballots:
         if not isinstance(reason, CaseLike):
             return f"voter {self.voter_numbers[voter]}"
         return reason.row if isinstance(reason.row, str) else f"row {reason.row}"
-
-    @cached_property
-    def votes(self) -> _Floats:
-        """Return each voter's vote on each case, (n, T, K)."""
-        return self.vote.votes(self.X)
-
-    @cached_property
-    def shares(self) -> _Floats:
-        """Return the weights as the score uses them, (n, T)."""
-        return self.vote.shares(self.X)
 
     @cached_property
     def _silent(self) -> NDArray[np.bool_]:
@@ -366,41 +375,3 @@ def _json(value: dict[str, Any]) -> str:
         return repr(one) if isinstance(one, float) and not math.isfinite(one) else one
 
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
-
-
-def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the table with nearest cases as dictionaries: polars has no mixed tuples."""
-    if "nearest" not in table:
-        return table
-    keys = ("row", "distance", "share", "class")
-    cases = [[dict(zip(keys, case, strict=True)) for case in cases] for cases in table["nearest"]]
-    return {**table, "nearest": cases}
-
-
-class Framed:
-    """What has a `table` of lists is a data frame, too."""
-
-    table: Any
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame of pandas or polars; None: pandas if it is installed.
-
-        Raises
-        ------
-        MissingExtraError
-            If no data frame library is installed.
-        """
-        return frame_of(self.table(), backend)
-
-
-def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:
-    """Return a table of lists as a pandas or polars data frame, whichever is asked for or there."""
-    if backend not in (None, "pandas", "polars"):
-        raise PsephosError(f"backend {backend!r} is unknown: use 'pandas' or 'polars'.")
-    for name in (backend,) if backend else ("pandas", "polars"):
-        try:
-            library: Any = __import__(name)
-        except ImportError:
-            continue
-        return library.DataFrame(_structs(table) if name == "polars" else table)
-    raise MissingExtraError(backend or "pandas", "a data frame", "frames")

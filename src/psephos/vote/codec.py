@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from psephos._errors import ModelFileError, PsephosError
 from psephos._files.arrays import object_array
 from psephos._stored import fault, hints
-from psephos.vote.part import OPTIONAL, Voters, Weighting
+from psephos.vote.part import OPTIONAL, OPTIONAL_FIELDS, Voters, Weighting, ask
 
 _REGISTRY: dict[str, type[Any]] = {}
 _MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
@@ -60,7 +60,7 @@ def registered(tag: str) -> type[Any] | None:
 def _check_names(cls: type[Any]) -> None:
     """Raise PsephosError if a method is nearly one of `OPTIONAL`: it would never be called."""
     own = {name for name, value in vars(cls).items() if callable(value) and name[0] != "_"}
-    for name in sorted(own - set(OPTIONAL) - _MEMBERS):
+    for name in sorted(own - set(OPTIONAL) - set(OPTIONAL_FIELDS) - _MEMBERS):
         meant = get_close_matches(name, OPTIONAL, 1, 0.85)
         if meant:
             raise PsephosError(
@@ -144,8 +144,7 @@ def _fault(cls: type[Any], content: Mapping[str, Any]) -> str:
 
 
 def _refuse(value: Any) -> Any:
-    refusal = getattr(value, "refusal", None)
-    reason = refusal() if callable(refusal) else f"{type(value).__name__} is not plain data"
+    reason = ask(value, "refusal", f"{type(value).__name__} is not plain data")
     raise ModelFileError(f"the model cannot be saved: {reason}.")
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
-from psephos.vote.part import ask, label_of, n_trees
+from psephos.vote.part import are_cases, ask, field_of, label_of, n_trees, offers
 from psephos.vote.vote import Vote
 
 _LEAVES = 200  # of a tree that is written out
@@ -49,18 +49,18 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         if lines:
             return sentences + lines
     sentences += table_words(vote, _classes(vote))
-    share = vote.weighting.loudness()
+    share = vote.weighting.mean_share()
     scale = _scale(vote)
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
-    shown = _CASES if hasattr(vote.weighting, "weighed") else len(groups)
+    shown = _CASES if are_cases(vote.voters) else len(groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS
         who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
         who += f" and {more} more" if more > 0 else ""
         facts = [f"× {len(voters)}"] if len(voters) > 1 else []
-        if vote.readout.score in _SHARED and not hasattr(vote.weighting, "asks"):
+        if vote.readout.score in _SHARED and not offers(vote.weighting, "asks"):
             facts.insert(0, percent(float(share[voters].sum())))
         part = f" ({', '.join(facts)})" if facts else ""
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")
@@ -88,9 +88,11 @@ def columns_words(vote: Vote, names: Names) -> str:
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = vote.voters.rule(voter, names.columns, names.levels)
     rule = label_of(vote.voters, voter) + rule
-    words = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
-    if len(words) == 2:
-        return f"if {rule} then {words[0]}, otherwise {words[1]}"
+    sides = vote.voters.sides(voter)
+    words = [answer_words(vote, value, scale) for _, value in sides]
+    if len(words) > 1:
+        rest = [f", {when} {word}" for (when, _), word in zip(sides[1:], words[1:], strict=True)]
+        return f"if {rule} then {words[0]}{''.join(rest)}"
     if not words:
         return rule + _about(vote, voter)
     alike = vote.readout.score == "normalised" and words[0] == "nothing"
@@ -114,12 +116,11 @@ def _scale(vote: Vote) -> float:
 
 def _tree_lines(vote: Vote, names: Names) -> list[str]:
     """Return the lines of a vote that is one tree; none if it is something else, or too large."""
-    tree_of: Any = getattr(vote.voters, "tree", None)
-    tree: Any = None if tree_of is None else tree_of(0)
+    tree: Any = ask(vote.voters, "tree", None, 0)
     if tree is None or not 1 < tree.n_leaves <= _LEAVES:
         return []
     scale = float(np.abs(tree.value).max(initial=0.0))
-    node_votes: Any = getattr(vote.voters, "node_votes", tree.value)
+    node_votes: Any = field_of(vote.voters, "node_votes", tree.value)
     words = [answer_words(vote, value, scale) for value in node_votes]
     text = export_text(tree, names.columns, names.levels, answers=Answers(words))
     return text.split("\n")
@@ -190,9 +191,9 @@ def _combined(vote: Vote) -> str:
 def _says(joined: Any, voter: int) -> str:
     """Return what a voter says; '' of a tree whose answers are sure: then it is both."""
     part = joined.parts[int(joined.part[voter])]
-    part = part if hasattr(part, "says") else getattr(part, "inner", part)
-    if hasattr(part, "says") or n_trees(joined, voter) != 1:
-        return getattr(part, "says", "vote")
+    says: str | None = field_of(part, "says") or field_of(field_of(part, "inner"), "says")
+    if says is not None or n_trees(joined, voter) != 1:
+        return says or "vote"
     shown = ask(joined, "shown_tree", None, voter, 0)
     said = shown.votes[shown.tree.n_children == 0]
     return "" if np.isclose(np.abs(said).max(axis=1), 1.0).all() else "probability"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ask, check, check_part, over_outputs, sparse
+from psephos.vote.part import Columns, ask, check, check_part, offers, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
 _Floats = NDArray[np.float64]
@@ -122,13 +122,13 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
     profile = profile_of(dense, is_category) if len(dense) else None
-    if profile is not None and hasattr(compact.weighting, "nearest"):
+    if profile is not None and offers(compact.weighting, "nearest"):
         mass = np.quantile(compact.mass(dense), LEVELS)
         profile = replace(profile, mass=np.where(np.isfinite(mass), mass, np.nan))
     baseline = Baseline(centre, votes, weights, np.zeros(len(columns)), profile)
     total = np.zeros(len(columns))
     for part in _rows(compact, len(dense)):
-        total += moved(compact, dense[part], baseline).sum(axis=0)
+        total += column_moves(compact, dense[part], baseline).sum(axis=0)
     share = total / total.sum() if 0 < total.sum() < np.inf else np.zeros(len(columns))
     return replace(baseline, importance=share)
 
@@ -149,13 +149,14 @@ def _rows(vote: Any, n: int) -> list[slice]:
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
-def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
+def column_moves(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
     """Return (n, p), not negative: by how much each column moves the score of each row.
 
-    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) + (w -
-    mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided among
-    the columns that the voter reads, that of the second among those that its weight reads. The vote
-    is on a table of the columns it reads, no other.
+    A voter adds w h to the score, its weight times its vote. That is ``w (h - mean h)``, by how
+    much the vote is another than in the mean of the training rows, plus ``(w - mean w) mean h``, by
+    how much the weight is, plus a constant. The size of the first, summed over outputs, is divided
+    among the columns that the voter reads; that of the second among those that its weight reads.
+    The vote is on a table of the columns it reads, no other.
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
@@ -163,19 +164,19 @@ def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
         axis=1
     )
     centre = baseline.centre
-    asks: Any = getattr(vote.weighting, "asks", None)
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
         found = divided(vote.voters, X, by_vote, centre)
-        if asks is None:
+        asked = ask(vote.weighting, "asks", None, vote.voters.usage())
+        if asked is None:
             found = found + divided(vote.weighting, X, by_weight, centre)
         else:
-            found = found + _evenly(asks(vote.voters.usage()), by_weight)
+            found = found + _evenly(asked, by_weight)
     return np.where(np.isfinite(found), found, 0.0)
 
 
 def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
     """Return (n, p): the sizes (n, T) divided among columns, equally unless the part says how."""
-    found = ask(part, "moved", None, X, size, centre)
+    found = ask(part, "divided", None, X, size, centre)
     return _evenly(part.usage(), size) if found is None else found
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.part import offers
 from psephos.vote.vote import Vote
 
 _BLOCK = 1 << 20
@@ -31,8 +32,8 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
     """
     weighting: Any = vote.weighting
     target: Any = vote.target
-    ask: Any = getattr(weighting, "available", None)
-    if ask is None or target.kind not in ("binary", "multiclass"):
+    library = offers(weighting, "available")
+    if not library or target.kind not in ("binary", "multiclass"):
         raise PsephosError(
             "multiplicity is that of a library of small models that give classes (swag): the "
             "voters of other models are no models that answer by themselves."
@@ -43,7 +44,7 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
     step = max(1, _BLOCK // (vote.n_voters * target.n_outputs))
     for start in range(0, len(X), step):
         rows = X[start : start + step]
-        can = ask(rows) & reads.any(axis=1)
+        can = weighting.available(rows) & reads.any(axis=1)
         first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
         votes = vote.votes(rows)
         said: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 from psephos.vote.profile import Profile
 from psephos.vote.vote import Vote
 

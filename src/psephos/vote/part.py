@@ -20,30 +20,27 @@ sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
 
-#: What a part may offer beside the members of `Voters` and `Weighting`, found by name on the part
-#: itself; one without it is asked in the plain way, or has none. `register_part` refuses a method
-#: whose name is nearly one of these.
+#: Methods that a part may have beside those of `Voters` and `Weighting`; `ask` calls them, and says
+#: what holds of a part without. `register_part` refuses a method whose name is nearly one of these.
 OPTIONAL = {
     # of voters and of weightings
     "primary": "() -> the voters without what only a missing value asks for",
-    "moved": "(X, size, centre) -> (n, p): sizes (n, T) divided among columns; else equally",
+    "divided": "(X, size, centre) -> (n, p): how much of the sizes (n, T), one a case and voter, "
+    "each column accounts for; without it every column that a voter reads gets the same share",
     "named_rows": "(names) -> the part with names in place of the positions of training rows",
     "marks": "() -> (columns, values) where answers turn; see `psephos.vote.marks`",
     "training_rows": "() -> how many rows of the training table, or parts of such, are kept",
-    "refusal": "() -> why no file can hold the part, a clause",
+    "refusal": "() -> why no file can hold the part; it follows 'the model cannot be saved: '",
     # of voters
     "weighted_sum": "(weights, X) -> (n, K), the sum without (n, T, K) votes; None if it cannot",
     "kinds": "() -> tags of the voters inside",
+    "are_cases": "() -> whether the voters are training cases, alike but for their values",
     "label": "(voter) -> its name, '' for none",
     "open": "(voter, X, names) -> (vote, rows, names) of the vote that a voter is; None if none",
-    "members": "the voters whose answers these read: `open` then takes a member too",
     "n_trees": "(voter) -> how many trees it is",
     "shown_tree": "(voter, tree) -> `ShownTree`, to be drawn",
     "tree": "(voter) -> its `Tree`, for text",
-    "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",
-    "answers": "fixed answers for kernels; see `sums_with`",
     "components": "() -> (means, standard deviations) of the densities that are the votes",
-    "rows": "names or positions of the training rows that the voters are; see `nearest`",
     # of weightings
     "fits": "(target, is_sum) -> why a vote cannot have these weights; '' if it can",
     "of_votes": "(votes, target) -> weights (n, T) or (n, T, K), where they depend on the votes",
@@ -52,11 +49,30 @@ OPTIONAL = {
     "sums_with": "(voters) -> a function of X to (sums, mass) without weights; None if it cannot",
     "primary_voters": "() -> the voters that a complete case needs",
     "reserve": "() -> (T,): who has weight only where values are missing",
-    "similarity": "the `InverseDistance` of local weights, for bounds",
+    "available": "(X) -> (n, T): which models of a library have all the columns they read",
     "weighed": "(X) -> the voters that have a weight on any row",
     "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
     "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
     "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",
+}
+
+#: Fields or properties that a part may have, to be read by `field_of`.
+OPTIONAL_FIELDS = {
+    # of voters
+    "names": "the names of the voters, of a committee",
+    "says": "what a voter says: 'answer', 'probability', 'decision' or 'value'",
+    "inner": "the part whose votes these are in another form",
+    "members": "the voters whose answers these read: `open` then takes a member too",
+    "nodes": "the `Tree` of all nodes, of trees",
+    "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",
+    "answers": "fixed answers for kernels; see `sums_with`",
+    "rows": "names or positions of the training rows that the voters are; see `nearest`",
+    # of weightings
+    "tier": "(T,): which models of a library are asked first; see `available`",
+    "reads": "(T, q): which of `columns` each model of a library reads; see `available`",
+    "similarity": "the `InverseDistance` of local weights, for bounds",
+    "anchors": "(m, q): the training rows that local weights keep",
+    "cases": "(m, q): the training rows among which neighbours are found",
     "batches": "the prototypes' columns and bandwidths, for their displays",
 }
 
@@ -102,7 +118,11 @@ class Voters(Part, Protocol):
     """T voters: their votes on rows, and why."""
 
     def votes(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p)."""
+        """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p): finite.
+
+        X holds numbers as they are in the table, NaN where one is missing, and of a category its
+        code: its place among the levels of the fit, or NaN for one that the fit did not have.
+        """
         ...
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
@@ -114,7 +134,11 @@ class Voters(Part, Protocol):
         ...
 
     def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:
-        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long."""
+        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
+
+        Of several, the first is ``if so``, and others say whether they take missing values:
+        ``otherwise or if missing``, or ``otherwise`` and ``if missing``.
+        """
         ...
 
 
@@ -123,13 +147,19 @@ class Weighting(Part, Protocol):
     """The weight of each voter on a case."""
 
     def weights(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the raw (n, T) weights on the rows of X, shape (n, p)."""
+        """Return the raw (n, T) weights on the rows of X, shape (n, p): finite.
+
+        X is as `Voters.votes` gets it: NaN where a value is missing, and of a category its code,
+        of which no mean or difference means anything. Weights below 0 are for a sum of votes
+        alone: any other read-out takes them as shares.
+        """
         ...
 
-    def loudness(self) -> NDArray[np.float64]:
-        """Return (T,): each voter's share of the weight over all cases, >= 0, with sum 1.
+    def mean_share(self) -> NDArray[np.float64]:
+        """Return (T,): each voter's mean share of the weight, >= 0, with sum 1.
 
-        `describe` prints it; no answer depends on it.
+        The mean is over the training rows that the weights keep; of weights that keep none it is
+        what a case without missing values has. `describe` prints it; no answer depends on it.
         """
         ...
 
@@ -163,7 +193,10 @@ class ReadsColumns:
 
 
 class ReadsLike:
-    """What parts share that read the columns of a part they hold, in the field `read_by`."""
+    """What parts share whose columns are those of another part, which they hold in a field.
+
+    `read_by` is the name of that field.
+    """
 
     read_by: ClassVar[str]
 
@@ -204,15 +237,30 @@ class ReadsNothing:
 
 
 def ask(part: Any, method: str, otherwise: Any, *given: Any) -> Any:
-    """Return what a method of `OPTIONAL` returns; `otherwise` of a part that has it not."""
+    """Return what a method of `OPTIONAL` returns; `otherwise` of a part that does not have it."""
     own: Any = getattr(part, method, None)
     return otherwise if own is None else own(*given)
+
+
+def offers(part: Any, method: str) -> bool:
+    """Return whether a part has a method of `OPTIONAL`."""
+    return hasattr(part, method)
+
+
+def field_of(part: Any, field: str, otherwise: Any = None) -> Any:
+    """Return a field of `OPTIONAL_FIELDS`; `otherwise` of a part that does not have it."""
+    return getattr(part, field, otherwise)
 
 
 def kinds_of(voters: Any) -> tuple[str, ...]:
     """Return the tags of the voters, those first met first."""
     kind = cast("type[Any]", type(voters))
     return ask(voters, "kinds", (str(getattr(kind, "tag", kind.__name__)),))
+
+
+def are_cases(voters: Any) -> bool:
+    """Return whether the voters are training cases, of which a few show what all are."""
+    return ask(voters, "are_cases", False)
 
 
 def n_trees(voters: Any, voter: int) -> int:

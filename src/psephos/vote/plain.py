@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import hints
 from psephos.vote.codec import registered
+from psephos.vote.part import ask
 
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
@@ -44,8 +45,7 @@ def to_plain(value: Any) -> Any:
     kind: Any = cast("type[Any]", type(value))
     tag = getattr(kind, "tag", None)
     if tag is None or registered(tag) is not kind:
-        refusal = getattr(value, "refusal", None)
-        reason = refusal() if callable(refusal) else f"{kind.__name__} is not plain data"
+        reason = ask(value, "refusal", f"{kind.__name__} is not plain data")
         raise PsephosError(f"the model has no plain form: {reason}.")
     content = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
     for name in _identifiers(kind):

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
-from psephos.vote.importance import Baseline, moved
+from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks, marks_of
 from psephos.vote.names import Names, backup_words
 from psephos.vote.part import (
@@ -19,6 +19,8 @@ from psephos.vote.part import (
     Weighting,
     ask,
     check,
+    field_of,
+    offers,
     over_outputs,
     primary,
     relative_weights,
@@ -33,6 +35,16 @@ from psephos.vote.target import AnyTarget
 from psephos.vote.weights.local import Nearest
 
 _Floats = NDArray[np.float64]
+
+
+class Terms(NamedTuple):
+    """What the score of some cases is made of."""
+
+    votes: _Floats  # (n, T, K)
+    shares: _Floats  # (n, T), as `Vote.shares`
+    contributions: _Floats  # (n, T, K): they sum to the score over the voters
+
+
 _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
 
 
@@ -90,7 +102,7 @@ class Vote:
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
-        if self._of_votes is not None:
+        if self._of_votes:
             own = self.voters.usage()
             table = table + ask(self.weighting, "asks", own, own)
         return table.astype(bool)
@@ -165,14 +177,14 @@ class Vote:
         return ask(self.weighting, "sums_with", None, self.voters)
 
     @property
-    def _of_votes(self) -> Any:
-        """Return the function of (votes, target) that weights are beside the votes, or None."""
-        return getattr(self.weighting, "of_votes", None)
+    def _of_votes(self) -> bool:
+        """Whether the weights depend on the votes."""
+        return offers(self.weighting, "of_votes")
 
     @property
     def _adds_up(self) -> bool:
         """Whether the score is a sum over voters with one weight each, known without the votes."""
-        return self.readout.is_sum and self._of_votes is None
+        return self.readout.is_sum and not self._of_votes
 
     def _reads_in_place(self, X: Any) -> bool:
         """Whether rows are looked at where they lie, by weights that pick their own columns."""
@@ -250,7 +262,7 @@ class Vote:
         factor of a row's weights is left out where the read-out divides by their sum.
         """
         votes = self.voters.votes(read)[:, :n_voters]
-        if self._of_votes is None:
+        if not self._of_votes:
             return votes, relative_weights(self.weighting, read)[0][:, :n_voters]
         kept = np.arange(votes.shape[1], dtype=np.intp)
         first = self.weighting.take(kept)
@@ -286,13 +298,13 @@ class Vote:
     def weights(self, X: Any) -> _Floats:
         """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
         read = self._dense(X)
-        if self._of_votes is not None:
+        if self._of_votes:
             return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
     def constant_weights(self) -> _Floats | None:
         """Return the raw weights, (T,), if no case can change them; else None."""
-        if self._of_votes is not None or len(self.weighting.columns):
+        if self._of_votes or len(self.weighting.columns):
             return None
         return np.array(self.weighting.weights(np.zeros((1, self.n_features)))[0])
 
@@ -319,11 +331,11 @@ class Vote:
 
         With `member`, of voters that read answers: that of the member.
         """
-        voters: Any = self._compact.voters
-        if not hasattr(voters, "open") or (member is not None and not hasattr(voters, "members")):
+        voters = self._compact.voters
+        if member is not None and field_of(voters, "members") is None:
             return None
         asked = voter, self._dense(X), names.select(self.columns.tolist())
-        return voters.open(*asked) if member is None else voters.open(*asked, member)
+        return ask(voters, "open", None, *asked, *(() if member is None else (member,)))
 
     def marks(self) -> Marks:
         """Return (columns, values) about which cases are drawn to try the vote; see `marks_of`."""
@@ -368,18 +380,29 @@ class Vote:
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
-        if self._adds_up:
-            return self.output_shares(X) * self.votes(X)
+        return self.terms(X).contributions
+
+    def terms(self, X: Any) -> Terms:
+        """Return the votes, their weights as the score uses them, and the products of the two."""
         read = self._dense(X)
-        shares, votes = self._terms(*self._compact._votes_and_weights(read), read)
-        return shares * votes
+        if self._adds_up:
+            votes = self._compact.voters.votes(read)
+            each = self.output_shares(X)
+            return Terms(votes, each[:, :, 0], each * votes)
+        votes, weights = self._compact._votes_and_weights(read)
+        each, entered = self._terms(votes, weights, read)
+        shares = over_outputs(weights if self.readout.score == "sum" else each)
+        return Terms(votes, shares, each * entered)
 
     def staged_scores(self, X: Any) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
         return (score for score, _ in self.staged(X))
 
     def staged(self, X: Any) -> Iterator[tuple[_Floats, _Floats | None]]:
-        """Yield the same with the mass, (n,); None where weights depend on the votes."""
+        """Yield (score, mass) of the first 1, 2, ..., T voters: (n, K) and (n,).
+
+        The mass is None where weights depend on the votes, and where a read-out picks voters.
+        """
         compact = self._compact
         read = self._dense(X)
         if not self._adds_up:
@@ -432,7 +455,7 @@ class Vote:
         """
         out = np.empty((X.shape[0], len(self.columns)))
         for part, read in self._blocks(X, in_place=False):
-            out[part] = _shares(moved(self._compact, read, baseline))
+            out[part] = _shares(column_moves(self._compact, read, baseline))
         return out
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:

@@ -246,7 +246,7 @@ def test_only_neighbours_with_a_weight_are_heard():
     assert_array_equal(model.vote_.weights(np.zeros((1, 1)))[0], [2, 0, 0, 0, 0, 0])
     assert len(model.explain([[0.0]]).nearest()[0]) == 1
     by_votes = model.vote_.weights(cases).sum(axis=0)
-    assert_allclose(model.vote_.weighting.loudness(), by_votes / by_votes.sum())
+    assert_allclose(model.vote_.weighting.mean_share(), by_votes / by_votes.sum())
 
 
 def test_few_cases_and_many():

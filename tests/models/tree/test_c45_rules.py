@@ -44,7 +44,7 @@ def test_the_first_is_heard():
     other = first.take(np.array([2, 0, 1]))
     assert_array_equal(other.weights(X), first.weights(X)[:, [2, 0, 1]])
     assert_array_equal(first.take(np.array([1, 2])).weights(X), [[0, 1], [1, 0], [0, 1], [0, 1]])
-    assert_allclose(other.loudness(), [0.25, 0.5, 0.25])
+    assert_allclose(other.mean_share(), [0.25, 0.5, 0.25])
     assert_array_equal(voters.take(np.array([0])).columns, [4])
 
 

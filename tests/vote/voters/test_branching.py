@@ -183,7 +183,10 @@ def test_trees_in_words():
     ]
     assert part.rule(4, NAMES, {}) == "site in {0, 3} or missing (25%)"
     said = [[(when, float(v[0])) for when, v in part.sides(t)] for t in range(6)]
-    assert said == [[("if so", 1.0), ("otherwise", 2.0)]] * 5 + [[]]
+    other = ["", "", " or if missing", "", " or if missing (75%)"]
+    wanted = [[("if so", 1.0), (f"otherwise{one}", 2.0)] for one in other]
+    wanted[0].append(("if missing", 0.0))  # a row that ends at the root
+    assert said == [*wanted, []]
     assert [when for when, _ in part.sides(6)] == ["always"]
     larger = BranchVoters.of(grown(codes=False), 8)
     assert larger.rule(2, NAMES, LEVELS).startswith("a tree of 10 leaves on age, dose, note, stage")

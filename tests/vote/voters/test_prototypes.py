@@ -214,7 +214,7 @@ def test_no_batch_leaves_the_prior():
         assert (found.n_voters, len(found.columns)) == (1, 0)
         proba = found.readout.probabilities(found.score(cases(4)), found.target)
         assert_allclose(proba, np.tile(prior(3), (4, 1)), atol=1e-15)
-        assert_array_equal(found.weighting.loudness(), [1.0])
+        assert_array_equal(found.weighting.mean_share(), [1.0])
 
 
 # ---------------------------------------------------------------------- rows alone
@@ -327,7 +327,7 @@ def test_the_file_changes_nothing(n_classes):
     assert again.voters.rule(1, NAMES, LEVELS) == found.voters.rule(1, NAMES, LEVELS)
 
 
-# ---------------------------------------------------------------------- far away, and loudness
+# ---------------------------------------------------------------------- far away, and mean_share
 def test_a_pickle_holds_nothing_derived():
     asked, X = vote(3), cases()
     before = len(pickle.dumps(asked.weighting))
@@ -364,10 +364,10 @@ def test_loudness_is_what_other_places_hear(with_prior, monkeypatch):
     for i in np.flatnonzero(weights.batches.batch != PRIOR):
         raw[i, i] = 0.0
         expected += raw[i] / raw[i].sum()
-    assert_allclose(weights.loudness(), expected / 17, rtol=1e-9)
+    assert_allclose(weights.mean_share(), expected / 17, rtol=1e-9)
     monkeypatch.setattr("psephos.vote.weights.gaussian_kernels._MOVED", 5 * weights.n_voters)
-    assert_allclose(weights.loudness(), expected / 17, rtol=1e-9)
-    assert_array_equal(weights.take(np.array([4])).loudness(), [1.0])
+    assert_allclose(weights.mean_share(), expected / 17, rtol=1e-9)
+    assert_array_equal(weights.take(np.array([4])).mean_share(), [1.0])
     assert weights.words() == "weights by Gaussian kernels"
 
 

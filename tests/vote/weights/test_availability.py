@@ -70,8 +70,8 @@ def test_select_take_and_the_file_change_nothing(loudest):
 
 
 def test_loudness_is_what_a_whole_row_hears():
-    assert_array_equal(weights().loudness(), [2 / 3, 1 / 3, 0])
-    assert_array_equal(weights(loudest=True).loudness(), [1, 0, 0])
+    assert_array_equal(weights().mean_share(), [2 / 3, 1 / 3, 0])
+    assert_array_equal(weights(loudest=True).mean_share(), [1, 0, 0])
 
 
 def test_usage_names_what_each_reads():

@@ -22,6 +22,7 @@ __all__ = [
     "local_sums",
     "mean_distance",
     "pair_sums",
+    "similarities",
 ]
 
 _Float = NDArray[np.float64]
@@ -376,6 +377,28 @@ def local_sums(
     run_blocks(block, -(-n // size), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
     return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
+
+
+def similarities(
+    X: ArrayLike,
+    Z: ArrayLike,
+    metric: Metric,
+    kernel: InverseKernel,
+    anchor_weight: ArrayLike,
+    per_query: bool = False,
+) -> _Float:
+    """Return k, (n, m): how near each query is to each anchor, up to a factor of the query's own.
+
+    The parameters are those of `local_sums`, which adds these up; all ``anchor_weight`` > 0.
+    """
+    queries, s = frozen(X, np.float64), frozen(anchor_weight, np.float64)
+    out, shift = np.empty((len(queries), len(s))), np.zeros(len(queries))
+    own = np.full(len(queries), -1)
+    _weigh_rows(
+        queries, *_parts(Z, metric, queries), s, own, 0, *map(float, kernel), per_query, shift, out,
+        np.empty(len(s)),
+    )  # fmt: skip
+    return out
 
 
 def pair_sums(

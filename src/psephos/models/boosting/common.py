@@ -47,13 +47,15 @@ def fit_boosted(
     prepare: Callable[[Training], Training] = lambda data: data,
     make_learner: Callable[[Any, Training, Context], Learner] = make_learner,
 ) -> tuple[Vote, dict[str, Any]]:
-    """Run the boosting loop for a recipe with the parameters named in `SHARED`.
+    """Run the boosting loop for a recipe with the parameters of `BoostedClassifier`.
 
     Parameters
     ----------
     readout : of the vote of one constant voter that is returned if no voter beats chance
     make_steps : from the training rows to the recipe's steps
-    prepare : from the training rows to those the recipe works on
+    prepare : from the training rows to those the recipe works on; `distinct_rows` where a part of
+        it counts rows or leaves one out (a weighting that keeps them), so that weight 2 is the row
+        twice
     make_learner : ``make_learner(model, data, context)``: who learns the next voter
     """
     held = None

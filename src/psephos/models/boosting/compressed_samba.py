@@ -21,6 +21,7 @@ from psephos.models.boosting.stump_pools import DrawnStumps, SearchedStumps
 from psephos.models.training import Training, distinct_rows
 from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
+from psephos.vote.part import field_of
 
 __all__ = ["CompressedSamBAClassifier"]
 
@@ -209,7 +210,7 @@ class CompressedSamBAClassifier(VoteClassifier):
         return vote, extras
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
-        if self.distance_columns is None or not hasattr(self.vote_.weighting, "anchors"):
+        if self.distance_columns is None or field_of(self.vote_.weighting, "anchors") is None:
             return {}
         read: list[int] = self.vote_.weighting.columns.tolist()
         names, where = self.schema_.names, columns.tolist()

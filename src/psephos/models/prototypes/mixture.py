@@ -24,6 +24,7 @@ from psephos.models.prototypes.mixture_sums import (
     tail_places,
 )
 from psephos.vote import Vote
+from psephos.vote.part import ask
 
 __all__ = ["NormalMixture", "mixture_of"]
 
@@ -301,8 +302,8 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
 
 
 def _components(vote: Vote) -> tuple[_Floats, _Floats]:
-    ask: Any = getattr(vote.voters, "components", None)
-    found = None if ask is None or vote.target.kind != "regression" else ask()
+    numbers = vote.target.kind == "regression"
+    found: Any = ask(vote.voters, "components", None) if numbers else None
     if found is None:
         raise PsephosError("a mixture needs voters that answer with densities: prototypes do.")
     mean, spread = found

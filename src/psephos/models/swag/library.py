@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._stored import Nullable
 from psephos.models.swag.steps import Dimensions
-from psephos.vote.ballots import Framed
 from psephos.vote.codec import register
+from psephos.vote.frames import Framed
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
 __all__ = ["Library", "library_of"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
-from psephos.vote.ballots import frame_of
 from psephos.vote.codec import register
+from psephos.vote.frames import frame_of
 from psephos.vote.part import check
 
 __all__ = ["Dimensions", "Step", "dimensions_of", "make_step", "post_process", "quantile"]

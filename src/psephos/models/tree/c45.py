@@ -20,7 +20,7 @@ from psephos.trees.c45_text import c45_text, leaf_table
 from psephos.trees.c45_windows import grow_windowed
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
-from psephos.vote.ballots import frame_of
+from psephos.vote.frames import frame_of
 
 __all__ = ["C45Classifier"]
 

@@ -16,7 +16,7 @@ from psephos.params import Classes, Constraint, Interval
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
-from psephos.vote.ballots import frame_of
+from psephos.vote.frames import frame_of
 
 __all__ = ["C45RulesClassifier"]
 
@@ -156,7 +156,7 @@ class C45RulesClassifier(VoteClassifier):
                 "rule": [voters.rule(t, words.columns, words.levels) for t in rules],
                 "class": target.decode(voters.value).tolist(),
                 "accuracy": (1.0 - self.rule_errors_).tolist(),
-                "share": self._parts()[1].loudness().tolist(),
+                "share": self._parts()[1].mean_share().tolist(),
             }
         )
 

@@ -32,7 +32,7 @@ from psephos.protocol.running.prototype_paths import (
     unguarded,
 )
 from psephos.vote import Vote
-from psephos.vote.ballots import frame_of
+from psephos.vote.frames import frame_of
 
 # their types say less than they promise
 _base: Any = sklearn.base

@@ -19,7 +19,7 @@ from psephos.protocol.evaluation.statistics import (
     summary,
 )
 from psephos.protocol.study.outputs import result_columns
-from psephos.vote.ballots import frame_of
+from psephos.vote.frames import frame_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._files.near import suggest
 from psephos.explain.rules import Rule, rules_of
 from psephos.protocol.study.fold_models import FoldModel, read_folds
-from psephos.vote.ballots import Framed
+from psephos.vote.frames import Framed
 
 _DIGITS = 3  # that two bounds share to be the same
 

@@ -345,7 +345,7 @@ def _columns(model: Any) -> dict[str, int]:
 
 def _importance(model: Any) -> dict[str, float]:
     """Return the importance of each column read, if the model file keeps it."""
-    if model._measured() is None:
+    if model._known_baseline() is None:
         return {}
     names: list[str] = model.schema_.words().columns
     found = model.feature_importances_

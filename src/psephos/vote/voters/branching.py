@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.c45_soft import SoftTree
 from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
-from psephos.trees.tree_leaves import tree_words
+from psephos.trees.tree_leaves import otherwise_words, split_conditions, tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
@@ -187,7 +187,7 @@ class BranchVoters(ReadsColumns):
             np.arange(self.n_voters)
         )
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
 
         A node above the leaves says the mean of its children by their shares of training rows. A
@@ -301,7 +301,13 @@ class BranchVoters(ReadsColumns):
             return [("always", self.node_votes[first])]
         if size != 3 or self.nodes.n_children[first] != 2:
             return []
-        return [("if so", self.node_votes[first + 1]), ("otherwise", self.node_votes[first + 2])]
+        grown, votes = self.tree(voter), self.node_votes[first : first + 3]
+        asked = split_conditions(grown, 0)[1]
+        said = [("if so", votes[1]), (otherwise_words(asked), votes[2])]
+        if grown.missing[0] == STAY:  # where the value is missing the root answers
+            surrogates = " with its surrogates" if asked.surrogates else ""
+            said.append((f"if missing{surrogates}", votes[0]))
+        return said
 
 
 def _check_kinds(nodes: Tree) -> None:

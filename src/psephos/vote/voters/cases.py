@@ -70,6 +70,9 @@ class CaseVoters(ReadsColumns):
     def n_voters(self) -> int:
         return len(self.rows)
 
+    def are_cases(self) -> bool:
+        return True
+
     def votes(self, X: _Floats) -> _Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 

@@ -94,7 +94,7 @@ class CodedVoters(ReadsColumns):
     def primary(self) -> Self:
         return replace(self, inner=primary(self.inner)).take(np.arange(self.n_voters))
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the design, added up for each column."""
         design = design_matrix(X[:, self.columns], self.source, self.level)
         middle = design_matrix(centre[None, self.columns], self.source, self.level)[0]

@@ -104,7 +104,7 @@ class ComposedVoters:
     def primary(self) -> Self:
         return replace(self, members=primary(self.members), readers=primary(self.readers))._kept()
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided among what readers read; answers among columns."""
         p = self.n_features
         middle = self.table(centre[None])[0]

@@ -94,7 +94,7 @@ class ForestVoters(ReadsLike):
         shape = (self.n_voters, self.n_features)
         return usage_table(forest[table.coords[0]], table.coords[1], shape)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided along the paths of each forest's trees."""
         forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
         return self.trees.path_moves(X, size, forest)

@@ -132,7 +132,7 @@ class JoinedVoters:
     def primary(self) -> Self:
         return replace(self, parts=tuple(primary(part) for part in self.parts))
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the rule of each part."""
         out = np.zeros((len(X), self.n_features))
         for k, part in enumerate(self.parts):

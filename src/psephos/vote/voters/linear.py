@@ -116,7 +116,7 @@ class LinearVoters(ReadsColumns):
         voter, column = np.nonzero((self.coef != 0).any(axis=1))
         return usage_at(self, voter, column)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``."""
         steep = np.abs(self.coef).sum(axis=1)
         away = np.nan_to_num(np.abs(X[:, self.columns] - centre[self.columns]))

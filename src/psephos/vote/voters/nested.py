@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
-from psephos.vote.importance import Baseline, divided, moved
+from psephos.vote.importance import Baseline, column_moves, divided
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, listed
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    are_cases,
     check,
     check_part,
     check_within,
@@ -151,7 +152,7 @@ class NestedVoters(ReadsColumns):
         alike = replace(self, places=tuple(places), inner=tuple(small), levels=tuple(levels))
         return alike.take(np.arange(self.n_voters))
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the importance inside each vote.
 
         Inside, a voter counts for how far it moves from its vote on the row of column means;
@@ -166,7 +167,7 @@ class NestedVoters(ReadsColumns):
             )
             inner = np.zeros((len(X), len(places)))
             complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
-            inner[complete] = moved(vote, table[complete], baseline)
+            inner[complete] = column_moves(vote, table[complete], baseline)
             still = np.flatnonzero(inner.sum(axis=1) == 0)  # votes as on the row of means
             still = still[~np.isnan(table[still]).any(axis=1)] if self.abstains else still
             size_of = np.abs(vote.shares(table[still]))
@@ -236,7 +237,7 @@ class NestedVoters(ReadsColumns):
             alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
-            of = "training case" if _of_cases(vote) else "voter"
+            of = "training case" if are_cases(vote.voters) else "voter"
             alone = [
                 Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
             ]
@@ -282,13 +283,9 @@ class NestedVoters(ReadsColumns):
         ]
 
 
-def _of_cases(vote: Vote) -> bool:
-    return getattr(vote.voters, "tag", "") == "training cases"
-
-
 def _who(vote: Vote) -> str:
     """Return ``a vote of 30``, or ``the 5 nearest neighbours of 100 training cases``."""
-    if _of_cases(vote):
+    if are_cases(vote.voters):
         return f"{vote.weighting_words()} of {vote.n_voters} training cases"
     return f"a vote of {vote.n_voters}"
 

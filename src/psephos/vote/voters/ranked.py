@@ -110,7 +110,7 @@ class RankedVoters(ReadsColumns):
         voter, place = inner.coords
         return usage_at(self, voter, place)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the normal scores."""
         out = np.zeros((len(X), self.n_features))
         middle = self._scores(centre[None])[0]

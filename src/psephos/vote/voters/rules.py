@@ -226,7 +226,7 @@ class FirstMatch(ReadsLike):
         out[decided, order[first[decided]]] = 1.0
         return out
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each rule's share of the training rows that these rules decided."""
         total = self.share.sum()
         return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)

@@ -190,7 +190,7 @@ class SoftTreeVoters(ReadsColumns):
         """Return no answer: a soft tree has as many as there are cases."""
         return []
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided among gates, and in a gate among its terms.
 
         A gate counts for what its moving from where it stands at the training mean changes, with

@@ -12,7 +12,7 @@ from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
-from psephos.trees.tree_leaves import Condition, condition_words, size_words
+from psephos.trees.tree_leaves import Condition, condition_words, otherwise_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.marks import Marks
@@ -187,7 +187,7 @@ class TreeVoters(ReadsColumns):
         inner = self.feature >= 0
         return usage_at(self, voter[inner], self.feature[inner])
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided along the path of each row."""
         return self.path_moves(X, size, np.arange(self.n_voters))
 
@@ -327,7 +327,9 @@ class TreeVoters(ReadsColumns):
         if size > 3:
             return []
         first, second = self._said(self.first[root]), self._said(self.second[root])
-        return [("if so", first), ("otherwise", second)]
+        asks = self._asks(root)
+        gap = float(not (self.abstains or asks.missing))
+        return [("if so", first), (otherwise_words(replace(asks, missing=gap)), second)]
 
     def _said(self, leaf: Any) -> _Floats:
         return self.value[self.answer[leaf] if len(self.answer) else leaf]

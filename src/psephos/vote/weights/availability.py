@@ -89,7 +89,7 @@ class Available(ReadsColumns):
             weights[others] = 0.0
         return weights
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the weight where nothing is missing."""
         whole = self.weights(np.zeros((1, self.n_features)))[0]
         return whole / whole.sum()

@@ -49,7 +49,7 @@ class Constant(ReadsNothing):
     def weights(self, X: _Floats) -> _Floats:
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the total weight."""
         size = np.abs(self.alpha)
         return size / size.sum()

@@ -58,7 +58,7 @@ class OutputWeights(_OfVotes):
         """Return the (n, T, K) weights."""
         return np.broadcast_to(self.alpha, votes.shape)
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the total weight of all outputs."""
         size = np.abs(self.alpha).sum(axis=1)
         return size / size.sum()
@@ -144,7 +144,7 @@ class ConfidenceGate(_OfVotes):
         all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the weight where all are sure enough."""
         return self.alpha / self.alpha.sum()
 

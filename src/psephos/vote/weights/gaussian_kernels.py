@@ -11,7 +11,15 @@ from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, usage_at
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ReadsLike,
+    check,
+    check_part,
+    field_of,
+    usage_at,
+)
 from psephos.vote.weights.local import Nearest
 
 _Floats = NDArray[np.float64]
@@ -283,7 +291,7 @@ class KernelWeights(ReadsLike):
 
     def sums_with(self, voters: Any) -> Any:
         """Return `fixed_sums` for voters of fixed answers, where a prior keeps the mass above 0."""
-        answers: Answers | None = getattr(voters, "answers", None)
+        answers: Answers | None = field_of(voters, "answers")
         return partial(self.fixed_sums, answers=answers) if answers and self.has_prior else None
 
     def _laid_out(self, answers: Answers) -> tuple[_Floats, list[FixedPrototypes]]:
@@ -308,7 +316,7 @@ class KernelWeights(ReadsLike):
     def weights(self, X: _Floats) -> _Floats:
         return self._relative(self._scaled(X), shift=False)[0]
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's mean share of the weight at the places of the prototypes.
 
         A prototype is left out at its own place, as in the fit, where candidates are judged by
@@ -333,7 +341,7 @@ class KernelWeights(ReadsLike):
         units times its inverse bandwidth, squared and added up. Shares are of the total weight,
         a prior included.
         """
-        own, rows = np.flatnonzero(self.batches.batch != PRIOR), getattr(voters, "rows", None)
+        own, rows = np.flatnonzero(self.batches.batch != PRIOR), field_of(voters, "rows")
         if rows is None or not len(own):
             return None
         Z, logs = self._scaled(X), np.zeros((len(X), self.n_voters))
@@ -363,7 +371,7 @@ class KernelWeights(ReadsLike):
         """Return the (T, p) table: a prototype's weight reads the columns of its batch."""
         return self.batches.usage()
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the exponent.
 
         A prior looks at no column and gives nothing; a prototype that equals the row gives as its

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Nullable
-from psephos.kernels.prediction.similarity import distances, local_sums
+from psephos.kernels.prediction.similarity import distances, local_sums, similarities
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, range_marks
 from psephos.vote.part import (
@@ -45,7 +45,8 @@ class Local(ReadsColumns):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
-    anchor i and `low` where it was wrong, so two sums a voter, not m products, give its weight.
+    anchor i and `low` where it was wrong. So w_t(x) = low A + (high - low) R_t, where A is the sum
+    of g_i s(x, z_i) over all anchors and R_t that over the anchors where voter t was right.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Local(ReadsColumns):
     right : ndarray of shape (m, ceil(T / 8)), uint8
         The bit table of who was right where, eight voters a byte, first voter in the highest bit.
     voters : int
-        T.
+        T, `n_voters`; model files have it under this name.
     low, high : float
         The two values of expertise.
     rows : ndarray of shape (m,)
@@ -135,7 +136,7 @@ class Local(ReadsColumns):
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the expertise over all anchors."""
         total = self.anchor_weight @ self.expertise
         return total / total.sum()
@@ -146,10 +147,11 @@ class Local(ReadsColumns):
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
-        distance = np.minimum(distances(self._read(X), self.anchors, self.similarity.metric), _MOST)
-        log_share = self._log_similarity(distance) + np.log(self.anchor_weight)
-        log_share -= log_share.max(axis=1, keepdims=True)
-        share = np.exp(log_share)
+        s, read = self.similarity, self._read(X)
+        metric, by = s.metric, s.per_query
+        distance = np.minimum(distances(read, self.anchors, metric), _MOST)
+        share = similarities(read, self.anchors, metric, s.kernel, self.anchor_weight, by)
+        share *= self.anchor_weight
         share /= share.sum(axis=1, keepdims=True)
         order = np.argsort(-share, axis=1, kind="stable")[:, :k]
         pick = np.take_along_axis
@@ -166,21 +168,10 @@ class Local(ReadsColumns):
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
-    def _log_similarity(self, distance: _Floats) -> _Floats:
-        s = self.similarity
-        with np.errstate(divide="ignore", over="ignore"):
-            mean = np.minimum(distance @ self.anchor_weight, _MOST)[:, None]
-            scale = mean if s.per_query else np.float64(s.scale)
-            far = s.b * np.log(np.where(scale > 0, distance / np.where(scale > 0, scale, 1.0), 0.0))
-            if s.a == 0:  # the exact branch: only identical anchors count
-                exact = (distance == 0).any(axis=1, keepdims=True)
-                return np.where(exact, np.where(distance == 0, 0.0, -np.inf), -far)
-            return -np.logaddexp(s.b * np.log(s.a), far)
-
     def usage(self) -> Any:
         return usage_of_all(self)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance.
 
         It is the squared distance, as the similarity measures it, of a row from the row of column
@@ -189,7 +180,7 @@ class Local(ReadsColumns):
         s = self.similarity
         away = self._read(X) - centre[self.columns]
         out = np.zeros((len(X), self.n_features))
-        out[:, self.columns] = moved_by_distance(away, size, s.column_scale, s.is_category)
+        out[:, self.columns] = divided_by_distance(away, size, s.column_scale, s.is_category)
         return out
 
     def named_rows(self, names: NDArray[Any]) -> Self:
@@ -208,7 +199,7 @@ class Local(ReadsColumns):
         return replace(self, voters=len(voters), right=right)
 
 
-def moved_by_distance(
+def divided_by_distance(
     away: _Floats, size: _Floats, scale: _Floats, is_category: NDArray[np.bool_]
 ) -> _Floats:
     """Return (n, q): the sizes (n, T) divided by each column's part of a squared distance.

@@ -21,10 +21,11 @@ from psephos.vote.part import (
     check_part,
     check_present,
     check_within,
+    field_of,
     usage_of_all,
 )
 from psephos.vote.voters.cases import CaseVoters
-from psephos.vote.weights.local import Nearest, moved_by_distance
+from psephos.vote.weights.local import Nearest, divided_by_distance
 
 _Floats = NDArray[np.float64]
 _spatial: Any = scipy.spatial  # its types say less than they promise
@@ -272,7 +273,7 @@ class Neighbours(ReadsColumns):
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the weight over the training cases."""
         read = np.zeros((len(self.cases), self.n_features))
         read[:, self.columns] = self.cases
@@ -280,14 +281,14 @@ class Neighbours(ReadsColumns):
         total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance from the means.
 
         It is the squared distance, whatever the metric: a column that is constant moves nothing.
         """
         away = X[:, self.columns] - centre[self.columns]
         out = np.zeros((len(X), self.n_features))
-        parts = moved_by_distance(away, size, self.column_scale, self.is_category)
+        parts = divided_by_distance(away, size, self.column_scale, self.is_category)
         out[:, self.columns] = parts
         return out
 
@@ -296,7 +297,7 @@ class Neighbours(ReadsColumns):
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
-        rows = getattr(voters, "rows", None)
+        rows = field_of(voters, "rows")
         if rows is None:
             return None
         order, apart, raw = self._raw(X)

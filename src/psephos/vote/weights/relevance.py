@@ -86,7 +86,7 @@ class LocalRelevance(ReadsLike):
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
 
-    def loudness(self) -> _Floats:
+    def mean_share(self) -> _Floats:
         """Return each voter's share of the relevance over all anchors."""
         total = self.local.anchor_weight @ self.relevance
         return total / total.sum() if total.any() else np.full(len(total), 1 / max(1, len(total)))
@@ -105,9 +105,9 @@ class LocalRelevance(ReadsLike):
     def usage(self) -> Any:
         return usage_of_all(self)
 
-    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance."""
-        return self.local.moved(X, size, centre)
+        return self.local.divided(X, size, centre)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         return replace(self, local=self.local.named_rows(names))

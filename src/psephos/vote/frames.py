@@ -1,0 +1,45 @@
+"""Tables of lists as data frames of pandas or polars, whichever is there."""
+
+from typing import Any
+
+from psephos._errors import MissingExtraError, PsephosError
+
+__all__ = ["Framed", "frame_of"]
+
+
+def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the table with nearest cases as dictionaries: polars has no mixed tuples."""
+    if "nearest" not in table:
+        return table
+    keys = ("row", "distance", "share", "class")
+    cases = [[dict(zip(keys, case, strict=True)) for case in cases] for cases in table["nearest"]]
+    return {**table, "nearest": cases}
+
+
+class Framed:
+    """What has a `table` of lists is a data frame, too."""
+
+    table: Any
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame of pandas or polars; None: pandas if it is installed.
+
+        Raises
+        ------
+        MissingExtraError
+            If no data frame library is installed.
+        """
+        return frame_of(self.table(), backend)
+
+
+def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:
+    """Return a table of lists as a pandas or polars data frame, whichever is asked for or there."""
+    if backend not in (None, "pandas", "polars"):
+        raise PsephosError(f"backend {backend!r} is unknown: use 'pandas' or 'polars'.")
+    for name in (backend,) if backend else ("pandas", "polars"):
+        try:
+            library: Any = __import__(name)
+        except ImportError:
+            continue
+        return library.DataFrame(_structs(table) if name == "polars" else table)
+    raise MissingExtraError(backend or "pandas", "a data frame", "frames")
