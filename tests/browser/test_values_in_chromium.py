@@ -189,13 +189,52 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
             )
     distance = np.sqrt(total * len(calc["spread"]) / both)
     distance[row] = np.inf
-    order = np.argsort(distance, kind="stable")[:5]
+    known = sum(study["of"][f["whole"]][row] is not None
+                for f, _ in zip(calc["fields"], calc["spread"], strict=False))  # fmt: skip
+    distance[2 * both <= known] = np.inf
+    order = np.lexsort((-both, distance))[:5]
     shown = page.locator(by("near-person")).evaluate_all("all => all.map(r => +r.dataset.row)")
     assert shown == [study["rows"][i] for i in order]
     share = float(page.locator(by("familiar")).get_attribute("data-share"))
     assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
     says = page.locator(f"{by('case-live')} .say").inner_text()
     assert "the model asked here has seen this case" in says
+
+
+def test_empty_cases_and_ties_are_not_the_nearest(visit):
+    page = visit()
+    ask = """([spread, x, rows]) => page.near.nearest(spread, x, rows, -1)"""
+    rows = [[None] * 4, [1, None, None, None], [1, 2, None, None], [1, 2, 3.5, None], [1, 2, 3, 4]]
+    assert page.evaluate(ask, [[1, 1, 1, 1], [1, 2, 3, 4], rows]) == [
+        [4, 0, 4], [3, pytest.approx(np.sqrt(0.25 * 4 / 3)), 3],
+    ]  # fmt: skip
+    assert [one[0] for one in page.evaluate(ask, [[1] * 4, [1, None, None, None], rows])] == [
+        1, 2, 3, 4,
+    ]  # fmt: skip
+    assert page.evaluate(ask, [[1] * 4, [None] * 4, rows]) == []
+
+
+def test_the_same_values_are_said_only_of_all_columns(visit, island):
+    page = visit()
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("spread", ())) > 3
+    )
+    choose(page, key)
+    calc, study = island["case"]["models"][key], island["values"]
+    columns = [study["of"].get(f["whole"]) or island["case"]["of"][f["whole"]]
+               for f in calc["fields"]]  # fmt: skip
+    whole = next(
+        i for i in range(len(study["rows"])) if all(column[i] is not None for column in columns)
+    )
+    values = [column[whole] for column in columns]
+    set_fields(page, values)
+    told = page.locator(by("familiar"))
+    assert "has the same values" in told.inner_text()
+    set_fields(page, [None, *values[1:]])  # all that both have is the same
+    assert "the same values" not in told.inner_text()
+    n = len(calc["spread"])
+    assert f"rests on {n - 1} of {n} columns" in told.inner_text()
+    assert f"{n - 1} of {n}" in page.locator(by("near-person")).first.inner_text()
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
@@ -283,21 +322,37 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     assert values.count("") >= 1
 
 
-def test_a_decimal_comma_is_no_other_number(visit, island):
+def test_a_text_that_is_no_number_has_no_answer(visit, island):
     page = visit()
     calc = island["case"]["models"][page.locator("#model").input_value()]
     i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
     number = page.locator(by("field")).nth(i).locator("input[type=text]")
     number.fill("5.1")
-    answered = page.locator(by("case-answer")).get_attribute("data-probability")
-    for text in ("5,1", "1,234", "five"):
+    answer = page.locator(by("case-answer"))
+    answered = answer.get_attribute("data-probability")
+    for text in ("5,1", "1,234", "five", "0,", "1e", "-", "5.1 5"):
         number.fill("")
         number.type(text)
+        page.keyboard.press("Tab")
         assert number.input_value() == text
-        assert number.evaluate("n => n.validationMessage").startswith(f"'{text}' is no number")
+        assert number.get_attribute("aria-invalid") == "true"
+        assert (answer.count(), page.locator(by("case-vote")).count()) == (0, 0)
+        assert page.locator(by("near-person")).count() == 0
+        said = page.locator(f"#{number.get_attribute('aria-describedby')}")
+        assert f"\u201c{text}\u201d is neither" in said.inner_text()
+        if page.locator("#threshold").count():  # what else moves brings no answer back
+            page.locator("#threshold").fill("0.4")
+            assert answer.count() == 0
+            assert said.is_visible()
     number.fill("5.1")
-    assert number.evaluate("n => n.validity.valid")
-    assert page.locator(by("case-answer")).get_attribute("data-probability") == answered
+    assert number.get_attribute("aria-invalid") is None
+    assert answer.get_attribute("data-probability") == answered
+    number.fill("x")
+    slide = page.locator(by("field")).nth(i).locator("input[type=range]")
+    slide.focus()
+    slide.press("ArrowRight")
+    assert number.get_attribute("aria-invalid") is None
+    assert answer.count() == 1
 
 
 def test_the_threshold_turns_the_call(visit, island):

@@ -8,7 +8,10 @@ from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
     "HELD_OUT",
+    "LEAF_SHARE",
     "MINUS",
+    "STATED",
+    "VOTE_SHARE",
     "Wording",
     "chance",
     "class_kinds",
@@ -25,6 +28,9 @@ __all__ = [
     "span",
 ]
 
+# what answers are
+STATED, VOTE_SHARE = "stated probability", "share of the vote"
+LEAF_SHARE = "leaf share of training cases"
 _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 

@@ -108,9 +108,8 @@ def typical(
 ) -> NDArray[np.float64] | None:
     """Return the median of each column over some cases, of categories the most frequent code.
 
-    Of two middle values it is the lower, so that each is a value that was measured; NaN where
-    there is none. In a page that carries no cases it is the mean, of ten values and more; None
-    where so many cases are not there.
+    NaN where no case has a value. In a page that carries no cases it is the mean, of ten values
+    and more; None where so many cases are not there.
     """
     kept = cases != "none"
     if not kept and which.sum() < _FEWEST:
@@ -125,7 +124,7 @@ def typical(
             codes, counts = np.unique(own, return_counts=True)
             found[j] = codes[counts.argmax()]
         else:
-            found[j] = own[(len(own) - 1) // 2] if kept else own.mean()
+            found[j] = np.median(own) if kept else own.mean()
     return found
 
 
@@ -201,11 +200,13 @@ def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
 
     The distance is Euclidean over the columns that both have, each in its standard deviations, a
     category that differs counting 1, times the root of the number of columns over that of those
-    both have.
+    both have. A case that shares but half of the columns that a case has is not near it.
     """
     if len(X) < 2 or not X.shape[1]:
         return []
-    distance = distances(X, spread)
+    known = ~np.isnan(X)
+    both = known.astype(np.intp) @ known.T.astype(np.intp)
+    distance = np.where(2 * both > known.sum(axis=1)[:, None], distances(X, spread), np.nan)
     np.fill_diagonal(distance, np.nan)
     nearest = np.nanmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
     known = np.sort(nearest[np.isfinite(nearest)])

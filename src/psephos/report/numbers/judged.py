@@ -18,7 +18,17 @@ from psephos.report.numbers.measures import (
     four,
     in_units,
 )
-from psephos.report.words import chance, count, number, of, plural, rate, span
+from psephos.report.words import (
+    LEAF_SHARE,
+    VOTE_SHARE,
+    chance,
+    count,
+    number,
+    of,
+    plural,
+    rate,
+    span,
+)
 
 __all__ = [
     "About",
@@ -30,6 +40,7 @@ __all__ = [
     "measures_rows",
     "mistakes_words",
     "pooled_words",
+    "share_words",
 ]
 
 
@@ -153,14 +164,22 @@ def _note(
         )
     words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
     words += " is judged on."
-    if names.axis.startswith("share"):
-        words += (
-            f" The answers of {names.label} are shares of its vote, which are no probabilities by"
-            " themselves: the calibration shows how far they can be taken for such."
-        )
+    words += share_words(names, ": the calibration shows how far they can be taken for such")
     return f"{words} {_worth(answers, positive, names, about)}" + (
-        f" On average it stated {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
+        f" On average it answered {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
     )
+
+
+def share_words(names: Names, more: str = "") -> str:
+    """Return what answers are that are no probabilities by themselves; '' of those that are."""
+    what = {
+        VOTE_SHARE: "shares of its vote",
+        LEAF_SHARE: "shares of the training cases in the leaf that a case falls in",
+    }.get(names.axis)
+    if what is None:
+        return ""
+    words = f" The answers of {names.label} are {what}, which are no probabilities by themselves"
+    return f"{words}{more}."
 
 
 def pooled_words(about: About) -> str:

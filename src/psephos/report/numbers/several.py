@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.figures import Estimate, area, share
 from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
-from psephos.report.numbers.judged import About, Names, interval_words, pooled_words
+from psephos.report.numbers.judged import About, Names, interval_words, pooled_words, share_words
 from psephos.report.numbers.measures import UNIT, in_units
 from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
@@ -82,17 +82,11 @@ def _curves(
 
 
 def _note(names: Names, about: About) -> str:
-    words = (
+    return (
         "A case is called the class it is most probably of; of equals the first."
         f" {pooled_words(about)} Curves and areas set the chosen class against all others."
-        f" {interval_words(about, share=False)}"
+        f" {interval_words(about, share=False)}{share_words(names)}"
     )
-    if names.axis.startswith("share"):
-        words += (
-            f" The answers of {names.label} are shares of its vote, which are no probabilities by"
-            " themselves."
-        )
-    return words
 
 
 def binned_answers(

@@ -119,7 +119,7 @@ def _report(
         accuracy_section(read, rows, choice, found, prior, unsure, kept),
         missed,
         values_section(saved, choice, positive, options),
-        case_section(saved, choice, positive, options),
+        case_section(saved, choice, positive, facts, options),
         stability_section(
             read,
             rows,

@@ -27,7 +27,16 @@ from psephos.report.study.answers import Answers, Positive, called
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import Options
-from psephos.report.words import HELD_OUT, Wording, chance, class_words, count, plural
+from psephos.report.words import (
+    HELD_OUT,
+    STATED,
+    Wording,
+    chance,
+    class_words,
+    count,
+    plural,
+    series,
+)
 
 __all__ = ["THRESHOLD", "Answering", "Told", "class_names", "missed_section"]
 
@@ -86,11 +95,11 @@ class Told:
         """Return the thresholds there are, in a page that carries no single answer."""
         return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
 
-    def names(self, label: str, axis: str | None) -> Names:
+    def names(self, label: str, axis: str) -> Names:
         """Return what the classes are called, and the answers of a model."""
         classes, code = self.classes, self.positive.code
         other = classes[1 - code] if len(classes) == 2 else "others"
-        return Names(classes[code], other, label, axis or "stated probability")
+        return Names(classes[code], other, label, axis)
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -172,7 +181,7 @@ def _model(told: Told, standing: Answering) -> dict[str, Any]:
     known = answers.known(key)
     if not known.any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    names = told.names(standing.label, fact.says if fact else None)
+    names = told.names(standing.label, fact.says if fact else STATED)
     about = About(
         source=told.wording.sources.get(key, told.wording.source),
         omits=told.wording.omits,
@@ -248,6 +257,7 @@ def _first_state(
               for one in listed),
         ],
     }  # fmt: skip
+    state["beside_words"] = _beside_words(columns, listed) if told.kept else ""
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
         state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
@@ -279,6 +289,18 @@ def _first_state(
         ]
         state["groups"] = _groups(parted, units, known, mine, t, answers.groups)
     return state
+
+
+def _beside_words(columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups]) -> str:
+    """Return which columns stand beside each mistake, and why."""
+    why = ["the columns of most say with the model"] if columns else []
+    if not parted:
+        return f"Beside each mistake stand {why[0]}." if why else ""
+    names = f"{series([one.name for one in parted])}, by which cases are parted below"
+    it = "it" if len(parted) == 1 else "them"
+    return (
+        f"Beside each mistake stand {' and '.join([*why, names])} (the model need not read {it})."
+    )
 
 
 def _beside(

@@ -106,7 +106,7 @@ def how_painted(one: Mapping[str, Any]) -> str:
     """Return what the colour of an axis is, in words."""
     return (
         "The bar beneath is painted with the class to which a value moves the answer, the deeper"
-        " the more: the mean of the model's probabilities if"
+        " the more: the mean of the model's answers if"
         f" {plural(one['background'], 'case')} had this value and were otherwise as they are, less"
         " their mean as they are (partial dependence). Columns that rise together are then taken"
         " apart."

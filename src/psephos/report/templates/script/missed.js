@@ -85,7 +85,7 @@
   const fillBody = (id, rows) => { if (at(id)) at(id).tBodies[0].replaceChildren(...rows); };
   let prevalence = null;
   const measures = (one, n, t) => {
-    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence);
+    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence); // of no share, no value
     const { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
     const rows = [
       ["sensitivity", of(n.found, m, `${pos} found`), found],
@@ -262,10 +262,9 @@
     lists(m, t);
     groups(m, t);
     person();
-    const slider = at("slider"), weight = at("weight");
+    const slider = at("slider");
     slider.value = t;
     slider.setAttribute("aria-valuetext", `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`);
-    if (document.activeElement !== weight) weight.value = t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
   };
   const followModel = () => {
     const m = model();
@@ -310,13 +309,24 @@
   });
   if (two) {
     hub.on("threshold", () => soon(followThreshold));
-    page.setThreshold = (t) => hub.set("threshold", nearest(t));
+    // two fields spell the threshold: while either holds no number, what follows from it is not shown
+    const spelt = { threshold: (t) => words.threshold(t), weight: (t) => t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "" };
+    const spell = (own = document.activeElement) => Object.entries(spelt).forEach(([id, write]) => { if (at(id) !== own) at(id).value = write(hub.get("threshold")); });
+    const hold = (held) => document.body.classList.toggle("held", held);
+    page.setThreshold = (t) => {
+      Object.keys(spelt).forEach((id) => page.refuse(at(id), ""));
+      hold(false);
+      hub.set("threshold", nearest(t));
+      spell();
+    };
+    [["threshold", 0, 1, (t) => t], ["weight", 0.01, 999, (k) => 1 / (1 + k)]].forEach(([id, low, high, of]) => {
+      at(id).addEventListener("input", () => { const value = page.typed(at(id), low, high); if (value === undefined) hold(true); else page.setThreshold(of(value)); });
+      at(id).addEventListener("blur", () => { if (at(id).validity.valid) spell(null); });
+    });
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
-    at("weight").addEventListener("change", () => { const k = page.typed(at("weight"), 0.01, 999); if (k) page.setThreshold(1 / (1 + k)); });
-    at("prevalence").addEventListener("change", () => {
-      const share = page.typed(at("prevalence"), 0.01, 99.99);
-      if (share === undefined) return;
-      prevalence = share === null ? null : share / 100;
+    at("prevalence").addEventListener("input", () => {
+      const share = page.typed(at("prevalence"), 0.01, 99.99, { empty: "the share here" });
+      prevalence = share === null ? null : share === undefined ? NaN : share / 100;
       followThreshold();
     });
     at("find-most").addEventListener("click", () => {

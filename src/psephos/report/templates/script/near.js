@@ -12,10 +12,15 @@ page.near = (() => {
     });
     return both ? Math.sqrt((sum * spread.length) / both) : Infinity;
   };
+  const shared = (a, b) => a.filter((v, j) => v !== null && b[j] !== null).length;
 
-  // The cases of least distance: [position, distance], none that is `self`.
-  const nearest = (spread, x, rows, self, most = 5) => rows.map((row, i) => [i, distance(spread, x, row)])
-    .filter(([i, d]) => i !== self && d < Infinity).sort((a, b) => a[1] - b[1]).slice(0, most);
+  // The cases of least distance: [position, distance, columns it rests on], none that is `self`, nor any that shares but
+  // half of the columns that x has; of equals those that share more first.
+  const nearest = (spread, x, rows, self, most = 5) => {
+    const known = x.filter((v) => v !== null).length;
+    return rows.map((row, i) => [i, distance(spread, x, row), shared(x, row)])
+      .filter(([i, , both]) => i !== self && 2 * both > known).sort((a, b) => a[1] - b[1] || b[2] - a[2]).slice(0, most);
+  };
 
   // The share of the cases whose own nearest other is farther away than d.
   const farther = (own, d) => own.filter((other) => other > d).length / own.length;
@@ -47,26 +52,31 @@ page.near = (() => {
     const found = nearest(calc.spread, mine, rows.map((row) => row.slice(0, n)), self);
     if (found.length && gaps.length < n) {
       const share = farther(calc.own, found[0][1]), seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "";
-      const words = found[0][1] === 0 ? "A case of the study has the same values." : share < 0.05 ? `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.` : `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
-      const familiar = told(words, "note");
+      const twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j])), few = found.some(([, , both]) => both < n), all = `${n} column${n === 1 ? "" : "s"}`;
+      const words = twin ? `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.` : share < 0.05 ? `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.` : `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
+      const familiar = told(words + (found[0][2] < n ? ` That rests on ${found[0][2]} of ${all}.` : ""), "note");
       familiar.dataset.test = "familiar";
       familiar.dataset.share = share;
       const table = make("table", "", "near"), head = make("tr"), body = make("tbody"), top = make("thead");
-      ["case", "truth", two ? `held out, ${study.classes[study.positive]}` : "held out, its class", "distance"].forEach((text, i) => { const cell = make("th", text, i > 1 ? "num" : ""); cell.scope = "col"; head.append(cell); });
-      found.forEach(([i, d]) => {
+      ["case", "truth", two ? `held out, ${study.classes[study.positive]}` : "held out, its class", "distance", ...(few ? ["columns it rests on"] : [])].forEach((text, i) => { const cell = make("th", text, i > 1 ? "num" : ""); cell.scope = "col"; head.append(cell); });
+      found.forEach(([i, d, both]) => {
         const row = make("tr"), first = make("th"), truth = make("td"), held = heldOut(study.rows[i]);
         first.scope = "row";
         first.append(button(person(study.rows[i]), () => pin(study.rows[i]), "plain"));
         truth.append(name(study.y[i]));
         row.dataset.test = "near-person";
         row.dataset.row = study.rows[i];
-        row.append(first, truth, make("td", held ? chance(held[two ? study.positive : study.y[i]]) : "–", "num"), make("td", page.axis.write(d, 2), "num"));
+        row.append(first, truth, make("td", held ? chance(held[two ? study.positive : study.y[i]]) : "–", "num"), make("td", page.axis.write(d, 2), "num"), ...(few ? [make("td", `${both} of ${n}`, "num")] : []));
         body.append(row);
       });
       top.append(head);
       table.append(top, body);
       parts.push(make("h3", "The nearest cases of the study"), familiar, table,
-        told("Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1.", "note"));
+        told("Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that share but half of the columns measured here, or fewer, are not looked at.", "note"));
+    } else if (rows.length && gaps.length < n) {
+      const alone = told("No case of the study shares more than half of the columns measured here, so that none is called near.", "note");
+      alone.dataset.test = "none-near";
+      parts.push(alone);
     }
     box.replaceChildren(...parts);
   };
