@@ -22,6 +22,7 @@ from psephos import (
     save,
     shrink,
 )
+from psephos.calibrating import fitted_map
 
 METHODS = ["sigmoid", "isotonic", "temperature"]
 
@@ -163,3 +164,26 @@ def test_weights_count_beside_each_other(method, size):
         twice = np.repeat(np.arange(150), weight.astype(int))
         copies = calibrate(model, X[300:450][twice], y[300:450][twice], method).predict_proba(X)
         assert_allclose(copies, one, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sigmoid_and_the_temperature_are_the_best_there_are(seed):
+    rng = np.random.default_rng(seed)
+    p = expit(3 * rng.normal(size=60))
+    truth = (rng.random(60) < expit(0.2 + (seed - 0.5) * logit(p))).astype(float)
+    chances, labels = np.column_stack([1 - p, p]), np.column_stack([1 - truth, truth])
+    weight = rng.random(60)
+    found = fitted_map(chances, labels, weight, "sigmoid")
+    yes, no = weight @ truth, weight @ (1 - truth)
+    wanted = np.where(truth == 1, (yes + 1) / (yes + 2), 1 / (no + 2))
+    gap = weight * (expit(found.slope[1] * logit(p) + found.offset[1]) - wanted)
+    assert abs(gap.sum()) < 1e-9
+    assert abs(gap @ logit(p)) < 1e-8 or (found.slope[1] == 0 and gap @ logit(p) > 0)
+    t = fitted_map(chances, labels, weight, "temperature").t
+    if seed == 0:  # they go with the other class: both maps are at their limits
+        assert found.slope[1] == 0
+        assert t == pytest.approx(np.exp(5), rel=1e-6)
+        return
+    logs = np.log(chances)
+    told = np.exp(logs / t) / np.exp(logs / t).sum(axis=1, keepdims=True)
+    assert abs(weight @ ((labels - told) * logs).sum(axis=1)) < 1e-5 * t

@@ -5,7 +5,9 @@
 Each line is an interval of 95 % over many drawn samples of known truth: how often it held the
 true value, how often it lay wholly above or below it, and its mean width. Scores are normal, one
 standard deviation of noise; of grouped samples each subject has a shift of its own and four cases
-of one class. With 2,000 draws a coverage of 0.95 has a standard error of 0.005.
+of one class. Of clinics, 60 cases of both classes stand in few groups of unequal size, by lot or
+each with a shift of its own odds. With 2,000 draws a coverage of 0.95 has a standard error of
+0.005.
 """
 
 import argparse
@@ -57,8 +59,57 @@ def lines(draws):
         yield f"calibration in the large, {n} cases", None, [one.large for one in drawn]
     for n in (60, 200):
         yield f"Brier score, {n} cases", _brier_truth(), many(_brier, n)
+    yield from _of_clinics(many)
     worth = norm.cdf(1.0) * 0.3 - norm.cdf(-1.0) * 0.7 * 0.25
     yield "net benefit at 0.2, 100 cases", worth, many(_worth, 100)
+
+
+def _of_clinics(many):
+    """Yield lines of cases in few clinics, drawn by lot, or each a cluster of its own."""
+    for shared in (0.0, 0.1, 0.3):
+        truths = _clinic_truths(shared)
+        for n_groups in (3, 5, 10, 20):
+            drawn = many(_clinics, n_groups, shared)
+            words = "by lot" if not shared else f"of which {shared:g} of the variance is"
+            for name, truth in truths.items():
+                found = [one[name] for one in drawn]
+                yield f"{name}, {n_groups} clinics, {words}", truth, found
+
+
+def _clinics(rng, n_groups, shared, n=60):
+    """Return figures of cases in clinics of unequal size."""
+    sizes = np.arange(1, n_groups + 1) + n_groups
+    groups = np.repeat(np.arange(n_groups), np.round(n * sizes / sizes.sum()).astype(int))
+    y, p = _cases_of(rng, groups, shared)
+    line = figures.calibration_line(y, p, groups)
+    return {
+        "calibration in the large": line.large,
+        "calibration slope": line.slope,
+        "Brier score": figures.brier(y, p, groups),
+        "ROC-AUC": figures.area(y, p, groups),
+        "share right": figures.share((p >= 0.5) == y, groups),
+    }
+
+
+def _cases_of(rng, groups, shared):
+    """Return truth and probabilities: right but for what the clinic adds to their log-odds."""
+    own = rng.normal(size=groups.max() + 1)[groups]
+    odds = rng.normal(size=len(groups)) * 1.2
+    spread = np.sqrt(shared / (1 - shared) * np.pi**2 / 3)  # of the latent scale of a logit
+    return rng.random(len(groups)) < expit(odds + spread * own), expit(odds)
+
+
+def _clinic_truths(shared):
+    """Return what the figures are where clinics have no end."""
+    y, p = _cases_of(np.random.default_rng(3), np.arange(400_000), shared)
+    line = figures.calibration_line(y, p)
+    return {
+        "calibration in the large": line.large.value,
+        "calibration slope": line.slope.value,
+        "Brier score": figures.brier(y, p).value,
+        "ROC-AUC": figures.area(y, p).value,
+        "share right": float(np.mean((p >= 0.5) == y)),
+    }
 
 
 def _area(rng, m, n, area):

@@ -14,6 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
+from psephos.figures.logistic import likeliest
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
 
 _Floats = NDArray[np.float64]
@@ -185,16 +186,12 @@ def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float
     yes, no = float(weight @ truth), float(weight @ (1.0 - truth))
     wanted = np.where(truth == 1, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
 
-    def loss(at: _Floats) -> tuple[float, _Floats]:
-        score = at[0] * odds + at[1]
-        gap = weight * (scipy.special.expit(score) - wanted)
-        value = float(weight @ (np.logaddexp(0.0, score) - wanted * score))
-        return value / weight.sum(), np.array([gap @ odds, gap.sum()]) / weight.sum()
-
-    start = np.array([1.0, 0.0])
-    bounds = [(0.0, None), (None, None)]
-    best: Any = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return float(best.x[0]), float(best.x[1])
+    design = np.column_stack([odds, np.ones_like(odds)])
+    slope, offset = likeliest(wanted, design, weight=weight, start=np.array([1.0, 0.0])).tolist()
+    if slope < 0:  # a map may not fall: of those that do not, one constant is the best
+        mean = float(weight @ wanted) / float(weight.sum())
+        slope, offset = 0.0, float(scipy.special.logit(mean))
+    return slope, offset
 
 
 def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
@@ -216,5 +213,10 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
         logs_scaled = scaled - scipy.special.logsumexp(scaled, axis=1, keepdims=True)
         return -float(weight @ (truth * logs_scaled).sum(axis=1))
 
-    best: Any = scipy.optimize.minimize_scalar(loss, bounds=(-_WIDEST, _WIDEST), method="bounded")
+    best: Any = scipy.optimize.minimize_scalar(
+        loss,
+        bounds=(-_WIDEST, _WIDEST),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
     return Temperature(float(np.exp(best.x)))

@@ -82,3 +82,14 @@ def test_the_picture_has_the_counts_and_a_dot_a_case(case):
     axes = display.plot()
     assert sum(len(dots.get_offsets()) for dots in axes.collections) == len(y)
     assert f"{display.counts.missed} missed" in {text.get_text() for text in axes.texts}
+
+
+def test_answers_at_the_threshold_but_for_rounding_are_called():
+    truth, answers = ["ill", "ill", "well", "well"], [0.3, 0.1 + 0.2, 0.3 - 4e-17, 0.2]
+    displays = [
+        MissedDisplay.from_predictions(truth, answers, pos_label="ill", threshold=t)
+        for t in (0.3, 0.1 + 0.2)
+    ]
+    for one in displays:
+        assert (one.counts.found, one.counts.alarms) == (2, 1)
+        assert one.table()["outcome"].count("found") == 2

@@ -87,7 +87,8 @@ def test_obuchowskis_variance_by_its_sums(cases):
     )
     found = figures.area(y, p, groups)
     half = (math.log(found.high / (1 - found.high)) - math.log(found.low / (1 - found.low))) / 2
-    assert (half * theta * (1 - theta) / 1.959963984540054) ** 2 == pytest.approx(variance)
+    t = stats.t.ppf(0.975, min(a, b) - 1)
+    assert (half * theta * (1 - theta) / t) ** 2 == pytest.approx(variance)
 
 
 def test_a_score_that_separates_has_an_interval_below_one():
@@ -152,6 +153,7 @@ def test_the_calibration_line_is_the_best_of_its_likelihood(cases):
 def test_intervals_of_groups_are_those_of_sums_over_groups(cases):
     y, p, groups = cases
     z, m, n = 1.959963984540054, len(set(groups)), len(y)
+    t = stats.t.ppf(0.975, m - 1)
 
     def sandwich(design, bread, rest):
         sums = np.array([(design * rest[:, None])[groups == g].sum(axis=0) for g in set(groups)])
@@ -173,14 +175,14 @@ def test_intervals_of_groups_are_those_of_sums_over_groups(cases):
     ):
         chance = 1 / (1 + np.exp(-score))
         spread = sandwich(design, (design.T * (chance * (1 - chance))) @ design, y - chance)
-        expected = z * np.sqrt(np.diag(spread))
+        expected = t * np.sqrt(np.diag(spread))
         np.testing.assert_allclose([half(each) for each in found], expected, rtol=1e-9)
     loss = (p - y) ** 2
     variance = sandwich(one[:, None], np.array([[float(n)]]), loss - loss.mean())[0, 0]
-    assert half(figures.brier(y, p, groups)) == pytest.approx(z * math.sqrt(variance))
+    assert half(figures.brier(y, p, groups)) == pytest.approx(t * math.sqrt(variance))
     share = figures.share(y, groups)
     variance = sandwich(one[:, None], np.array([[float(n)]]), y - y.mean())[0, 0]
-    alone = min(n, y.mean() * (1 - y.mean()) / variance)
+    alone = min(n, y.mean() * (1 - y.mean()) / variance * (z / t) ** 2)
     middle = (y.mean() + z**2 / (2 * alone)) / (1 + z**2 / alone)
     assert (share.low + share.high) / 2 == pytest.approx(middle)
 
@@ -308,3 +310,104 @@ def test_what_is_no_probability_or_no_threshold_is_refused():
     ):
         with pytest.raises(PsephosError):
             call()
+
+
+def test_who_is_called_does_not_depend_on_rounding():
+    sums = np.array([0.1 + 0.2, 0.3, 0.3 - 4e-17, 0.299999, 1.0, 0.0])
+    assert figures.called(sums, 0.3).tolist() == [True, True, True, False, True, False]
+    np.testing.assert_array_equal(figures.called(sums, 0.1 + 0.2), figures.called(sums, 0.3))
+    units = figures.in_millionths(sums)
+    assert units.tolist() == [300_000, 300_000, 300_000, 299_999, 1_000_000, 0]
+    assert figures.called([0, 1], 0.5).tolist() == [False, True]
+    truth = np.array([1, 1, 0, 1, 0, 0], dtype=bool)
+    worth = figures.net_benefit(truth, sums, [0.1 + 0.2])[0].model.value
+    assert worth == figures.net_benefit(truth, sums, [0.3])[0].model.value
+    with pytest.raises(PsephosError, match=r"threshold is 1\.5"):
+        figures.called(sums, 1.5)
+
+
+def _alike_groups(cases, n_groups):
+    """Return groups that happen to be alike: sums of what is wrong next to none in each."""
+    y, p, _ = cases
+    order = np.lexsort((p, y))
+    groups = np.empty(len(y), dtype=int)
+    snake = np.concatenate([np.arange(n_groups), np.arange(n_groups)[::-1]])
+    groups[order] = np.resize(snake, len(y))
+    return groups
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 5, 9])
+def test_few_groups_that_are_alike_are_no_evidence_beyond_their_cases(cases, n_groups):
+    y, p, _ = cases
+    groups = _alike_groups(cases, n_groups)
+
+    def estimates(own):
+        line, table = figures.calibration_line(y, p, own), figures.confusion(y, p >= 0.5, own)
+        return {
+            "large": line.large, "slope": line.slope, "intercept": line.intercept,
+            "Brier": figures.brier(y, p, own), "log-loss": figures.log_loss(y, p, own),
+            "area": figures.area(y, p, own), "accuracy": table.accuracy,
+            "difference": figures.area_difference(y, p, np.roll(p, 1), own),
+            "worth": figures.net_benefit(y, p, [0.3], own)[0].model,
+        }  # fmt: skip
+
+    alone, grouped = estimates(None), estimates(groups)
+    for name, one in grouped.items():
+        width, least = one.high - one.low, alone[name].high - alone[name].low
+        assert width >= least - 1e-12, name
+        assert one.value == alone[name].value
+        assert f"of {n_groups} groups" in one.method
+        assert one.method.endswith("so few groups make it uncertain")
+    assert any("of cases: wider" in one.method for one in grouped.values())
+
+
+def test_from_ten_groups_on_nothing_is_said_of_few(cases):
+    y, p, _ = cases
+    one = figures.brier(y, p, _alike_groups(cases, 10))
+    assert one.method == "t, of 10 groups"
+    rest = (p - y) ** 2 - one.value
+    sums = np.bincount(_alike_groups(cases, 10), weights=rest)
+    half = stats.t.ppf(0.975, 9) * math.sqrt(10 / 9 * (sums @ sums)) / len(y)
+    assert (one.high - one.low) / 2 == pytest.approx(half)
+
+
+def test_the_rarer_classes_groups_are_those_that_count():
+    rng = np.random.default_rng(0)
+    y = np.repeat([True, False], [12, 60])
+    s = rng.normal(size=72) + y
+    groups = np.concatenate([np.arange(12) % 3, 3 + np.arange(60) % 20])
+    one = figures.area(y, s, groups)
+    assert "of 23 groups (Obuchowski), 3 with the rarer class; so few" in one.method
+    alone = figures.area(y, s)
+    assert one.high - one.low >= alone.high - alone.low
+
+
+def test_parts_of_balanced_accuracy_tell_their_own_groups():
+    truth = np.repeat([True, False], [30, 60])
+    groups = np.concatenate([np.arange(30) % 12, np.arange(60) % 20])
+    rng = np.random.default_rng(1)
+    one = figures.confusion(truth, truth ^ (rng.random(90) < 0.3), groups).balanced_accuracy
+    assert "of 12 groups" in one.method
+    assert "of 20 groups" in one.method
+
+
+def test_scores_that_differ_by_rounding_tie_in_every_figure():
+    truth, up, plain = np.array([0, 1, 0, 1, 1, 0]), 0.1 + 0.2, 0.3
+    scores = np.array([up, plain, 0.1, up, up, plain])
+    assert figures.area(truth, scores).value == figures.area(truth, scores.round(6)).value
+    assert figures.area([0, 1, 0, 1, 1, 0], [up, plain, plain, up, up, plain]).value == 0.5
+    both = np.column_stack([1 - scores, scores])
+    assert figures.hand_till(truth, both) == figures.hand_till(truth, both.round(6))
+    gap = figures.area_difference(truth, scores, scores.round(6))
+    assert gap.value == 0
+    table = figures.calibration_table(truth, scores, n_bins=3)
+    assert [one.seen.n for one in table] == [1, 5]
+
+
+def test_a_tie_about_the_end_of_a_bin_goes_where_its_middle_belongs():
+    p = np.array([0.1, 0.2, 0.2, 0.2, 0.2, 0.9])  # the middle of the tie is exactly half
+    truth = [0, 0, 1, 0, 1, 1]
+    table = figures.calibration_table(truth, p, n_bins=2)
+    assert [one.seen.n for one in table] == [5, 1]
+    table = figures.calibration_table(truth, np.arange(6) / 10, n_bins=2)
+    assert [one.seen.n for one in table] == [3, 3]

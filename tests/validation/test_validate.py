@@ -6,10 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 import psephos
-from psephos import AdaBoostClassifier, CARTClassifier, PsephosError, SamBAClassifier, validate
+from psephos import (
+    AdaBoostClassifier,
+    CARTClassifier,
+    PsephosError,
+    RandomForestClassifier,
+    SamBAClassifier,
+    validate,
+)
+from psephos.explain import MissedDisplay
 from psephos.validation import read_validation, write_validation
 from psephos.validation.shift import ks_at_least
 from psephos.vote.profile import LEVELS
@@ -190,7 +199,7 @@ def test_the_training_rows_are_not_shifted_and_a_moved_cohort_is(model):
     assert (columns["difference"] > 2).all()
     assert moved.familiarity["beyond_all"] > 40
     assert same.familiarity["same"] == 80
-    assert "at distance 0 of a training case" in str(same)
+    assert "80 cases with the values of a training case in all 5 columns" in str(same)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -312,3 +321,16 @@ def test_parameters_that_are_none_are_refused(model):
             validate(model, X, y, **wrong)
     with pytest.raises(PsephosError, match="one class a case"):
         validate(psephos.CARTRegressor().fit(X, np.arange(60.0)), X, y)
+
+
+def test_one_rule_says_who_is_called_and_who_ranks_alike():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(n_estimators=10, random_state=0).fit(X[:300], y[:300])
+    X, y = X[300:], y[300:]
+    found = validate(forest, X, y, threshold=0.1)
+    p = np.floor(forest.predict_proba(X)[:, 1] * 1e6 + 1e-3)
+    shares = [found.figure(name)["hits"] for name in ("sensitivity", "specificity")]
+    assert shares == [int((p[y == 1] >= 100_000).sum()), int((p[y == 0] < 100_000).sum())]
+    display = MissedDisplay.from_estimator(forest, X, y, threshold=0.1)
+    assert [display.counts.found, display.counts.cleared] == shares
+    assert found.figure("ROC-AUC")["value"] == pytest.approx(roc_auc_score(y, p), abs=1e-12)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.dodging import UNIT, dodged
+from psephos.explain.dodging import dodged
 from psephos.explain.drawing import Display, plain
-from psephos.figures import Confusion, Estimate, confusion
+from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
 from psephos.vote.names import class_words
 
 _WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
@@ -30,7 +30,7 @@ class MissedDisplay(Display):
     answers : ndarray of shape (n,)
         Probabilities of the positive class.
     threshold : float
-        A case is called positive if its answer is at least this.
+        A case is called positive if its answer is at least this (`psephos.figures.called`).
     counts : Confusion
         ``found``, ``missed``, ``alarms``, ``cleared``, and the measures with 95 % intervals.
     names : tuple of two str
@@ -168,12 +168,12 @@ class MissedDisplay(Display):
         rest = [class_words(str(one)) for one in labels if one != label]
         names = class_words(str(label)), other or (rest[0] if len(rest) == 1 else "others")
         positive = truth == label
-        called = tuple(str(i) for i in (range(len(truth)) if ids is None else ids))
-        if len(called) != len(truth):
-            raise PsephosError(f"ids has {len(called)} entries for {len(truth)} cases.")
+        cases = tuple(str(i) for i in (range(len(truth)) if ids is None else ids))
+        if len(cases) != len(truth):
+            raise PsephosError(f"ids has {len(cases)} entries for {len(truth)} cases.")
+        counts = confusion(positive, called(answers, threshold), groups)
         return cls(
-            positive, answers, float(threshold), confusion(positive, answers >= threshold, groups),
-            names, name, called,
+            positive, answers, float(threshold), counts, names, name, cases,
             None if groups is None else np.asarray(groups),
         )  # fmt: skip
 
@@ -191,8 +191,8 @@ class MissedDisplay(Display):
         ``case``, ``class``, ``answer``, ``called``, ``outcome``: 'missed', 'false alarm', 'found'
         or 'cleared'.
         """
-        called = self.answers >= self.threshold
-        wrong = called != self.positive
+        yes = called(self.answers, self.threshold)
+        wrong = yes != self.positive
         far = np.abs(self.answers - self.threshold)
         order = np.lexsort((np.arange(len(far)), -far, ~wrong)).tolist()
         words = (("cleared", "false alarm"), ("missed", "found"))
@@ -200,8 +200,8 @@ class MissedDisplay(Display):
             "case": [self.ids[i] for i in order],
             "class": [self.names[0 if self.positive[i] else 1] for i in order],
             "answer": self.answers[order].tolist(),
-            "called": [self.names[0 if called[i] else 1] for i in order],
-            "outcome": [words[int(self.positive[i])][int(called[i])] for i in order],
+            "called": [self.names[0 if yes[i] else 1] for i in order],
+            "outcome": [words[int(self.positive[i])][int(yes[i])] for i in order],
         }
 
     def measures(self) -> dict[str, list[Any]]:
@@ -233,14 +233,14 @@ class MissedDisplay(Display):
         )
 
     def _draw(self, axes: Any) -> None:
-        c, called = self.counts, self.answers >= self.threshold
+        c, yes = self.counts, called(self.answers, self.threshold)
         ends = (("missed", "found"), ("cleared", "false alarms"))
         numbers = ((c.missed, c.found), (c.cleared, c.alarms))
         for lane, (name, colour) in enumerate(zip(self.names, ("#bf4408", "#1a6aa3"), strict=True)):
             mine = self.positive == (lane == 0)
-            units = np.floor(self.answers[mine] * UNIT).astype(int).tolist()
+            units = in_millionths(self.answers[mine]).tolist()
             radius, places = dodged(units, _WIDTH, _LANE)
-            base, wrong = (1 - lane) * 1.35, called[mine] != (lane == 0)
+            base, wrong = (1 - lane) * 1.35, yes[mine] != (lane == 0)
             x, y = np.array(places).reshape(-1, 2).T
             axes.scatter(x / _WIDTH, base + y / _LANE, s=(2 * radius) ** 2 / 2, color=colour,
                          edgecolors=["black" if bad else colour for bad in wrong])  # fmt: skip

@@ -12,6 +12,7 @@ from psephos.figures.calibration import (
     calibration_table,
     log_loss,
 )
+from psephos.figures.calling import called, in_millionths, levelled
 from psephos.figures.confusion import Confusion, confusion, predictive_values
 from psephos.figures.decision import NetBenefit, net_benefit
 from psephos.figures.discrimination import area, area_difference, areas, hand_till
@@ -29,8 +30,11 @@ __all__ = [
     "brier",
     "calibration_line",
     "calibration_table",
+    "called",
     "confusion",
     "hand_till",
+    "in_millionths",
+    "levelled",
     "log_loss",
     "mean",
     "mean_of",

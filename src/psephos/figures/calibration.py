@@ -9,17 +9,19 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import levelled
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
     mean,
     places,
-    quantile,
     refuse_improbable,
     share,
     truths,
     undefined,
 )
+from psephos.figures.groups import half_width, of_groups, quantile
+from psephos.figures.logistic import likeliest
 
 __all__ = [
     "CalibrationBin",
@@ -33,7 +35,6 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _LEAST = 1e-6  # a probability of 0 has no log-odds
-_STEPS = 100
 _SUM = 1e-3  # some models answer in float32
 _STEEP = 1e4  # a slope beyond: the classes are separated
 
@@ -78,8 +79,9 @@ def calibration_line(
 
     logit P(truth) = a + b logit(p) by maximum likelihood. The variance of the calibration in the
     large is the sandwich, for its slope of 1 need not be the right one; with groups all variances
-    are sandwiches of their summed scores. Where p separates the classes there is no such line, and
-    what is returned says so.
+    are sandwiches of their summed scores, with t of G - 1 degrees of freedom, and under ten groups
+    no interval is narrower than that by cases. Where p separates the classes there is no such line,
+    and what is returned says so.
 
     Parameters
     ----------
@@ -103,17 +105,15 @@ def calibration_line(
         none = undefined(n, "there are cases of one class only")
         return CalibrationLine(none, none, none, clipped)
     odds = _special.logit(np.clip(p, _LEAST, 1 - _LEAST))
-    codes, z = codes_of_groups(groups, n), quantile(level)
-    one = np.ones((n, 1))
-    alone = np.arange(n) if codes is None else codes
-    (large,) = _estimates(y, one, odds, alone, z)
+    codes, one = codes_of_groups(groups, n), np.ones((n, 1))
+    (large,) = _estimates(y, one, odds, codes, level, robust=True)
     if np.ptp(odds) <= 1e-9:
         none = undefined(n, "all probabilities are alike")
         return CalibrationLine(large, none, none, clipped)
     if _separates(y, odds):
         none = undefined(n, "the probabilities separate the classes: the slope has no bound")
         return CalibrationLine(large, none, none, clipped)
-    intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, z)
+    intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)
 
 
@@ -123,40 +123,48 @@ def _separates(y: _Floats, odds: _Floats) -> bool:
 
 
 def _estimates(
-    y: _Floats, design: _Floats, offset: _Floats, codes: NDArray[np.intp] | None, z: float
+    y: _Floats,
+    design: _Floats,
+    offset: _Floats,
+    codes: NDArray[np.intp] | None,
+    level: float,
+    robust: bool = False,
 ) -> list[Estimate]:
-    """Return coefficients of a logistic regression by Newton's method, halving bad steps."""
-    at = np.zeros(design.shape[1])
-
-    def loss(b: _Floats) -> float:
-        score = design @ b + offset
-        return float((np.logaddexp(0.0, score) - y * score).sum())
-
-    for _ in range(_STEPS):
-        chance = _special.expit(design @ at + offset)
-        slope = design.T @ (y - chance)
-        bend = (design.T * (chance * (1 - chance))) @ design
-        step = np.linalg.lstsq(bend, slope, rcond=None)[0]
-        now = loss(at)
-        while loss(at + step) > now + 1e-12 * abs(now) and np.abs(step).max() > 1e-12:
-            step = step / 2
-        at = at + step
-        if np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(at).max())):
-            break
+    """Return coefficients of a logistic regression; `robust`: by cases they are sandwiches, too."""
+    at, n = likeliest(y, design, offset), len(y)
     chance = _special.expit(design @ at + offset)
     spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
-    words = "Wald"
+    parts = design * (y - chance)[:, None]
+    words = "Wald, sandwich" if robust else "Wald"
+    errors = _errors(spread @ _summed(parts, np.arange(n)) @ spread if robust else spread)
+    halves = [(quantile(level) * one, words) for one in errors]
     if codes is not None:
         m = int(codes.max()) + 1
-        parts = design * (y - chance)[:, None]
-        sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
-        spread = m / (m - 1) * spread @ (sums @ sums.T) @ spread if m > 1 else spread * math.nan
-        words = "Wald, sandwich" if m == len(y) else f"Wald, sandwich of {m} groups"
-    half = z * np.sqrt(np.diag(spread))
+        if m < 2:
+            return [Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
+        grouped = _errors(spread @ _summed(parts, codes) @ spread)
+        found = [half_width(g, c, m, level) for g, c in zip(grouped, errors, strict=True)]
+        heads = (words, "t, sandwich")
+        halves = [(half, of_groups(heads[not cases], m, cases)) for half, cases in found]
     if np.abs(at).max() > _STEEP:
-        half = half * math.nan
-    pairs = zip(at.tolist(), half.tolist(), strict=True)
-    return [Estimate(b, b - h, b + h, len(y), words) for b, h in pairs]
+        halves = [(math.nan, words) for _, words in halves]
+    pairs = zip(at.tolist(), halves, strict=True)
+    return [Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
+
+
+_ONE_GROUP = "one group alone has no interval"
+
+
+def _summed(parts: _Floats, codes: NDArray[np.intp]) -> _Floats:
+    """Return the covariance of scores summed over groups, of which there are at least two."""
+    sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
+    m = sums.shape[1]
+    return m / (m - 1) * (sums @ sums.T)
+
+
+def _errors(covariance: _Floats) -> list[float]:
+    """Return standard errors; of a variance that rounding leaves below 0, NaN: it is unknown."""
+    return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
 def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
@@ -199,6 +207,8 @@ def calibration_table(
 ) -> list[CalibrationBin]:
     """Return bins of about equally many cases in the order of p; equal p are never divided.
 
+    Those that differ by rounding alone are equal (`levelled`).
+
     Parameters
     ----------
     truth : array of shape (n,), bool
@@ -212,8 +222,9 @@ def calibration_table(
     n = len(p)
     if n_bins < 1:
         raise PsephosError(f"n_bins is {n_bins!r}; it must be a whole number of at least 1.")
-    order = np.argsort(p, kind="stable")
-    values, starts, counts = np.unique(p[order], return_index=True, return_counts=True)
+    level_p = levelled(p)
+    order = np.argsort(level_p, kind="stable")
+    values, starts, counts = np.unique(level_p[order], return_index=True, return_counts=True)
     middle = starts + (counts - 1) / 2  # of equal cases all go where their middle one belongs
     bins = np.minimum((middle * n_bins / max(n, 1)).astype(np.intp), n_bins - 1)
     where = np.empty(n, dtype=np.intp)

@@ -44,7 +44,7 @@ def confusion(truth: Any, called: Any, groups: Any = None, level: float = 0.95) 
     Parameters
     ----------
     truth, called : array of shape (n,), bool
-        Which cases are of the positive class, and which are called so: ``p >= threshold``.
+        Which cases are of the positive class, and which are called so (`called`).
     groups : array of shape (n,), default=None
         Cases of a group are not independent: see `share`. The interval of balanced accuracy takes
         the two classes as independent even so, though a group may have cases of both.

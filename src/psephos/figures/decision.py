@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import called
 from psephos.figures.estimate import Estimate, mean, refuse_improbable, truths
 
 __all__ = ["NetBenefit", "net_benefit"]
@@ -27,7 +28,7 @@ def net_benefit(
     """Return TP / n - FP / n * t / (1 - t) at each threshold t (Vickers & Elkin 2006).
 
     It is a mean over cases (1 for a case found, -t / (1 - t) for a false alarm, else 0), and its
-    interval is that mean's. A case is called positive where p >= t.
+    interval is that mean's. Who is called at t, `called` tells.
 
     Parameters
     ----------
@@ -55,6 +56,6 @@ def net_benefit(
         if not 0.0 <= t < 1.0:
             raise PsephosError(f"a threshold is {t!r}; it must be at least 0 and below 1.")
         worth = np.where(truth, 1.0, -t / (1.0 - t))
-        model = mean(np.where(p >= t, worth, 0.0), groups, level)
+        model = mean(np.where(called(p, t), worth, 0.0), groups, level)
         found.append(NetBenefit(float(t), model, mean(worth, groups, level)))
     return found

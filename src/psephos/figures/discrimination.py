@@ -10,15 +10,16 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import levelled
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
     mean,
     places,
-    quantile,
     truths,
     undefined,
 )
+from psephos.figures.groups import half_width, of_groups, quantile
 
 __all__ = ["area", "area_difference", "areas", "hand_till"]
 
@@ -32,13 +33,16 @@ def area(truth: Any, score: Any, groups: Any = None, level: float = 0.95) -> Est
     The interval is made on the log-odds of the area, so that it stays within 0 and 1 (Pepe 2003,
     5.2.5). Where the score separates the classes DeLong's variance is 0, and the interval is that
     of Newcombe (2006, method 5). With groups the components are summed over each (Obuchowski
-    1997); where these separate the classes as well, there is no interval.
+    1997), with t of the degrees of freedom of the class that fewest groups have, and under ten such
+    groups the interval is never narrower than that by cases; where these separate the classes,
+    there is none.
 
     Parameters
     ----------
     truth : array of shape (n,), bool
     score : array of shape (n,)
-        Greater for the positive class; ties count one half.
+        Greater for the positive class; ties count one half, and scores that differ by rounding
+        alone are ties (`levelled`).
     groups : array of shape (n,), default=None
     level : float, default=0.95
 
@@ -55,24 +59,50 @@ def area(truth: Any, score: Any, groups: Any = None, level: float = 0.95) -> Est
         return undefined(n, "there are cases of one class only")
     value, above, below = _components(truth, score)
     codes = codes_of_groups(groups, n)
-    z = quantile(level)
     if min(m, n - m) < 2:
         return Estimate(value, math.nan, math.nan, n, "one case of a class has no interval")
     if value in (0.0, 1.0):
         if codes is not None:
             why = "no interval: the classes are separated, and cases stand in groups"
             return Estimate(value, math.nan, math.nan, n, why)
-        return Estimate(value, *_newcombe(value, m, n - m, z), n, "Newcombe (2006), method 5")
-    variance = _covariance([(above, below)], truth, codes)[0, 0]
-    if not variance > 0 and codes is not None:
-        return Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
-    half = z * math.sqrt(variance) / (value * (1 - value))
+        return Estimate(
+            value, *_newcombe(value, m, n - m, quantile(level)), n, "Newcombe (2006), method 5"
+        )
+    words, half = "DeLong, on the log-odds", math.nan
+    error = _error(_covariance([(above, below)], truth, None)[0, 0])
+    if codes is None:
+        half = quantile(level) * error
+    else:
+        grouped = _error(_covariance([(above, below)], truth, codes)[0, 0])
+        half, words = _grouped_half(grouped, error, truth, codes, level, words)
+        if not half > 0:
+            return Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
+    half /= value * (1 - value)
     middle = math.log(value / (1 - value))
     low, high = (1 / (1 + math.exp(-min(max(middle + s * half, -700), 700))) for s in (-1, 1))
-    words = "DeLong, on the log-odds"
-    if codes is not None:
-        words += f", of {int(codes.max()) + 1} groups (Obuchowski)"
     return Estimate(value, low, high, n, words)
+
+
+def _error(variance: float) -> float:
+    return math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan
+
+
+def _grouped_half(
+    grouped: float,
+    alone: float,
+    truth: NDArray[np.bool_],
+    codes: _Codes,
+    level: float,
+    words: str,
+) -> tuple[float, str]:
+    """Return half the interval of two standard errors, and its words; NaN: it has none."""
+    fewest = min(len(np.unique(codes[kept])) for kept in (truth, ~truth))
+    if fewest < 2 or math.isnan(grouped):
+        return math.nan, words
+    half, by_cases = half_width(grouped, alone, fewest, level)
+    m = int(codes.max()) + 1
+    each = "" if fewest == m else f", {fewest} with the rarer class"
+    return half, of_groups(words, m, by_cases, f" (Obuchowski){each}", fewest)
 
 
 def area_difference(
@@ -96,13 +126,17 @@ def area_difference(
         return undefined(n, "fewer than two cases of a class")
     one, two = _components(truth, score), _components(truth, other)
     codes = codes_of_groups(groups, n)
-    both = _covariance([one[1:], two[1:]], truth, codes)
-    variance = both[0, 0] + both[1, 1] - 2 * both[0, 1]
-    gap = one[0] - two[0]
-    if not math.isfinite(variance):
+
+    def error(of: _Codes | None) -> float:
+        both = _covariance([one[1:], two[1:]], truth, of)
+        return _error(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+
+    gap, words = one[0] - two[0], "DeLong, paired"
+    half = quantile(level) * error(None)
+    if codes is not None:
+        half, words = _grouped_half(error(codes), error(None), truth, codes, level, words)
+    if not math.isfinite(half):
         return Estimate(gap, math.nan, math.nan, n, "no interval: too few groups")
-    half = quantile(level) * math.sqrt(max(variance, 0.0))
-    words = "DeLong, paired" + ("" if codes is None else f", of {int(codes.max()) + 1} groups")
     return Estimate(gap, gap - half, gap + half, n, words)
 
 
@@ -141,7 +175,7 @@ def hand_till(codes: Any, p: Any) -> float:
                 truth = codes[pair] == j
                 if truth.all() or not truth.any():
                     return math.nan
-                found.append(_components(truth, p[pair, j])[0])
+                found.append(_components(truth, levelled(p[pair, j]))[0])
     return mean(found).value
 
 
@@ -151,7 +185,7 @@ def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
     if np.isnan(score).any():
         raise PsephosError(f"score is missing in {int(np.isnan(score).sum())} of {len(score)} rows")
-    return truth, score
+    return truth, levelled(score)
 
 
 def _components(truth: NDArray[np.bool_], score: _Floats) -> tuple[float, _Floats, _Floats]:

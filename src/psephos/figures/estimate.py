@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from psephos._errors import PsephosError
+from psephos.figures.groups import half_width, of_groups, quantile, t_quantile
 
 __all__ = [
     "Estimate", "codes_of_groups", "mean", "mean_of", "places", "quantile", "refuse_improbable",
@@ -55,13 +55,6 @@ class Estimate:
 def undefined(n: int, why: str) -> Estimate:
     """Return what cannot be said, and why."""
     return Estimate(math.nan, math.nan, math.nan, n, why)
-
-
-def quantile(level: float) -> float:
-    """Return z, so that a standard normal number is within -z and z with this probability."""
-    if not 0.0 < level < 1.0:
-        raise PsephosError(f"level is {level!r}; it must be above 0 and below 1.")
-    return float(ndtri(0.5 + level / 2.0))
 
 
 def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
@@ -202,7 +195,8 @@ def share(hits: Any, groups: Any = None, level: float = 0.95) -> Estimate:
 
     Without groups it is Wilson's. With groups the variance is that of a ratio of sums over groups
     (Rao & Scott 1992), and Wilson's interval is taken at the number of independent cases of that
-    variance (at most n); where all or none are True, at the number of groups.
+    variance, less by (z / t)^2 with the quantile t of G - 1 degrees of freedom, and at most n;
+    where all or none are True, at the number of groups.
 
     Parameters
     ----------
@@ -221,13 +215,19 @@ def share(hits: Any, groups: Any = None, level: float = 0.95) -> Estimate:
         return Estimate(p, math.nan, math.nan, n, "one group alone has no interval", count)
     rest = np.bincount(codes, weights=hits - p)
     variance = m / (m - 1) * float(rest @ rest) / n**2
-    alone = p * (1 - p) / variance if 0 < p < 1 and variance > 0 else float(m)
-    low, high = _score_interval(p, min(alone, float(n)), quantile(level))
-    return Estimate(p, low, high, n, f"Wilson, of {m} groups (Rao and Scott)", count)
+    z, alone = quantile(level), float(m)
+    if 0 < p < 1 and variance > 0:
+        alone = p * (1 - p) / variance * (z / t_quantile(level, m)) ** 2
+    low, high = _score_interval(p, min(alone, float(n)), z)
+    words = of_groups("Wilson", m, alone >= n, " (Rao and Scott)")
+    return Estimate(p, low, high, n, words, count)
 
 
 def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
-    """Return the mean with the normal interval of its standard error (over groups: of their sums).
+    """Return the mean with the normal interval of its standard error.
+
+    With groups the standard error is that of their sums, and the interval that of t with G - 1
+    degrees of freedom; under ten groups it is never narrower than that by cases.
 
     Parameters
     ----------
@@ -246,14 +246,23 @@ def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     centre = float(values.mean())
     codes = codes_of_groups(groups, n)
     rest = values - centre
-    if codes is not None:
-        rest = np.bincount(codes, weights=rest)
-    m = len(rest)
-    if m < 2:
+    if n < 2 or (codes is not None and codes.max() == 0):
         return Estimate(centre, math.nan, math.nan, n, "one alone has no interval")
-    half = quantile(level) * math.sqrt(m / (m - 1) * float(rest @ rest)) / n
-    words = "normal" if codes is None else f"normal, of {m} groups"
+    error = _error_of_sums(rest)
+    half, words = quantile(level) * error, "normal"
+    if codes is not None:
+        m = int(codes.max()) + 1
+        half, by_cases = half_width(
+            _error_of_sums(np.bincount(codes, weights=rest)) * m / n, error, m, level
+        )
+        words = of_groups("normal" if by_cases else "t", m, by_cases)
     return Estimate(centre, centre - half, centre + half, n, words)
+
+
+def _error_of_sums(rest: _Floats) -> float:
+    """Return the standard error of the mean of m values from what each differs from it by."""
+    m = len(rest)
+    return math.sqrt(m / (m - 1) * float(rest @ rest)) / m
 
 
 def mean_of(shares: Sequence[Estimate]) -> Estimate:
@@ -277,7 +286,9 @@ def mean_of(shares: Sequence[Estimate]) -> Estimate:
     below = math.sqrt(float(((values - low) ** 2).sum())) / k
     above = math.sqrt(float(((high - values) ** 2).sum())) / k
     low, high = max(centre - below, 0.0), min(centre + above, 1.0)
-    return Estimate(centre, low, high, n, f"MOVER of {shares[0].method}")
+    methods = list(dict.fromkeys(one.method for one in shares))
+    each = methods[0] if len(methods) == 1 else "each class's own: " + " | ".join(methods)
+    return Estimate(centre, low, high, n, f"MOVER of {each}")
 
 
 _ENDS = ("value", "low", "high")

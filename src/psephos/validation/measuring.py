@@ -16,6 +16,7 @@ from psephos.figures import (
     calibration_table,
     confusion,
     hand_till,
+    in_millionths,
     log_loss,
     mean_of,
     net_benefit,
@@ -39,8 +40,6 @@ class Answered:
     truth, said : ndarray of shape (n,), int
         Places among the classes; `said` is the model's own answer, or that at a threshold.
     chances : ndarray of shape (n, K)
-    ranking : ndarray of shape (n,) or (n, K)
-        What cases are ranked by: of two classes the score for the positive one.
     positive : int
         Of two classes the place of the one that is looked for.
     groups : ndarray of shape (n,), default=None
@@ -51,7 +50,6 @@ class Answered:
     truth: NDArray[np.intp]
     said: NDArray[np.intp]
     chances: NDArray[np.float64]
-    ranking: NDArray[np.float64]
     positive: int
     groups: NDArray[Any] | None = None
     level: float = 0.95
@@ -59,8 +57,14 @@ class Answered:
     def take(self, kept: NDArray[np.bool_]) -> "Answered":
         """Return some of the cases."""
         groups = None if self.groups is None else self.groups[kept]
-        parts = (self.truth[kept], self.said[kept], self.chances[kept], self.ranking[kept])
+        parts = (self.truth[kept], self.said[kept], self.chances[kept])
         return Answered(self.classes, *parts, self.positive, groups, self.level)
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """Return what cases are ranked by: answers in millionths, as thresholds divide them."""
+        units = in_millionths(self.chances)
+        return units[:, self.positive] if self.two else units
 
     @property
     def two(self) -> bool:

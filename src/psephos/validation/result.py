@@ -10,7 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos.validation.shift import familiarity_words, shift_words
+from psephos.figures.groups import FEW_GROUPS
+from psephos.validation.familiarity import familiarity_words
+from psephos.validation.shift import shift_words
 from psephos.validation.speaking import speaking_words
 from psephos.vote.ballots import frame_of
 from psephos.vote.calibration import Sigmoid
@@ -191,7 +193,12 @@ class Validation:
         groups = self.about["n_groups"]
         if groups is None:
             return []
-        return [f"{plural(groups, 'group')}: intervals take groups as independent, not cases."]
+        lines = [f"{plural(groups, 'group')}: intervals take groups as independent, not cases."]
+        if 1 < groups < FEW_GROUPS:
+            lines.append(
+                "so few groups make intervals uncertain: none of these is narrower than by cases."
+            )
+        return lines
 
     def _shift_words(self) -> list[str]:
         lines = shift_words(self.shift, self.about["n_cases"])

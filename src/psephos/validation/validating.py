@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
+from psephos.figures import called
 from psephos.figures.estimate import codes_of_groups
 from psephos.params import Interval
 from psephos.recalibrating import cross_fitted
 from psephos.validation.cohort import Cohort, Labels, cohort_of, reading_model
+from psephos.validation.familiarity import familiarity
 from psephos.validation.measuring import (
     Answered,
     bins_of,
@@ -22,7 +24,7 @@ from psephos.validation.measuring import (
     worth_of,
 )
 from psephos.validation.result import Validation
-from psephos.validation.shift import familiarity, shift
+from psephos.validation.shift import shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
 from psephos.vote.names import plural
 
@@ -68,8 +70,8 @@ def validate(
     positive : label, default=None
         Of two classes the one that is looked for; the second, if None.
     threshold : float, default=None
-        Of two classes: a case is called positive where its probability is at least this. None: the
-        model's own answers.
+        Of two classes: a case is called positive where its probability is at least this, both in
+        whole millionths (`psephos.figures.called`). None: the model's own answers.
     absent : {'missing', 'silent'}, default='missing'
         What columns that the cohort lacks throughout are: missing, so that their voters answer by
         the model's rule for missing values (surrogates, weights of those that were measured, a
@@ -95,11 +97,12 @@ def validate(
     Notes
     -----
     Intervals are about cases drawn like these: they say nothing of how the cohort was chosen. What
-    each is, is in its row: ROC-AUC by DeLong et al. on the log-odds, shares by Wilson, balanced
+    each is, is in its row: ROC-AUC by DeLong et al. on the log-odds (cases rank by their
+    probability in whole millionths, as thresholds divide them), shares by Wilson, balanced
     accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
     Whether cases of the cohort were fitted on cannot be known, unless the model keeps its training
-    cases: then those at distance 0 are counted.
+    cases: then those of the same values are counted.
 
     Examples
     --------
@@ -218,17 +221,14 @@ def _answered(
     chances = vote.readout.probabilities(score, vote.target, mass)
     said = vote.target.answers(vote.readout.decided(score, vote.target, mass))
     place = _positive(positive, classes)
-    ranking: Any = chances
-    if len(classes) == 2:
-        ranking = score[:, 0] if place == 1 else -score[:, 0]
     if threshold is not None:
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
         if not Interval(0, 1, open_low=True, open_high=True).allows(threshold):
             raise PsephosError(f"threshold is {threshold!r}; it must be above 0 and below 1.")
-        said = np.where(chances[:, place] >= threshold, place, 1 - place)
+        said = np.where(called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
-    return Answered(names, cohort.codes, said, chances, ranking, place, level=level)
+    return Answered(names, cohort.codes, said, chances, place, level=level)
 
 
 def _positive(positive: Any, classes: list[Any]) -> int:

@@ -10,6 +10,7 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos.figures.calling import levelled
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
@@ -134,12 +135,6 @@ def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
     return float(np.mean(right[present] / rows[present]))
 
 
-def _level(scores: _Floats) -> _Floats:
-    """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
-    digits, power = np.frexp(scores)
-    return np.ldexp(np.round(digits, 12), power)
-
-
 def _roc_auc(ranking: _Floats, truth: _Codes, n_classes: int) -> float | None:
     counts = np.bincount(truth, minlength=n_classes)
     if (counts == 0).any() or np.isnan(ranking).any():
@@ -148,7 +143,7 @@ def _roc_auc(ranking: _Floats, truth: _Codes, n_classes: int) -> float | None:
     areas: list[float] = []
     for k in classes:
         own = int(counts[k])
-        ranks = rankdata(_level(ranking[:, k]))
+        ranks = rankdata(levelled(ranking[:, k]))
         above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from psephos.explain.dodging import UNIT
 from psephos.figures import Estimate, confusion, predictive_values, wilson
-from psephos.figures.estimate import quantile
+from psephos.figures.groups import quantile
 
 __all__ = ["TENTHS", "UNIT", "Counts", "counts_at", "four", "in_units", "lowered", "predictive"]
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from psephos.report.words import chance, count, difference, number, of, plural, rate, series, span
-from psephos.validation.shift import familiarity_words, shift_words
+from psephos.validation.familiarity import familiarity_words
+from psephos.validation.shift import shift_words
 from psephos.validation.speaking import speaking_words
 
 __all__ = ["alike_section", "figures_section", "recalibration_section"]
