@@ -1,8 +1,10 @@
 """The page in a browser: every control moves what it says, and what it says is what Python says."""
 
 import csv
+import importlib.util
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,7 +38,7 @@ def several(study):
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
     from psephos.report.numbers.judged import Names, fills, measures_rows
-    from psephos.report.numbers.measures import counts_at, four, predictive
+    from psephos.report.numbers.measures import counts_at, four
 
     told = study[1]
     one, code = told["models"][model], told["positive"]
@@ -46,9 +48,17 @@ def judged(study, model, threshold, prevalence=None):
     c = counts_at(q[known], positive, threshold)
     found = four(q[known], positive, threshold, groups and np.array(groups)[known])
     if prevalence is not None:
-        found[2:] = predictive(c, prevalence)
+        found[2:] = _mercaldo().predictive(c, prevalence)
     names = Names(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
     return fills(c, threshold, names), measures_rows(c, names, found), c
+
+
+def _mercaldo():
+    source = Path(__file__).parent.parent / "report" / "mercaldo.py"
+    spec = importlib.util.spec_from_file_location("mercaldo", source)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def settle(page):

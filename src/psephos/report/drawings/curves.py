@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
-from psephos.report.numbers.measures import UNIT, Counts, in_units, lowered
+from psephos.figures.calling import UNIT, in_millionths
+from psephos.report.numbers.measures import Counts, lowered
 from psephos.report.words import chance, count, of, rate, span
 
 __all__ = [
@@ -182,7 +183,7 @@ def benefits(
 
     Answers are compared in millionths, as all counts of the page are.
     """
-    found = net_benefit(positive, in_units(answers) / UNIT, grid.tolist())
+    found = net_benefit(positive, in_millionths(answers) / UNIT, grid.tolist())
     return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
 
 

@@ -14,6 +14,7 @@ from psephos.report.study.carried import FIGURES, guarded, rounded, short
 from psephos.report.study.opened import Asked
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
+from psephos.vote.next_column import VALUES
 
 __all__ = [
     "CAPACITY",
@@ -63,8 +64,10 @@ def calculator(
     -------
     calculator : dict or str
         ``plain``, the decision function; ``fields``, one a column, in the order they are asked
-        in; ``spread``, by which differences are divided; ``own``, quantiles of the distance of a
-        case to the nearest other; ``rounding``, what rounding does to the answers, in words.
+        in; ``tried``, of each the values, and of categories their shares, over which the next
+        measurement is weighed (`psephos.explain.next_column`); ``spread``, by which differences
+        are divided; ``own``, quantiles of the distance of a case to the nearest other;
+        ``rounding``, what rounding does to the answers, in words.
     """
     try:
         model, kept = (asked.model, False) if cuts is None else light(asked)
@@ -76,6 +79,7 @@ def calculator(
     return {
         "plain": function,
         "fields": fields_of(asked, wanted, len(order), cases),
+        "tried": None if cases == "none" else _tried(asked, wanted, cuts),
         "spread": [spread[j] for j in order],
         "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
         "typical": [
@@ -101,6 +105,23 @@ def fields_of(
         one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
         fields.append(one | kind)
     return fields
+
+
+def _tried(
+    asked: Asked, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[list[list[Any]]] | None:
+    """Return the values of each field that a missing one may have, as `next_of` draws them."""
+    profile = asked.profile
+    if profile is None:
+        return None
+    found: list[list[list[Any]]] = []
+    for j in wanted:
+        values, chances = profile.points(j, VALUES)
+        if j in asked.levels:
+            found.append([[asked.levels[j][int(v)] for v in values], chances.tolist()])
+        else:
+            found.append([[v if cuts is None else short(v, cuts[j]) for v in values.tolist()]])
+    return found
 
 
 def typical(

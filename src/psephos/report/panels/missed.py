@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.figures.calling import UNIT, in_millionths
+from psephos.figures.groups import t_quantile
 from psephos.report.drawings.curves import FRAME, benefits, marks_at
 from psephos.report.drawings.lanes import lanes_drawing
 from psephos.report.numbers.again import cross_fitted_answers
@@ -20,7 +22,7 @@ from psephos.report.numbers.judged import (
     measures_rows,
     mistakes_words,
 )
-from psephos.report.numbers.measures import TENTHS, UNIT, counts_at, four, in_units
+from psephos.report.numbers.measures import TENTHS, counts_at, four
 from psephos.report.numbers.several import binned_answers, several_judged
 from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 from psephos.report.study.answers import Answers, Positive, called
@@ -138,7 +140,7 @@ def missed_section(
         "names": _names(told),
         "truth": answers.truth.tolist() if kept else None,
         "edges": told.edges,
-        "clusters": answers.groups.tolist() if kept and answers.groups is not None else None,
+        **_clusters(answers, kept),
         "groups": [one.island() for one in parted] if kept else [],
         "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
         "threshold": told.threshold,
@@ -159,6 +161,17 @@ def missed_section(
     return {
         "missed": _first_state(told, shared, models[first], first, parted, columns),
         "island": {"missed": {**shared, "models": models}},
+    }
+
+
+def _clusters(answers: Answers, kept: bool) -> dict[str, Any]:
+    """Return the group of each case and, by how many groups there are from 2 on, quantiles of t."""
+    if not kept or answers.groups is None:
+        return {"clusters": None}
+    counted = range(2, len(np.unique(answers.groups)) + 1)
+    return {
+        "clusters": answers.groups.tolist(),
+        "quantiles": [round(t_quantile(0.95, m), 9) for m in counted],
     }
 
 
@@ -209,7 +222,7 @@ def _figures(
     if len(told.classes) > 2:
         made = several_judged(own, is_, told.classes, names, about)
         return made | _several_answers(told, chances)
-    mine, units = is_ == code, in_units(own[:, code])
+    mine, units = is_ == code, in_millionths(own[:, code])
     made = judged(own[:, code], mine, names, about)
     if about.edges is not None:
         return made | {"bins": histogram(units, mine, about.edges, about.groups)}
@@ -223,7 +236,7 @@ def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]
     if not told.kept or chances.size > _CELLS:
         bins = {} if told.kept else {"n_bins": len(TENTHS) + 1}
         return {"bins": binned_answers(chances[known], told.answers.truth[known], k, **bins)}
-    units = in_units(np.where(known[:, None], chances, 0.0))
+    units = in_millionths(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
 
@@ -245,7 +258,7 @@ def _first_state(
     names = told.names(model["label"], model["axis"])
     known = answers.known(key)
     chances, truth = answers.chances[key][known], answers.truth[known]
-    units, places = in_units(chances[:, code]), np.flatnonzero(known)
+    units, places = in_millionths(chances[:, code]), np.flatnonzero(known)
     listed = [one for one in parted if one.listed][:_GROUPS]
     state |= {
         "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
@@ -270,7 +283,7 @@ def _first_state(
         return state
     mine = truth == code
     c = counts_at(units, mine, t)
-    wrong = (units >= round(t * UNIT)) != mine
+    wrong = (units >= in_millionths(t)) != mine
     groups = None if answers.groups is None else answers.groups[known]
     worth = float(benefits(chances[:, code], mine, np.array([t]))[0][0])
     state |= {
@@ -322,7 +335,7 @@ def _wrong(
     more: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return the cases that are called another class, the surest mistakes first."""
-    said, sure = called(chances), in_units(chances.max(axis=1))
+    said, sure = called(chances), in_millionths(chances.max(axis=1))
     own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
     words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
     return {

@@ -175,5 +175,6 @@ def _note(drawn: int, every: int, came: int, n: int, final: bool) -> str:
             words += f" The table lists the {min(came, _LISTED)} that came back most often"
             words += f" and {_LISTED - came} of the others." if came < _LISTED else "."
         elif every > drawn:
-            words += f" The other {count(every - drawn)} are in the table."
+            other = every - drawn
+            words += f" The other {f'{count(other)} are' if other > 1 else 'one is'} in the table."
     return words + " Training parts overlap, so that other cases would give less agreement."

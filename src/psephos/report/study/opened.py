@@ -21,6 +21,7 @@ from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
 from psephos.vote.part import n_trees
+from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 __all__ = [
@@ -103,6 +104,12 @@ class Asked:
     def keeps_rows(self) -> bool:
         """Return whether the model holds values of training cases, as anchors or prototypes."""
         return bool(self.vote.training_rows())
+
+    @property
+    def profile(self) -> Profile | None:
+        """Return what the training columns were like; None where the file does not tell."""
+        found = self.model._measured()
+        return None if found is None else found.profile
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each."""

@@ -212,7 +212,7 @@
     host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent. ${calc.rounding}`), ...(page.again.any ? [page.again.control()] : []), pick, box);
     refresh = () => {
       if (wrong.size) {
-        const texts = [...wrong].flatMap(([i, text], n) => [n ? "; " : "", page.axis.titled(calc.fields[i], "strong"), ` takes a number, written with a point as in 5.1, or nothing where it was not measured: \u201c${text}\u201d is neither`]);
+        const texts = [...wrong].flatMap(([i, text], n) => [n ? "; " : "", page.axis.titled(calc.fields[i], "strong"), ` takes a number, written with a point as in 5.1${[...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150) ? " and of at most 1e150" : ""}, or nothing where it was not measured: \u201c${text}\u201d is neither`]);
         const sentence = told([...texts, ", so that there is no answer."], "refused");
         Object.assign(sentence, { id: "case-wrong" });
         sentence.dataset.test = "case-wrong";

@@ -25,30 +25,37 @@ page.near = (() => {
   // The share of the cases whose own nearest other is farther away than d.
   const farther = (own, d) => own.filter((other) => other > d).length / own.length;
 
-  // By how much the answer moves if an empty column gets the values of the cases: the mean, over at
-  // most 40 of them, of half the sum of the changes of all probabilities.
-  const moves = (ask, x, j, values) => {
-    const known = values.filter((v) => v !== null), count = Math.min(known.length, 40), before = ask(x);
-    const tried = Array.from({ length: count }, (_, k) => known[Math.floor((k * known.length) / count)]);
-    if (!tried.length || !before) return 0;
-    const off = tried.map((v) => {
-      const after = ask(x.map((own, i) => (i === j ? v : own)));
-      return after.reduce((sum, p, k) => sum + Math.abs(p - before[k]), 0) / 2;
-    });
-    return off.reduce((a, b) => a + b, 0) / off.length;
+  // By how much the answer moves if an empty column gets a value: the mean, over values like those of the training
+  // cases, of half the sum of the changes of all probabilities (as `psephos predict --next-column`).
+  const moves = (ask, x, j, [values, shares], before = ask(x)) => values.reduce((sum, v, k) => {
+    const after = ask(x.map((own, i) => (i === j ? v : own)));
+    return sum + (shares ? shares[k] : 1 / values.length) * after.reduce((off, p, c) => off + Math.abs(p - before[c]), 0) / 2;
+  }, 0);
+  // The empty column that would move it most: [field, change]; of equals that which the model has first.
+  const next = (ask, x, { fields, tried }) => {
+    const before = ask(x), gaps = fields.map((_, i) => i).filter((i) => x[i] === null && tried[i][0].length);
+    return gaps.map((i) => [i, moves(ask, x, i, tried[i], before)]).sort((a, b) => b[1] - a[1] || fields[a[0]].at - fields[b[0]].at)[0];
   };
+  const MANY = 160; // empty columns, from which on the reader asks for it
 
   const show = (box, about) => {
     const { calc, study, x, rows, chances, self, name, person, heldOut, chance, percent, told, two, button, pin } = about;
     const { make } = page, n = calc.spread.length, parts = [], used = calc.fields.map((_, i) => i).filter((i) => i < n);
     const gaps = used.filter((i) => x[i] === null), mine = x.slice(0, n);
-    if (gaps.length && rows.length) {
-      const found = gaps.slice(0, 40).map((i) => [i, moves(chances, x, i, rows.map((row) => row[i]))]).sort((a, b) => b[1] - a[1])[0];
-      const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[found[0]], "span"), `. It would move the answer by ${found[1] > 0 && found[1] < 0.005 ? "less than 0.01" : found[1].toFixed(2)} on average, over the values of the cases.`], "note");
+    const empty = x.filter((v) => v === null).length, most = make("div");
+    const tell = () => {
+      const one = next(chances, x, calc);
+      if (!one) return;
+      const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[one[0]], "span"), `. It would move the answer by ${one[1] > 0 && one[1] < 0.005 ? "less than 0.01" : one[1].toFixed(2)} on average, over values like those of the training cases.`], "note");
       p.dataset.test = "measure-next";
-      p.dataset.column = calc.fields[found[0]].whole;
-      parts.push(p);
-    }
+      p.dataset.column = calc.fields[one[0]].whole;
+      p.dataset.change = one[1];
+      most.replaceChildren(p);
+    };
+    if (empty && !calc.tried) most.append(told("What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.", "note"));
+    else if (empty > MANY) most.append(button("What to measure next?", tell));
+    else if (empty) tell();
+    parts.push(most);
     const found = nearest(calc.spread, mine, rows.map((row) => row.slice(0, n)), self);
     if (found.length && gaps.length < n) {
       const share = farther(calc.own, found[0][1]), seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "";
@@ -81,5 +88,5 @@ page.near = (() => {
     box.replaceChildren(...parts);
   };
 
-  return { distance, farther, moves, nearest, show };
+  return { distance, farther, moves, nearest, next, show };
 })();
