@@ -37,8 +37,8 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
-    from psephos.report.numbers.judged import Names, fills, measures_rows
     from psephos.report.numbers.measures import counts_at, four
+    from psephos.report.numbers.two_classes import Names, fills, measures_rows
 
     told = study[1]
     one, code = told["models"][model], told["positive"]

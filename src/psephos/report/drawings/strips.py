@@ -32,7 +32,7 @@ def strip(
     Parameters
     ----------
     column : mapping
-        As `psephos.report.numbers.portraits.portrait` returns it.
+        As `psephos.report.numbers.column_values.portrait` returns it.
     order : sequence of int
         The classes, one a lane, from above.
     kept : bool, default=True

@@ -12,8 +12,8 @@ from psephos.report.numbers.calculators import (
     typical,
     typical_words,
 )
-from psephos.report.numbers.casebook import casebook
-from psephos.report.numbers.portraits import by_say, drawn_of
+from psephos.report.numbers.column_values import by_say, drawn_of
+from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values

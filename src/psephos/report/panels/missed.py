@@ -12,8 +12,11 @@ from psephos.figures.calling import UNIT, in_millionths
 from psephos.figures.groups import t_quantile
 from psephos.report.drawings.curves import FRAME, benefits, marks_at
 from psephos.report.drawings.lanes import lanes_drawing
-from psephos.report.numbers.again import cross_fitted_answers
-from psephos.report.numbers.judged import (
+from psephos.report.numbers.measures import TENTHS, counts_at, four
+from psephos.report.numbers.recalibrated import cross_fitted_answers
+from psephos.report.numbers.several_classes import binned_answers, several_judged
+from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
+from psephos.report.numbers.two_classes import (
     About,
     Names,
     fills,
@@ -22,9 +25,6 @@ from psephos.report.numbers.judged import (
     measures_rows,
     mistakes_words,
 )
-from psephos.report.numbers.measures import TENTHS, counts_at, four
-from psephos.report.numbers.several import binned_answers, several_judged
-from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 from psephos.report.study.answers import Answers, Positive, called
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
@@ -126,7 +126,7 @@ def missed_section(
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     columns : sequence of dict
-        Whose values stand beside each mistake (see `psephos.report.numbers.beside`).
+        Whose values stand beside each mistake (see `psephos.report.numbers.beside_mistakes`).
     """
     if told is None or not order:
         return {"missed": None, "island": {"missed": None}}

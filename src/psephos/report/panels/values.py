@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from psephos.report.drawings.strips import FEWEST, strip
-from psephos.report.numbers.portraits import FIRST, portrait
-from psephos.report.panels.together import together
+from psephos.report.numbers.column_values import FIRST, portrait
+from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values

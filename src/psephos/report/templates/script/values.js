@@ -178,7 +178,7 @@
     words.append(head, share, told(parts(column.direction, hue)));
     if (column.words) words.append(told(column.words));
     if (column.missing_words.length) { const gone = told(parts(column.missing_words, hue)); gone.dataset.test = "missing-words"; words.append(gone); }
-    if (column.stand_ins.length) words.append(told(parts(column.stand_ins), "small quiet"));
+    if (column.rising_with.length) words.append(told(parts(column.rising_with), "small quiet"));
     figure.append(chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)), tableOf(column));
     row.append(words, figure);
     return row;

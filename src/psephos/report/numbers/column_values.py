@@ -21,7 +21,7 @@ from psephos.explain.effects import Threshold, asked_values, background, mean_an
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.drawings.planes import plane
 from psephos.report.drawings.strips import EIGHTHS, FEWEST
-from psephos.report.numbers.standins import stand_ins
+from psephos.report.numbers.correlated import rising_with
 from psephos.report.study.carried import guarded
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
@@ -196,14 +196,14 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": "" if share is None else f"{percent(share)} of the say",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
-        "stand_ins": [],
+        "rising_with": [],
         "italic": model.italic(whole),
         "unit": model.unit(whole),
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
     column["missing_words"] = _missing_words(model, column["missing"], column["counts"])
     if drawn and j not in asked.levels:
-        column["stand_ins"] = _stand_in_words(model, whole)
+        column["rising_with"] = _rising_words(model, whole)
     return column
 
 
@@ -326,12 +326,12 @@ def _line(column: dict[str, Any]) -> dict[str, Any]:
     return {key: column[key] for key in kept}
 
 
-def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
+def _rising_words(model: Portrait, whole: str) -> list[Any]:
     """Return which columns rise and fall with one: words, and names of species apart."""
     names, values = model.kept
     if whole not in names:
         return []
-    found = stand_ins(values, names.index(whole), range(len(names)))
+    found = rising_with(values, names.index(whole), range(len(names)))
     parts: list[Any] = []
     for up in (True, False):
         own = [one for one in found if (one.rho > 0) == up]
@@ -346,8 +346,9 @@ def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
 
 
 def _rho(value: float) -> str:
+    """Return a correlation to two decimals: never 1.00 where it is less."""
     if 0.995 <= abs(value) < 1:
-        return f"{MINUS if value < 0 else ''}> 0.99" if value > 0 else f"< {MINUS}0.99"
+        return "> 0.99" if value > 0 else f"< {MINUS}0.99"
     return number(value, 2)
 
 

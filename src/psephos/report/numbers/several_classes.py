@@ -11,7 +11,13 @@ from psephos.figures import Estimate, area, share
 from psephos.figures.calling import UNIT, in_millionths
 from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
-from psephos.report.numbers.judged import About, Names, interval_words, pooled_words, share_words
+from psephos.report.numbers.two_classes import (
+    About,
+    Names,
+    interval_words,
+    pooled_words,
+    share_words,
+)
 from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
 
