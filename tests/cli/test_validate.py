@@ -132,3 +132,23 @@ def test_predict_answers_through_the_map_of_held_out_answers(place):
     assert "held-out answers of 80 cases" in found.stderr
     plain, _ = _answers(place / "mapped.psephos", place / "other.csv")
     assert plain == _answers(place / "m.psephos", place / "other.csv")[0]
+
+
+def test_labels_that_hold_an_equals_sign_are_renamed(place, tmp_path):
+    table = pd.read_csv(place / "other.csv").replace({"healthy": "good=fine"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    pairs = ("--classes", "CRC=ill", "--classes", "good=fine=well")
+    found = _run("validate", place / "m.psephos", tmp_path / "t.csv", "--target", "dx", *pairs)
+    assert found.exit_code == 0, found.output
+    assert "good=fine is well" in found.stdout
+    table["dx"] = np.where(np.arange(80) % 2, "a", "a=ill")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "odd.psephos"
+    y = np.where(table["a"] > 0, "ill", "ill=ill")
+    psephos.save(psephos.CARTClassifier().fit(table[list("abcd")], y), model)
+    found = _run("validate", model, tmp_path / "t.csv", "--target", "dx", "--classes", "a=ill=ill")
+    assert found.exit_code == 2
+    assert "may say that 'a' is 'ill=ill' or 'a=ill' is 'ill'" in found.output
+    found = _run("validate", place / "m.psephos", place / "other.csv", "--target", "dx", *_NAMED,
+                 "--classes", "CRC=well")  # fmt: skip
+    assert "names 'CRC' twice" in found.output

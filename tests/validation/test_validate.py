@@ -199,7 +199,8 @@ def test_the_training_rows_are_not_shifted_and_a_moved_cohort_is(model):
     assert (columns["difference"] > 2).all()
     assert moved.familiarity["beyond_all"] > 40
     assert same.familiarity["same"] == 80
-    assert "80 cases with the values of a training case in all 5 columns" in str(same)
+    compared = same.familiarity["compared"]
+    assert f"80 cases with the values of a training case in all {compared} columns" in str(same)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -334,3 +335,32 @@ def test_one_rule_says_who_is_called_and_who_ranks_alike():
     display = MissedDisplay.from_estimator(forest, X, y, threshold=0.1)
     assert [display.counts.found, display.counts.cleared] == shares
     assert found.figure("ROC-AUC")["value"] == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+
+
+def test_the_positive_class_is_taken_as_on_the_page_and_said(model):
+    X, y = _cohort(120, 1)
+    found = validate(model, X, y)
+    assert found.about["positive"] == "ill"
+    assert "Figures are about ill: “well” is a usual word for its absence; --positive" in str(found)
+    asked = validate(model, X, y, positive="well")
+    assert asked.about["positive"] == "well"
+    assert "Figures are about well: it was asked for." in str(asked)
+    X, y = X.iloc[:60], np.where(y[:60] == "ill", "a", "b")
+    other = SamBAClassifier(n_estimators=4).fit(X, y)
+    rare = np.r_[np.flatnonzero(y == "a")[:20], np.flatnonzero(y == "b")[:9]]
+    told = validate(other, X.iloc[rare], y[rare])
+    assert (told.about["positive"], told.about["positive_rule"]) == ("b", "it is the rarest")
+
+
+def test_tables_without_rows_have_their_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), np.arange(90) % 3
+    X[:, 0] += y
+    found = validate(CARTClassifier(max_depth=2).fit(X[:45], y[:45]), X[45:], y[45:])
+    write_validation(found, tmp_path / "v")
+    for name in ("net_benefit", "subgroups"):
+        table = pd.read_csv(tmp_path / "v" / f"{name}.csv")
+        assert table.empty
+        assert list(table.columns) == found.heads(name) == list(found.frame(name).columns)
+    by = validate(found.model, X[45:], y[45:], by={"half": ["one"] * 5 + ["two"] * 40})
+    assert by.heads("subgroups")[: len(found.heads("subgroups"))] == found.heads("subgroups")

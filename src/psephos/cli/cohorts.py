@@ -12,12 +12,11 @@ from psephos._files.cells import Cells
 from psephos._files.near import suggest
 from psephos._files.sheet import Choice, Header, read_sheet
 from psephos.cli.columns import Wanted, read_cases
-from psephos.cli.validate import renamed
 from psephos.modelfile import load
 from psephos.protocol.tables.files import class_codes
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
-from psephos.validation.cohort import empty_columns, labels_of, reading_model
+from psephos.validation.cohort import Labels, empty_columns, labels_of, reading_model
 
 
 def validation_of(
@@ -41,7 +40,6 @@ def validation_of(
 ) -> Validation:
     """Return the validation of a model file on a table file."""
     model: Any = load(model_path)
-    pairs = renamed(classes)
     whole = model.schema_
     reading = reading_model(recalibrated(model) if calibrated else model)
     vote = model.vote_
@@ -60,6 +58,7 @@ def validation_of(
     wanted = list(dict.fromkeys(named))
     words = _words(table_path, wanted, target, cells, separator)
     y = words.pop("")
+    pairs = renamed(classes, y, model.classes_.tolist())
     if group is not None and "" in words[group]:
         raise PsephosError(
             f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
@@ -84,6 +83,42 @@ def validation_of(
         absent=absent,
         random_state=seed,
     )
+
+
+def renamed(pairs: Sequence[str], labels: Sequence[Any], classes: Sequence[Any]) -> dict[str, str]:
+    """Return what OLD=NEW name, each divided where OLD is a label of the cohort and NEW a class.
+
+    Raises
+    ------
+    PsephosError
+        If one has not both sides, names a label twice, or may be divided in several ways.
+    """
+    old_ones, new_ones = Labels(list(dict.fromkeys(labels))), Labels(classes)
+    found: dict[str, str] = {}
+    for text in pairs:
+        parts = text.split("=")
+        ends = [
+            ("=".join(parts[:k]).strip(), "=".join(parts[k:]).strip()) for k in range(1, len(parts))
+        ]
+        ways = [(old, new) for old, new in ends if old and new]
+        if not ways:
+            raise PsephosError(f"--classes {text!r} must be OLD=NEW, such as --classes CRC=cancer.")
+        known = [
+            (old, new)
+            for old, new in ways
+            if old_ones.place(old) is not None and new_ones.place(new) is not None
+        ]
+        if len(known) > 1:
+            each = " or ".join(f"{old!r} is {new!r}" for old, new in known)
+            raise PsephosError(
+                f"--classes {text!r} may say that {each}: name that label otherwise in the cohort, "
+                "or give classes= in Python."
+            )
+        old, new = (known or ways)[0]
+        if old in found:
+            raise PsephosError(f"--classes names {old!r} twice.")
+        found[old] = new
+    return found
 
 
 def _words(

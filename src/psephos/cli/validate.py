@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from psephos._errors import PsephosError
 from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, safe_option
 
 
@@ -18,12 +17,13 @@ from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, saf
     "--classes",
     multiple=True,
     metavar="OLD=NEW",
-    help="A label of COHORT and the class of the model that it is; repeatable.",
+    help="A label of COHORT and the class of the model that it is (each may hold a =); repeatable.",
 )
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="Of two classes the one that is looked for.  [default: the second]",
+    help="Of two classes the one that is looked for.  [default: of healthy, control, alive, no and "
+    "the like the other one; else the rarer of COHORT]",
 )
 @click.option(
     "--threshold",
@@ -111,16 +111,3 @@ def validate(
     if again is not None and recalibrate is not None:
         save(again, recalibrate)
         click.echo(f"recalibrated model {recalibrate}", err=True)
-
-
-def renamed(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Return the labels of OLD=NEW, divided at the first = that leaves both sides."""
-    found: dict[str, str] = {}
-    for text in pairs:
-        old, equals, new = (part.strip() for part in text.partition("="))
-        if not equals or not old or not new:
-            raise PsephosError(f"--classes {text!r} must be OLD=NEW, such as --classes CRC=cancer.")
-        if old in found:
-            raise PsephosError(f"--classes names {old!r} twice.")
-        found[old] = new
-    return found

@@ -69,7 +69,7 @@ def write_validation(
         place.mkdir(parents=True, exist_ok=True)
         (place / MARK).unlink(missing_ok=True)
         for name in _TABLES:
-            content = _csv(found.rows(name), spreadsheet_safe)
+            content = _csv(found.heads(name), found.rows(name), spreadsheet_safe)
             write_whole(place / f"{name}.csv", content)
         write_whole(place / "model.psephos", packed(found.model))
         write_whole(place / "README.txt", _TOLD.encode())
@@ -106,6 +106,5 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
     return found
 
 
-def _csv(rows: Sequence[dict[str, Any]], safe: bool) -> bytes:
-    heads = list(dict.fromkeys(key for row in rows for key in row))
-    return csv_bytes([heads, *([row.get(key) for key in heads] for row in rows)], safe=safe)
+def _csv(heads: Sequence[str], rows: Sequence[dict[str, Any]], safe: bool) -> bytes:
+    return csv_bytes([list(heads), *([row.get(key) for key in heads] for row in rows)], safe=safe)

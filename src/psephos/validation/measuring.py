@@ -23,10 +23,14 @@ from psephos.figures import (
     share,
 )
 
-__all__ = ["FEW", "Answered", "bins_of", "confusion_of", "figures_of", "subgroups_of", "worth_of"]
+__all__ = [
+    "FEW", "WORTH", "Answered", "bins_of", "confusion_of", "figures_of", "subgroup_heads",
+    "subgroups_of", "worth_of",
+]  # fmt: skip
 
 FEW = 10  # cases of a subgroup below which counts alone are told
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit
 Rows = list[dict[str, Any]]
 
 
@@ -173,15 +177,10 @@ def worth_of(told: Answered) -> Rows:
         return []
     yes, p = told.truth == told.positive, told.chances[:, told.positive]
     return [
-        {
-            "threshold": one.threshold,
-            "model": one.model.value,
-            "low": one.model.low,
-            "high": one.model.high,
-            "everyone": one.everyone.value,
-        }
+        dict(zip(WORTH, (one.threshold, one.model.value, one.model.low, one.model.high,
+                         one.everyone.value), strict=True))
         for one in net_benefit(yes, p, _THRESHOLDS, *told.among)
-    ]
+    ]  # fmt: skip
 
 
 def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
@@ -192,6 +191,11 @@ def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
         for level in sorted(set(levels)):
             rows.append({"by": name, "level": level, **_subgroup(told.take(column == level))})
     return rows
+
+
+def subgroup_heads(classes: list[str]) -> list[str]:
+    """Return the columns that every subgroup has."""
+    return ["by", "level", "n", "right", *(f"{k}_{c}" for c in classes for k in ("n", "right"))]
 
 
 def _subgroup(told: Answered) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.figures.groups import FEW_GROUPS
 from psephos.validation.familiarity import familiarity_words
+from psephos.validation.measuring import WORTH, subgroup_heads
 from psephos.validation.shift import shift_words
 from psephos.validation.speaking import speaking_words
 from psephos.vote.ballots import frame_of
@@ -85,11 +86,21 @@ class Validation:
             )
         return getattr(self, name)
 
+    def heads(self, name: str = "figures") -> list[str]:
+        """Return the columns of a table of `rows`, also of one that has no row."""
+        found = list(dict.fromkeys(key for row in self.rows(name) for key in row))
+        tables = {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
+        empty = {
+            "net_benefit": WORTH,
+            "subgroups": subgroup_heads(self.about["classes"]),
+            **{one: list(table) for one, table in tables.items()},
+        }
+        return found or list(empty.get(name, ()))
+
     def frame(self, name: str = "figures", backend: str | None = None) -> Any:
         """Return a table of `rows` as a data frame of pandas or polars."""
         rows = self.rows(name)
-        heads = list(dict.fromkeys(key for row in rows for key in row))
-        return frame_of({key: [row.get(key) for row in rows] for key in heads}, backend)
+        return frame_of({key: [row.get(key) for row in rows] for key in self.heads(name)}, backend)
 
     def figure(self, name: str, label: str = "") -> dict[str, Any]:
         """Return the row of a figure; `label` is its class where it has several.
@@ -162,6 +173,13 @@ class Validation:
         if about["renamed"]:
             pairs = (f"{old} is {new}" for old, new in about["renamed"].items())
             lines.append(f"Labels: {', '.join(pairs)}.")
+        if about["positive"] is not None:
+            other = (
+                ""
+                if about["positive_rule"] == "it was asked for"
+                else ("; --positive (positive=) takes the other")
+            )
+            lines.append(f"Figures are about {about['positive']}: {about['positive_rule']}{other}.")
         lines += [f"Note: {note}" for note in about["notes"]]
         lines += ["", "Columns and voters", *_indented(speaking_words(self.speaking))]
         lines += _indented(self._shift_words())

@@ -27,6 +27,7 @@ from psephos.validation.result import Validation
 from psephos.validation.shift import shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
 from psephos.vote.names import plural
+from psephos.vote.positive import Positive, usual_positive
 
 __all__ = ["validate", "validated"]
 
@@ -68,7 +69,9 @@ def validate(
     classes : dict, default=None
         From labels of the cohort to those of the model, where they are named otherwise.
     positive : label, default=None
-        Of two classes the one that is looked for; the second, if None.
+        Of two classes the one that is looked for. None: where one bears a usual word for nothing
+        found (healthy, control, benign, alive, no, 0) the other one, else the rarer of the cohort,
+        of equals the second: as on the page, and it is said.
     threshold : float, default=None
         Of two classes: a case is called positive where its probability is at least this, both in
         whole millionths (`psephos.figures.called`). None: the model's own answers.
@@ -162,6 +165,7 @@ def validated(
         "class_counts": counts,
         "renamed": {str(old): str(new) for old, new in (classes or {}).items()},
         "positive": told.classes[told.positive] if told.two else None,
+        "positive_rule": _positive(positive, model.classes_.tolist(), cohort).rule,
         "threshold": threshold,
         "level": level,
         "n_cases": len(told.truth),
@@ -220,7 +224,7 @@ def _answered(
     score, mass = vote.score_and_mass(cohort.X)
     chances = vote.readout.probabilities(score, vote.target, mass)
     said = vote.target.answers(vote.readout.decided(score, vote.target, mass))
-    place = _positive(positive, classes)
+    place = _positive(positive, classes, cohort).code
     if threshold is not None:
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
@@ -231,9 +235,10 @@ def _answered(
     return Answered(names, cohort.codes, said, chances, place, level=level)
 
 
-def _positive(positive: Any, classes: list[Any]) -> int:
+def _positive(positive: Any, classes: list[Any], cohort: Cohort) -> Positive:
     if positive is None:
-        return 1
+        sizes = np.bincount(cohort.codes, minlength=len(classes)).tolist()
+        return usual_positive([str(one) for one in classes], sizes)
     if len(classes) != 2:
         raise PsephosError("positive is for two classes: leave it out.")
     place = Labels(classes).place(positive)
@@ -242,7 +247,7 @@ def _positive(positive: Any, classes: list[Any]) -> int:
             f"positive is {positive!r}, which is no class of the model: it has "
             f"{', '.join(map(repr, classes))}."
         )
-    return place
+    return Positive(place, "it was asked for")
 
 
 def _recalibration(

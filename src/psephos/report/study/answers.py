@@ -11,14 +11,9 @@ from psephos._cells import disarmed
 from psephos._errors import PsephosError
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
+from psephos.vote.positive import Positive, usual_positive
 
 __all__ = ["Answers", "Positive", "called", "class_codes", "held_out_answers", "positive_class"]
-
-# words for the absence of what is looked for, as classes are often called
-_ABSENT = {
-    "absent", "benign", "control", "controls", "false", "healthy", "negative", "neg", "no", "none",
-    "normal", "n", "0", "-1", "nondiseased", "non-diseased", "unaffected",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -131,20 +126,11 @@ def called(chances: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argmax(chances, axis=1)
 
 
-@dataclass(frozen=True)
-class Positive:
-    """The class that answers are about, and by what rule it was taken."""
-
-    code: int
-    rule: str
-
-
 def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = None) -> Positive:
     """Return the class that answers are about.
 
-    The class asked for; else, of labels that are recorded of one class, that class; else, of two
-    classes one of which bears a usual word for nothing found (healthy, control, benign, no, 0),
-    the other one; else the class of fewest cases, of equals the last.
+    The class asked for; else, of labels that are recorded of one class, that class; else what
+    `usual_positive` takes.
 
     Raises
     ------
@@ -159,13 +145,4 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
     partial = folder.about.get("partial")
     if partial and partial["positive"] in classes:
         return Positive(classes.index(partial["positive"]), "its records are right")
-    absent = [name.strip().lower() in _ABSENT for name in classes]
-    if len(classes) == 2 and sum(absent) == 1:
-        name = classes[absent.index(True)]
-        return Positive(absent.index(False), f"“{name}” is a usual word for its absence")
-    if not sizes:
-        return Positive(len(classes) - 1, "it is the last")
-    least = min(sizes)
-    code = max(k for k, n in enumerate(sizes) if n == least)
-    alike = list(sizes).count(least) > 1
-    return Positive(code, "it is the last of the rarest" if alike else "it is the rarest")
+    return usual_positive(classes, sizes)

@@ -1,0 +1,45 @@
+"""Which class answers are about, where nobody says it: one rule for validations and pages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Positive", "usual_positive"]
+
+# words for the absence of what is looked for, as classes are often called
+_ABSENT = {
+    "absent", "alive", "benign", "control", "controls", "disease-free", "false", "healthy", "live",
+    "living", "n", "neg", "negative", "no", "non-case", "non-diseased", "noncase", "nondiseased",
+    "none", "normal", "not ill", "survived", "survivor", "unaffected", "well", "0", "-1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Positive:
+    """The class that answers are about, and by what rule it was taken."""
+
+    code: int
+    rule: str
+
+
+def usual_positive(classes: Sequence[str], sizes: Sequence[int]) -> Positive:
+    """Return the class that answers are about.
+
+    Of two classes one of which bears a usual word for nothing found (healthy, control, benign,
+    alive, no, 0), the other one; else the class of fewest cases, of equals the last.
+
+    Parameters
+    ----------
+    classes : sequence of str
+    sizes : sequence of int
+        Cases of each class; empty where they are not known: then it is the last.
+    """
+    absent = [name.strip().lower() in _ABSENT for name in classes]
+    if len(classes) == 2 and sum(absent) == 1:
+        name = classes[absent.index(True)]
+        return Positive(absent.index(False), f"“{name}” is a usual word for its absence")
+    if not sizes:
+        return Positive(len(classes) - 1, "it is the last")
+    least = min(sizes)
+    code = max(k for k, n in enumerate(sizes) if n == least)
+    alike = list(sizes).count(least) > 1
+    return Positive(code, "it is the last of the rarest" if alike else "it is the rarest")
