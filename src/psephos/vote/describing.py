@@ -90,7 +90,8 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = label_of(vote.voters, voter) + rule
     words = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
     if len(words) == 2:
-        return f"if {rule} then {words[0]}, otherwise {words[1]}"
+        gap = ", also if missing" if ask(vote.voters, "otherwise_if_missing", False, voter) else ""
+        return f"if {rule} then {words[0]}, otherwise {words[1]}{gap}"
     if not words:
         return rule + _about(vote, voter)
     alike = vote.readout.score == "normalised" and words[0] == "nothing"

@@ -38,6 +38,7 @@ OPTIONAL = {
     "open": "(voter, X, names) -> (vote, rows, names) of the vote that a voter is; None if none",
     "members": "the voters whose answers these read: `open` then takes a member too",
     "n_trees": "(voter) -> how many trees it is",
+    "otherwise_if_missing": "(voter) -> whether a missing value is on the side of 'otherwise'",
     "shown_tree": "(voter, tree) -> `ShownTree`, to be drawn",
     "tree": "(voter) -> its `Tree`, for text",
     "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",

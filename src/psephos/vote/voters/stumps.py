@@ -229,6 +229,11 @@ class StumpVoters(ReadsColumns):
             return Test(column, "present", None, value)
         return Test(column, "<=" if met else ">", threshold, value)
 
+    def otherwise_if_missing(self, voter: int) -> bool:
+        """Return whether a missing value is on the other side of a rule that asks for a value."""
+        asks = len(self._set(voter)) > 0 or not np.isposinf(self.threshold[voter])
+        return bool(asks and not self.missing_left[voter])
+
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere."""
         return [("if so", self.left[voter]), ("otherwise", self.right[voter])]
