@@ -490,7 +490,8 @@ def test_recalibrated_answers_are_those_of_predict_calibrated(visit, saved, isla
         assert "recalibrated probability" in page.locator(f"{by('case-live')} .say").inner_text()
         page.locator(f"{by('case-live')} {by('again')}").select_option("")
         assert page.locator(f"#again-here {by('again')}").input_value() == ""
-        assert "stated probability" in page.locator(f"{by('case-live')} .say").inner_text()
+        says = island["case"]["models"][key]["says"]
+        assert f"The {says} for " in page.locator(f"{by('case-live')} .say").inner_text()
         assert float(page.locator(by("case-answer")).get_attribute("data-probability")) != before
 
 
