@@ -1,8 +1,10 @@
 """The page in a browser: every control moves what it says, and what it says is what Python says."""
 
 import csv
+import importlib.util
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,8 +37,8 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
-    from psephos.report.numbers.judged import Names, fills, measures_rows
-    from psephos.report.numbers.measures import counts_at, four, predictive
+    from psephos.report.numbers.measures import counts_at, four
+    from psephos.report.numbers.two_classes import Names, fills, measures_rows
 
     told = study[1]
     one, code = told["models"][model], told["positive"]
@@ -46,9 +48,17 @@ def judged(study, model, threshold, prevalence=None):
     c = counts_at(q[known], positive, threshold)
     found = four(q[known], positive, threshold, groups and np.array(groups)[known])
     if prevalence is not None:
-        found[2:] = predictive(c, prevalence)
+        found[2:] = _mercaldo().predictive(c, prevalence)
     names = Names(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
     return fills(c, threshold, names), measures_rows(c, names, found), c
+
+
+def _mercaldo():
+    source = Path(__file__).parent.parent / "report" / "mercaldo.py"
+    spec = importlib.util.spec_from_file_location("mercaldo", source)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def settle(page):
@@ -366,21 +376,50 @@ def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
     context.close()
 
 
-def test_a_comma_is_no_point_in_the_fields_of_numbers(visit, study):
+def test_while_a_field_holds_no_number_nothing_follows_from_it(visit, study):
     two(study)
     page = visit()
     number, share = page.locator(by("threshold-number")), page.locator(by("prevalence"))
+    weight, cost = page.locator(by("weight")), page.locator("#cost")
     before = page.locator(by("measure")).all_inner_texts()
-    for field, right in ((number, "0.25"), (share, "0.5"), (page.locator(by("weight")), "0.5")):
-        for wrong in (right.replace(".", ","), "x", "1e-1", "-1", "99999"):
-            field.fill(wrong)
-            field.dispatch_event("change")
+    for field, right in ((number, "0.25"), (weight, "0.5"), (share, "0.5")):
+        for wrong in (right.replace(".", ","), "x", "0.", "1e", "1e-1", "-1", "99999", "\uff11"):
+            field.fill("")
+            field.type(wrong)
+            page.keyboard.press("Tab")
             settle(page)
-            assert "with a point" in field.evaluate("field => field.validationMessage"), wrong
-        assert page.locator(by("measure")).all_inner_texts() == before
+            assert field.input_value() == wrong
+            assert field.get_attribute("aria-invalid") == "true"
+            said = page.locator(f"#{field.get_attribute('aria-describedby')}")
+            assert said.is_visible()
+            assert "takes a number from" in said.inner_text()
+            if field is share:  # moves PPV and NPV alone
+                kept, moved = page.locator(by("measure")).all_inner_texts()[:2], before[:2]
+                assert kept == moved
+                assert all("–" in one for one in page.locator(by("measure")).all_inner_texts()[2:])
+                assert cost.is_visible()
+            else:
+                assert not cost.is_visible()
+                assert not page.locator(by("missed-words")).is_visible()
+                assert not page.locator(by("measure")).first.is_visible()
+                assert not page.locator("#lanes svg").is_visible()
+                assert not page.locator(by("case-answer")).locator(".call").is_visible()
+                assert page.locator(by("case-answer")).is_visible()
         field.fill(right)
-        field.dispatch_event("change")
         settle(page)
-        assert field.evaluate("field => field.validationMessage") == ""
+        assert field.get_attribute("aria-invalid") is None
+        assert page.locator(".refused").count() == 0
+        assert cost.is_visible()
         assert page.locator(by("measure")).all_inner_texts() != before
         before = page.locator(by("measure")).all_inner_texts()
+    share.fill("")  # nothing is the share here
+    settle(page)
+    assert page.locator(".refused").count() == 0
+    assert page.locator(by("measure")).all_inner_texts() != before
+    for field in (number, weight):  # another control rules again, at once
+        field.fill("x")
+        page.locator(by("back")).click()
+        settle(page)
+        assert (number.input_value(), weight.input_value()) == ("0.50", "1")
+        assert page.locator(".refused").count() == 0
+        assert cost.is_visible()

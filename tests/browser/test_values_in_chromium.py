@@ -11,6 +11,7 @@ from psephos.report.numbers.calculators import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.names import shown_names
 from psephos.report.study.saved import Saved
+from psephos.vote.next_column import next_of
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
@@ -137,35 +138,37 @@ def test_a_typed_case_gets_the_answer_of_the_model(visit, saved, island):
                 assert sum(weights) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_an_empty_field_is_a_gap_and_the_most_telling_one_is_named(visit, saved, island):
+def test_an_empty_field_is_a_gap_and_the_page_names_the_next_column_of_the_library(
+    visit, saved, island
+):
     page = visit()
-    key = next(
-        key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 2
-    )
-    choose(page, key)
-    one, calc = in_page(saved, key), island["case"]["models"][key]
-    at = [field["at"] for field in calc["fields"]]
-    values = worded(one, one.X[[3]])[0]
-    set_fields(page, [None if i < 2 else values[j] for i, j in enumerate(at)])
-    gap = one.X[[3]].copy()
-    gap[0, at[:2]] = np.nan
-    before = one.vote.probabilities(gap)[0]
-    n_used = len(calc["spread"])
-    moved = {}
-    study = island["values"]
-    for i, field in enumerate(calc["fields"][:n_used]):
-        if not np.isnan(gap[0, at[i]]):
+    named = exact = 0
+    for key, calc in island["case"]["models"].items():
+        if len(calc.get("fields", ())) < 3:
             continue
-        known = [v for v in study["of"][field["whole"]] if v is not None]
-        count = min(len(known), 40)
-        tried = [known[k * len(known) // count] for k in range(count)]
-        rows = np.repeat(gap, len(tried), axis=0)
-        rows[:, at[i]] = [one.levels[at[i]].index(v) if at[i] in one.levels else v for v in tried]
-        moved[field["whole"]] = np.abs(one.vote.probabilities(rows) - before).sum(axis=1).mean() / 2
-    told = page.locator(by("measure-next"))
-    assert told.get_attribute("data-column") == max(moved, key=moved.get)
-    most = max(moved.values())
-    assert ("less than 0.01" if most < 0.005 else f"by {most:.2f}") in told.inner_text()
+        choose(page, key)
+        one = in_page(saved, key)
+        at = [field["at"] for field in calc["fields"]]
+        for row, empty in ((3, [0, 1]), (5, range(1, len(at)))):
+            values = worded(one, one.X[[row]])[0]
+            set_fields(page, [None if i in empty else values[j] for i, j in enumerate(at)])
+            gap = one.X[[row]].copy()
+            gap[0, [at[i] for i in empty]] = np.nan
+            told = next_of(one.vote, saved.asked(key).profile, one.whole, gap, [0])
+            if not told.column:
+                continue
+            named += 1
+            shown = page.locator(by("measure-next"))
+            change = float(shown.get_attribute("data-change"))
+            assert change == pytest.approx(told.change[0], abs=2e-3)
+            gradual = abs(change - told.change[0]) > 1e-9  # values are rounded in the page
+            if not gradual or len(told.change) == 1 or told.change[0] - told.change[1] > 4e-3:
+                assert shown.get_attribute("data-column") == told.column[0], key
+            exact += not gradual
+            words = "less than 0.01" if 0 < change < 0.005 else f"by {change:.2f}"
+            assert words in shown.inner_text()
+    assert named > 3
+    assert exact > 1
 
 
 def test_the_nearest_cases_are_the_nearest(visit, saved, island):
@@ -189,13 +192,52 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
             )
     distance = np.sqrt(total * len(calc["spread"]) / both)
     distance[row] = np.inf
-    order = np.argsort(distance, kind="stable")[:5]
+    known = sum(study["of"][f["whole"]][row] is not None
+                for f, _ in zip(calc["fields"], calc["spread"], strict=False))  # fmt: skip
+    distance[2 * both <= known] = np.inf
+    order = np.lexsort((-both, distance))[:5]
     shown = page.locator(by("near-person")).evaluate_all("all => all.map(r => +r.dataset.row)")
     assert shown == [study["rows"][i] for i in order]
     share = float(page.locator(by("familiar")).get_attribute("data-share"))
     assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
     says = page.locator(f"{by('case-live')} .say").inner_text()
     assert "the model asked here has seen this case" in says
+
+
+def test_empty_cases_and_ties_are_not_the_nearest(visit):
+    page = visit()
+    ask = """([spread, x, rows]) => page.near.nearest(spread, x, rows, -1)"""
+    rows = [[None] * 4, [1, None, None, None], [1, 2, None, None], [1, 2, 3.5, None], [1, 2, 3, 4]]
+    assert page.evaluate(ask, [[1, 1, 1, 1], [1, 2, 3, 4], rows]) == [
+        [4, 0, 4], [3, pytest.approx(np.sqrt(0.25 * 4 / 3)), 3],
+    ]  # fmt: skip
+    assert [one[0] for one in page.evaluate(ask, [[1] * 4, [1, None, None, None], rows])] == [
+        1, 2, 3, 4,
+    ]  # fmt: skip
+    assert page.evaluate(ask, [[1] * 4, [None] * 4, rows]) == []
+
+
+def test_the_same_values_are_said_only_of_all_columns(visit, island):
+    page = visit()
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("spread", ())) > 3
+    )
+    choose(page, key)
+    calc, study = island["case"]["models"][key], island["values"]
+    columns = [study["of"].get(f["whole"]) or island["case"]["of"][f["whole"]]
+               for f in calc["fields"]]  # fmt: skip
+    whole = next(
+        i for i in range(len(study["rows"])) if all(column[i] is not None for column in columns)
+    )
+    values = [column[whole] for column in columns]
+    set_fields(page, values)
+    told = page.locator(by("familiar"))
+    assert "has the same values" in told.inner_text()
+    set_fields(page, [None, *values[1:]])  # all that both have is the same
+    assert "the same values" not in told.inner_text()
+    n = len(calc["spread"])
+    assert f"rests on {n - 1} of {n} columns" in told.inner_text()
+    assert f"{n - 1} of {n}" in page.locator(by("near-person")).first.inner_text()
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
@@ -283,21 +325,37 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     assert values.count("") >= 1
 
 
-def test_a_decimal_comma_is_no_other_number(visit, island):
+def test_a_text_that_is_no_number_has_no_answer(visit, island):
     page = visit()
     calc = island["case"]["models"][page.locator("#model").input_value()]
     i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
     number = page.locator(by("field")).nth(i).locator("input[type=text]")
     number.fill("5.1")
-    answered = page.locator(by("case-answer")).get_attribute("data-probability")
-    for text in ("5,1", "1,234", "five"):
+    answer = page.locator(by("case-answer"))
+    answered = answer.get_attribute("data-probability")
+    for text in ("5,1", "1,234", "five", "0,", "1e", "-", "5.1 5"):
         number.fill("")
         number.type(text)
+        page.keyboard.press("Tab")
         assert number.input_value() == text
-        assert number.evaluate("n => n.validationMessage").startswith(f"'{text}' is no number")
+        assert number.get_attribute("aria-invalid") == "true"
+        assert (answer.count(), page.locator(by("case-vote")).count()) == (0, 0)
+        assert page.locator(by("near-person")).count() == 0
+        said = page.locator(f"#{number.get_attribute('aria-describedby')}")
+        assert f"\u201c{text}\u201d is neither" in said.inner_text()
+        if page.locator("#threshold").count():  # what else moves brings no answer back
+            page.locator("#threshold").fill("0.4")
+            assert answer.count() == 0
+            assert said.is_visible()
     number.fill("5.1")
-    assert number.evaluate("n => n.validity.valid")
-    assert page.locator(by("case-answer")).get_attribute("data-probability") == answered
+    assert number.get_attribute("aria-invalid") is None
+    assert answer.get_attribute("data-probability") == answered
+    number.fill("x")
+    slide = page.locator(by("field")).nth(i).locator("input[type=range]")
+    slide.focus()
+    slide.press("Home")
+    assert number.get_attribute("aria-invalid") is None
+    assert answer.count() == 1
 
 
 def test_the_threshold_turns_the_call(visit, island):
@@ -432,7 +490,8 @@ def test_recalibrated_answers_are_those_of_predict_calibrated(visit, saved, isla
         assert "recalibrated probability" in page.locator(f"{by('case-live')} .say").inner_text()
         page.locator(f"{by('case-live')} {by('again')}").select_option("")
         assert page.locator(f"#again-here {by('again')}").input_value() == ""
-        assert "stated probability" in page.locator(f"{by('case-live')} .say").inner_text()
+        says = island["case"]["models"][key]["says"]
+        assert f"The {says} for " in page.locator(f"{by('case-live')} .say").inner_text()
         assert float(page.locator(by("case-answer")).get_attribute("data-probability")) != before
 
 

@@ -11,7 +11,7 @@ from psephos.explain.axes import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
 from psephos.report.drawings.strips import FEWEST
-from psephos.report.numbers.judged import About, Names, judged
+from psephos.report.numbers.two_classes import About, Names, judged
 from psephos.report.study.answers import class_codes, held_out_answers
 from psephos.report.study.carried import guarded
 from psephos.report.study.folder import read_folder

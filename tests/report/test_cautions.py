@@ -4,12 +4,13 @@ import csv
 import json
 import math
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from psephos.report import summarise
-from psephos.report.numbers.cautions import prior_log_loss
+from psephos.report.numbers.cautions import _unlike, prior_log_loss
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, standings
 
@@ -103,6 +104,24 @@ def test_a_refit_unlike_the_models_of_the_folds_is_warned_of(copy, refit, warned
     assert bool(told) == warned
     if warned:
         assert "reads 2 columns, the models of the folds 5.8 on average (5 to 7)" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("folds", "refit", "warned"),
+    [
+        ([4, 4], 6, True),
+        ([4, 4], 5, False),
+        ([6, 6], 4, True),
+        ([5, 5], 7, False),
+        ([2, 2], 3, False),
+    ],
+)
+def test_half_as_many_columns_again_is_far(folds, refit, warned):
+    """By a factor of 1.5 exactly, and by two columns."""
+    spread = SimpleNamespace(mean=float(np.mean(folds)))
+    fits = [SimpleNamespace(columns_used=n) for n in folds]
+    one = SimpleNamespace(key="a", label="a", fits=fits, columns=spread)
+    assert bool(_unlike(SimpleNamespace(refit_columns={"a": refit}), one)) == warned
 
 
 def test_methods_speak_of_what_ran(compared):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from psephos.figures import area, calibration_table
+from psephos.figures.calling import UNIT
 from psephos.report.drawings.curves import (
     FRAME,
     GRID,
@@ -16,7 +17,7 @@ from psephos.report.drawings.curves import (
     steps,
     worth,
 )
-from psephos.report.numbers.measures import UNIT, Counts
+from psephos.report.numbers.measures import Counts
 from psephos.report.words import chance
 
 

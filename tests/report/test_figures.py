@@ -1,6 +1,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from psephos.report.page.summarise import summarise
 from psephos.report.panels.verdict import opened_words, verdict
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, pairs, standings
+from psephos.report.words import difference, rate, small_difference
 
 
 def folder(tmp_path, **models):
@@ -100,8 +102,8 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
     assert chance == (
         "Of the 5 models that read columns 4 are shown to be better than a constant answer"
-        " (balanced accuracy 0.50): were the labels given out by lot, one would be in at most 1"
-        " table of 20; tiny is not."
+        " (balanced accuracy 0.50): with shuffled labels any of them would be in at most 1 table of"
+        " 20; tiny is not."
     )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
@@ -137,6 +139,37 @@ def test_what_a_difference_settles_is_said(tmp_path):
     assert len(words) == 3
     assert words[1].startswith("Of the 3 models that read columns 1 is shown to be better than")
     assert words[2].endswith("is one that 100 cases can settle.")
+
+
+@pytest.mark.parametrize(("large", "settled"), [(0.84, "cannot"), (0.99, "can")])
+def test_the_smallest_readable_model_is_set_against_the_best(tmp_path, large, settled):
+    made = folder(
+        tmp_path,
+        best=("psephos", [large, large - 0.01, large, large - 0.01], 60),
+        small=("psephos", [0.82, 0.83, 0.84, 0.81], 3),
+        less=("baseline", [0.82, 0.83, 0.84, 0.81], 1),
+        tiny=("psephos", [0.5, 0.52, 0.48, 0.51], 1),
+    )
+    made = replace(made, models=dict.fromkeys(("best", "small", "tiny"), tmp_path))
+    rows = standings(made)
+    choice = choose(rows, list(made.models))
+    found = pairs(rows, choice.best)
+    pair = next(one for one in found if one.key == "small")
+    words = verdict(made, rows, choice, found, None, {"best", "small", "less"})
+    told = [one for one in words if "reads the fewest columns: it came to" in one]
+    assert told == [
+        "Of those that can be read here and are shown to be better than a constant answer, small"
+        f" reads the fewest columns: it came to {rate(rows_score(rows, 'small'))} from 3 columns."
+        f" The difference, {small_difference(pair.mean)} (95 % interval"
+        f" {difference(pair.low, 2)} to {difference(pair.high, 2)}), is one that 100 cases"
+        f" {settled} settle."
+    ]
+    alone = verdict(made, rows, choice, found, None, {"best", "less"})
+    assert not any("it came to" in one for one in alone)  # nothing smaller is shown to be better
+
+
+def rows_score(rows, key):
+    return next(one.score for one in rows if one.key == key)
 
 
 def test_a_model_is_opened_on_demand(tmp_path):

@@ -1,5 +1,8 @@
 """Counts and intervals of a threshold, beside scikit-learn, scipy and simulations."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +11,13 @@ from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from psephos.figures import wilson
-from psephos.report.numbers.measures import UNIT, Counts, counts_at, four, in_units, predictive
+from psephos.figures.calling import UNIT, in_millionths
+from psephos.report.numbers.measures import Counts, counts_at, four
+
+_SPEC = importlib.util.spec_from_file_location("mercaldo", Path(__file__).with_name("mercaldo.py"))
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+predictive = _MODULE.predictive
 
 answered = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.7, 0.99, 1.0]) | st.floats(0, 1),
@@ -21,7 +30,7 @@ answered = st.lists(
 def test_counts_are_those_of_the_confusion_matrix(cases, thousandth):
     answers, positive = map(np.array, zip(*cases, strict=True))
     threshold = thousandth / 1000
-    c = counts_at(in_units(answers), positive, threshold)
+    c = counts_at(in_millionths(answers), positive, threshold)
     called = answers >= threshold - 1e-9
     (tn, fp), (fn, tp) = confusion_matrix(positive, called, labels=[False, True])
     assert (c.found, c.missed, c.alarms, c.cleared) == (tp, fn, fp, tn)
@@ -29,8 +38,8 @@ def test_counts_are_those_of_the_confusion_matrix(cases, thousandth):
 
 def test_an_answer_that_equals_a_threshold_up_to_rounding_is_called():
     answers = np.array([0.1 + 0.2, 0.3, 0.29999999999999998, 0.2999, 1 - 0.7])
-    assert counts_at(in_units(answers), np.ones(5, bool), 0.3).found == 4
-    assert in_units(np.array([0.0, 1.0, 1 - 1e-16])).tolist() == [0, UNIT, UNIT]
+    assert counts_at(in_millionths(answers), np.ones(5, bool), 0.3).found == 4
+    assert in_millionths(np.array([0.0, 1.0, 1 - 1e-16])).tolist() == [0, UNIT, UNIT]
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
@@ -73,6 +82,10 @@ def test_the_interval_at_another_share_is_mercaldos():
     told = 1 / (1 + np.exp(-(logit + np.array([-z, z]) * error)))
     found = predictive(c, share)[0]
     assert (found.low, found.high) == pytest.approx(told)
+    npv, mirrored = predictive(c, share)[1], predictive(Counts(81, 9, 10, 40), 1 - share)[0]
+    assert (npv.value, npv.low, npv.high) == pytest.approx(
+        (mirrored.value, mirrored.low, mirrored.high)
+    )
     found = predictive(Counts(30, 0, 0, 30), share)[0]
     assert found.value == found.high == 1
     assert 0.1 < found.low < 0.9  # not a point, where no case contradicts

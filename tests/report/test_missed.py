@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score, roc_auc_score
 
 from psephos._errors import PsephosError
+from psephos.figures import in_millionths
 from psephos.report import build_report, render, summarise
 from psephos.report.study.folder import read_folder
 from psephos.report.study.options import Options
@@ -40,7 +41,7 @@ def test_the_first_state_and_every_model_are_their_held_out_answers(compared):
                 precision = precision_score(codes == c, said == c, zero_division=np.nan)
                 assert row[2] == f"{recall:.2f}"
                 assert row[5] == ("–" if np.isnan(precision) else f"{precision:.2f}")
-                under = roc_auc_score(codes == c, proba.iloc[:, c])
+                under = roc_auc_score(codes == c, in_millionths(proba.iloc[:, c]))
                 assert row[7] in (f"{under:.2f}", ">0.99" if under > 0.995 else "")
         else:
             p = proba.to_numpy()[:, told["positive"]]

@@ -8,7 +8,7 @@ import pytest
 from psephos.explain import ColumnNetwork
 from psephos.report import summarise
 from psephos.report.drawings.network import MOST_COLUMNS, MOST_PAIRS, drawing
-from psephos.report.panels.together import together
+from psephos.report.panels.network import together
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import open_model
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from psephos.report import build_report, summarise
-from psephos.report.numbers.casebook import casebook, sentence_of, shared_sentences
+from psephos.report.numbers.training_ballots import casebook, sentence_of, shared_sentences
 from psephos.report.page.render import embed
 from psephos.report.study.folder import read_folder
 from psephos.report.study.names import short_names

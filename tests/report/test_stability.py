@@ -55,6 +55,19 @@ def test_words_count_what_came_back(builders, tmp_path):
     build_report(tmp_path)
 
 
+def test_of_one_column_it_is_said_how_often_it_came_back(builders, tmp_path):
+    told = summarise(study(builders, tmp_path, [[7]] * 5))["stability"]["words"]
+    assert told.startswith(
+        "The 5 models of a read 1 column between them: it came back every time. The stability"
+    )
+    told = summarise(study(builders, tmp_path, [[7], [7], [], [7], []]))["stability"]["words"]
+    assert told.startswith(
+        "The 5 models of a read 1 column between them: it came back 3 of 5 times."
+    )
+    told = summarise(study(builders, tmp_path, [[7, 8]] * 5))["stability"]["words"]
+    assert "2 came back every time (column 7 and column 8), none only once." in told
+
+
 @pytest.mark.parametrize(("shared", "said"), [(6, False), (0, True)])
 def test_poor_stability_is_told_as_one_choice_among_several(builders, tmp_path, shared, said):
     columns = [[*range(shared), 10 + k, 20 + k] for k in range(5)]

@@ -18,14 +18,15 @@ from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import summarise
 from psephos.report.drawings.planes import plane
 from psephos.report.numbers.calculators import distances, nearest_own, typical
-from psephos.report.numbers.portraits import portrait
-from psephos.report.numbers.standins import stand_ins
+from psephos.report.numbers.column_values import portrait
+from psephos.report.numbers.correlated import rising_with
 from psephos.report.study.carried import carried_rows, rounded
 from psephos.report.study.folder import Cases, read_folder
 from psephos.report.study.names import shown_names
 from psephos.report.study.opened import Asked
 from psephos.report.study.saved import Saved
 from psephos.report.study.standings import standings
+from psephos.report.words import chance
 
 
 def words_of(parts):
@@ -134,24 +135,27 @@ def test_pieces_hold_one_threshold_at_most_and_a_value_beside_each():
     assert len(pieces_of(axis, np.linspace(0.1, 30, 500).tolist(), False).steps) == 48
 
 
-def test_stand_ins_are_those_of_spearmanr():
+def test_columns_that_rise_with_another_are_those_of_spearmanr():
     rng = np.random.default_rng(0)
     base = rng.normal(size=80)
     X = np.column_stack([base + s * rng.normal(size=80) for s in (0, 0.3, 0.6, 5, 0.2)])
     X[:, 4] *= -1
     X[rng.random(X.shape) < 0.1] = np.nan
-    found = stand_ins(X, 0, range(5), most=9, least=0.0)
+    found = rising_with(X, 0, range(5), most=9, least=0.0)
     assert {one.column for one in found} == {1, 2, 3, 4}
     for one in found:
         theirs = spearmanr(X[:, 0], X[:, one.column], nan_policy="omit").statistic
         assert one.rho == pytest.approx(theirs, abs=1e-12)
     sizes = [abs(one.rho) for one in found]
     assert sizes == sorted(sizes, reverse=True)
-    assert [one.column for one in stand_ins(X, 0, range(5))] == [
+    assert [one.column for one in rising_with(X, 0, range(5))] == [
         one.column for one in found if abs(one.rho) >= 0.6
     ][:3]
-    X[8:, 1] = np.nan  # too few pairs to say anything
-    assert 1 not in {one.column for one in stand_ins(X, 0, range(5), least=0.0)}
+    both = np.flatnonzero(~np.isnan(X[:, :2]).any(axis=1))
+    X[both[10:], 1] = np.nan  # ten pairs are told, nine say nothing
+    assert 1 in {one.column for one in rising_with(X, 0, range(5), most=9, least=0.0)}
+    X[both[9], 1] = np.nan
+    assert 1 not in {one.column for one in rising_with(X, 0, range(5), least=0.0)}
 
 
 def test_distances_are_those_of_scikit_learn():
@@ -161,9 +165,27 @@ def test_distances_are_those_of_scikit_learn():
     spread = np.nanstd(X, axis=0)
     ours = distances(X, spread.tolist())
     np.testing.assert_allclose(ours, nan_euclidean_distances(X / spread), atol=1e-12)
-    np.fill_diagonal(ours, np.inf)
-    nearest = np.sort(np.nanmin(ours, axis=1))
-    np.testing.assert_allclose(nearest_own(X, spread.tolist()), nearest, rtol=1e-5)
+
+
+def test_a_case_that_shares_half_of_the_columns_is_nobodys_nearest():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 4))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[7], X[8] = [0.0, np.nan, np.nan, np.nan], np.nan
+    X[9] = [0.0, 1.0, 2.0, 3.0]
+    spread = np.nanstd(X, axis=0).tolist()
+    every, nearest = distances(X, spread), []
+    for i, row in enumerate(X):
+        known = [j for j in range(4) if not np.isnan(row[j])]
+        found = [
+            every[i, k]
+            for k in range(len(X))
+            if k != i and 2 * sum(not np.isnan(X[k, j]) for j in known) > len(known)
+        ]
+        nearest += [min(found)] if found else []
+    assert len(nearest) < len(X)  # an empty case has none
+    np.testing.assert_allclose(nearest_own(X, spread), sorted(nearest), rtol=1e-5)
+    assert nearest_own(X[[7, 9]], spread) == [0.0]  # 7 has one column, which 9 shares
 
 
 def test_a_category_that_differs_counts_one():
@@ -174,15 +196,18 @@ def test_a_category_that_differs_counts_one():
     assert found[0, 3] == pytest.approx(np.sqrt(2))
 
 
-def test_typical_cases_have_values_that_were_measured(table):
+def test_typical_cases_are_medians_and_most_frequent_categories(table):
     X, y = table
     one = asked(AdaBoostClassifier(n_estimators=12).fit(X, y), X)
     row = typical(one, y == "ill")
-    for j, value in enumerate(row):
-        own = one.X[y == "ill", j]
-        assert value in own
-        assert (own < value).sum() <= len(own) / 2
-        assert (own > value).sum() <= len(own) / 2
+    which = np.flatnonzero(y == "ill")
+    for n in (len(which), len(which) - 1):  # an odd and an even number of cases
+        some = np.isin(np.arange(len(y)), which[:n])
+        np.testing.assert_allclose(typical(one, some), np.nanmedian(one.X[some], axis=0))
+    assert row is not None
+    coded = replace(one, levels={0: ["a", "b", "c"]}, X=one.X.copy())
+    coded.X[:, 0] = np.where(np.arange(len(y)) % 3, 2.0, 0.0)
+    assert typical(coded, y == "ill")[0] == 2.0
 
 
 def test_rounding_crosses_no_threshold():
@@ -272,6 +297,40 @@ def test_directions_are_what_the_answers_do(study):
                 mean = asked_model.model.predict_proba(_decoded(asked_model, moved)).mean(axis=0)
                 assert int((mean - base).argmax()) == side, (key, column["name"], words, classes)
     assert strong > 0
+
+
+def test_what_a_missing_value_does_is_said(study):
+    """In words, on every column that some case lacks: the mean answer if all lacked it."""
+    folder, saved = study
+    told = hardly = 0
+    for key in saved.keys:
+        one, asked_model = saved.opened(key), saved.asked(key)
+        rows = background(asked_model)
+        base = asked_model.vote.probabilities(rows).mean(axis=0)
+        for column in portrait(folder, one, asked_model, key)["columns"]:
+            words = words_of(column["missing_words"])
+            j = asked_model.whole.index(column["whole"])
+            if not np.isnan(asked_model.X[:, j]).any():
+                assert words == ""
+                continue
+            moved = rows.copy()
+            moved[:, j] = np.nan
+            mean = asked_model.vote.probabilities(moved).mean(axis=0)
+            np.testing.assert_allclose(column["missing"], mean - base, atol=1e-4)
+            if "hardly" in words:
+                hardly += 1
+                assert np.abs(mean - base).max() < 0.021
+                continue
+            told += 1
+            k = int((mean - base).argmax())
+            name = str(folder.about["classes"][k])
+            assert words == (
+                f"Missing: more like {name}; the mean answer for {name} is then"
+                f" {chance(float(mean[k]))}, and {chance(float(base[k]))} with the values as they"
+                " are."
+            )
+    assert told + hardly > 2
+    assert told or len(folder.about["classes"]) == 3  # in one of the two studies
 
 
 def _decoded(one, rows):
@@ -394,7 +453,10 @@ def test_the_pictures_of_the_first_state_count_every_case(compared):
             heights = [float(h) for h in re.findall(r"v-([\d.]+)h", lane["d"])]
             known = np.isfinite(values) & (y == lane["k"])
             apart = known & (values == 0) if column["axis"]["zero"] else known & False
-            assert lane["zeros"] == apart.sum()
-            counted = sum(h / 26 * picture["tallest"] for h in heights[bool(apart.sum()) :])
+            lacking = np.isnan(values) & (y == lane["k"])
+            assert (lane["zeros"], lane["gone"]) == (apart.sum(), lacking.sum())
+            assert bool(picture["gone"]) == bool(np.isnan(values).any())
+            blocks = bool(apart.sum()) + bool(lacking.sum())
+            counted = sum(h / 26 * picture["tallest"] for h in heights[blocks:])
             assert counted == pytest.approx(known.sum() - apart.sum(), abs=0.1 * len(heights))
     assert drawn

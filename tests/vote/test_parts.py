@@ -119,7 +119,7 @@ def test_rules_in_words():
     ]
     assert voters.rule(2, NAMES, {}) == "site in {0, 2} or missing"
     (when, left), (other, right) = voters.sides(0)
-    assert (when, left, other, right) == ("if so", -1.0, "otherwise or if missing", 1.0)
+    assert (when, left, other, right) == ("if so", -1.0, "otherwise, also if missing", 1.0)
     said = [voters.sides(t)[1][0] for t in range(6)]  # a stump on presence asks of missing values
     missing = ["or missing" in word or "present" in word for word in words]
     assert said == [f"otherwise{'' if left else ' or if missing'}" for left in missing]

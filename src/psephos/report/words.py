@@ -8,7 +8,10 @@ from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
     "HELD_OUT",
+    "LEAF_SHARE",
     "MINUS",
+    "STATED",
+    "VOTE_SHARE",
     "Wording",
     "chance",
     "class_kinds",
@@ -23,8 +26,12 @@ __all__ = [
     "series",
     "small_difference",
     "span",
+    "threshold_words",
 ]
 
+# what answers are
+STATED, VOTE_SHARE = "stated probability", "share of the vote"
+LEAF_SHARE = "leaf share of training cases"
 _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
@@ -84,6 +91,11 @@ def chance(value: float | None) -> str:
     """Return a probability to two decimals: never 0.00 or 1.00, which would be certainty."""
     text = rate(value)
     return {"0.00": "<0.01", "1.00": ">0.99"}.get(text, text)
+
+
+def threshold_words(t: float) -> str:
+    """Return a threshold to two or three decimals; one that has more, to seven figures."""
+    return f"{t:.3f}".removesuffix("0") if abs(round(t, 3) - t) < 1e-9 else f"{t:.7g}"
 
 
 def span(low: float, high: float) -> str:

@@ -161,14 +161,14 @@ def condition_words(
 
 
 def otherwise_words(condition: Condition) -> str:
-    """Return when the second of two branches is taken: ``otherwise``, ``otherwise or if missing``.
+    """Return when the second of two is taken: ``otherwise``, ``otherwise, also if missing``.
 
     `condition` is that of the second branch.
     """
     if not isinstance(condition.value, tuple) and np.isposinf(condition.value):
         return "otherwise"  # the first asks whether there is a value
     gap = _asked("", condition, {}, 6)[1]
-    return f"otherwise{gap.replace(' or missing', ' or if missing')}"
+    return f"otherwise{gap.replace(' or missing', ', also if missing')}"
 
 
 def way_words(

@@ -91,7 +91,8 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     sides = vote.voters.sides(voter)
     words = [answer_words(vote, value, scale) for _, value in sides]
     if len(words) > 1:
-        rest = [f", {when} {word}" for (when, _), word in zip(sides[1:], words[1:], strict=True)]
+        parts = [when.partition(",") for when, _ in sides[1:]]
+        rest = [f", {a} {w}{b}{c}" for (a, b, c), w in zip(parts, words[1:], strict=True)]
         return f"if {rule} then {words[0]}{''.join(rest)}"
     if not words:
         return rule + _about(vote, voter)

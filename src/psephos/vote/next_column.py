@@ -13,7 +13,7 @@ from psephos.vote.profile import Profile
 from psephos.vote.vote import Vote
 
 _Floats = NDArray[np.float64]
-_VALUES = 10  # of a column of numbers
+VALUES = 10  # of a column of numbers
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def next_of(
     found: list[tuple[int, float, int, float]] = []
     for j in range(X.shape[1]):
         lacking = np.flatnonzero(np.isnan(X[:, j]))
-        values, chance = profile.points(j, _VALUES)
+        values, chance = profile.points(j, VALUES)
         if not len(lacking) or not len(values):
             continue
         asked = np.repeat(X[lacking], len(values), axis=0)

@@ -137,7 +137,7 @@ class Voters(Part, Protocol):
         """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
 
         Of several, the first is ``if so``, and others say whether they take missing values:
-        ``otherwise or if missing``, or ``otherwise`` and ``if missing``.
+        ``otherwise, also if missing``, or ``otherwise`` and ``if missing``.
         """
         ...
 

@@ -108,7 +108,7 @@ def test_trees_in_words():
     assert left.rule(0, NAMES, {}) == "c1 <= 0.5 or missing"
     assert replace(left, abstains=True).rule(0, NAMES, {}) == "c1 <= 0.5"
     said = [[(when, float(value[0])) for when, value in voters.sides(t)] for t in range(3)]
-    assert said == [[("if so", 2.0), ("otherwise or if missing", 3.0)], [("always", 4.0)], []]
+    assert said == [[("if so", 2.0), ("otherwise, also if missing", 3.0)], [("always", 4.0)], []]
     assert left.sides(0)[1][0] == replace(left, abstains=True).sides(0)[1][0] == "otherwise"
 
 

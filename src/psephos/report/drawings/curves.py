@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
-from psephos.report.numbers.measures import UNIT, Counts, in_units, lowered
+from psephos.figures.calling import UNIT, in_millionths
+from psephos.report.numbers.measures import Counts, lowered
 from psephos.report.words import chance, count, of, rate, span
 
 __all__ = [
@@ -32,6 +33,7 @@ _FEWEST = 10  # cases of a fifth, where no single answer is to be told
 _W = FRAME["width"] - FRAME["left"] - FRAME["right"]
 _H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
 _LEAST = 0.05  # a stretch of thresholds that is named is at least as long
+_CROWDED = 0.8  # precision from which on a curve is where words on top would stand
 _NEAR = 0.4  # points nearer to a line than this, in units of the frame, are left out
 
 Floats = NDArray[np.float64]
@@ -127,7 +129,19 @@ def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
         "d": _line(found.found[some] / m, found.found[some] / called[some]) if m else "",
         "base": _y(share),
         "text": f"{round(100 * share)} % if all are called" if m else f"no {pos}",
+        "at": _beside_base(found.found[some] / max(m, 1), found.found[some] / called[some], share),
     }
+
+
+def _beside_base(recall: Floats, precision: Floats, share: float) -> tuple[float, float, str]:
+    """Return where words on the base line stand off the curve: beneath it, else on top, right."""
+    left, low = FRAME["left"] + 5, FRAME["height"] - FRAME["bottom"] - 5
+    beneath = _y(share) + 15
+    if beneath <= low and (precision[recall > 0] >= share - 1e-9).all():
+        return left, beneath, "start"
+    if precision[recall > 0.2].max(initial=0.0) < _CROWDED:
+        return FRAME["width"] - FRAME["right"], FRAME["top"] + 10, "end"
+    return left, min(beneath, low), "start"
 
 
 def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
@@ -169,7 +183,7 @@ def benefits(
 
     Answers are compared in millionths, as all counts of the page are.
     """
-    found = net_benefit(positive, in_units(answers) / UNIT, grid.tolist())
+    found = net_benefit(positive, in_millionths(answers) / UNIT, grid.tolist())
     return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.explain.dodging import dodged
-from psephos.report.numbers.measures import UNIT
+from psephos.figures.calling import in_millionths
 from psephos.report.words import plural
 
 __all__ = ["BINS", "MOST", "Ground", "lanes_drawing"]
@@ -112,7 +112,7 @@ def _lane(
 
 def _binned(units: Sequence[int], ends: Sequence[float]) -> list[int]:
     """Return how many answers stand from each end to the next; 1 is in the last column."""
-    which = np.searchsorted([round(e * UNIT) for e in ends], np.array(units, np.int64), "right") - 1
+    which = np.searchsorted(in_millionths(ends), np.array(units, np.int64), "right") - 1
     return np.bincount(which, minlength=len(ends)).tolist()
 
 

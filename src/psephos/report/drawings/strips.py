@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["EIGHTHS", "FEWEST", "strip"]
 
 _WIDTH, _TALL, _LEFT, _GAP = 600, 26, 34, 16  # lanes have their names above
+_GONE = 60  # of missing values, as wide as the word
 _BINS = 48
 EIGHTHS, FEWEST = 8, 5  # columns, and least cases of one, where no single case is to be told
 _DEPTHS = 4  # of the paint
@@ -25,13 +26,13 @@ def strip(
 ) -> dict[str, Any] | None:
     """Return the picture of a column: a lane a class whose columns count its cases by value.
 
-    All lanes have one height unit. Zero, before a logarithmic axis, has a place of its own on the
-    left, a block no taller than a lane with its count; missing values are told in words.
+    All lanes have one height unit. Missing values and, before a logarithmic axis, zero have places
+    of their own on the left: blocks no taller than a lane, with their counts.
 
     Parameters
     ----------
     column : mapping
-        As `psephos.report.numbers.portraits.portrait` returns it.
+        As `psephos.report.numbers.column_values.portrait` returns it.
     order : sequence of int
         The classes, one a lane, from above.
     kept : bool, default=True
@@ -45,14 +46,17 @@ def strip(
     if column["kind"] != "number" or "axis" not in column:
         return None
     axis = column["axis"]
-    left = _LEFT if axis["zero"] else 0
+    gone = _GONE if axis["missing"] else 0
+    left = gone + (_LEFT if axis["zero"] else 0)
     inside = np.isfinite(values) & ~((values == 0) & axis["zero"])
     n_bins, least = (_BINS, 1) if kept else (EIGHTHS, FEWEST)
     places = {k: _places(values[inside & (y == k)], axis, left) for k in order}
     counts = {k: np.histogram(places[k], n_bins, (left, _WIDTH))[0] for k in order}
     counts = {k: np.where(n < least, 0, n) for k, n in counts.items()}
-    zeros = {k: int(((values == 0) & (y == k)).sum()) if axis["zero"] else 0 for k in order}
-    zeros = {k: n if n >= least else 0 for k, n in zeros.items()}
+    zeros, lacking = (
+        {k: n if n >= least else 0 for k in order for n in (int((which & (y == k)).sum()),)}
+        for which in ((values == 0) & axis["zero"], np.isnan(values))
+    )
     most = max(1, *(int(c.max(initial=0)) for c in counts.values()))
     base = {k: 34 + (i + 1) * _TALL + i * _GAP for i, k in enumerate(order)}
     wide = (_WIDTH - left) / n_bins
@@ -75,14 +79,21 @@ def strip(
                 "k": k,
                 "base": base[k],
                 "zeros": zeros[k],
-                "d": _path([(2, _LEFT - 8, zeros[k]), *bars[k]], base[k], most),
+                "gone": lacking[k],
+                "d": _path(
+                    [(2, _GONE - 12, lacking[k]), (gone + 2, _LEFT - 8, zeros[k]), *bars[k]],
+                    base[k],
+                    most,
+                ),
             }
             for k in order
         ],
-        "paint": _paint(column, axis, left, foot),
+        "paint": _paint(column, axis, gone, left, foot),
         "cut": mark,
         "ends": [_text(axis["low"]), _text(axis["high"])],
         "left": left,
+        "gone": gone,
+        "zero": axis["zero"],
         "tallest": most,
     }
 
@@ -102,13 +113,17 @@ def _path(bars: Sequence[tuple[float, float, int]], base: float, most: int) -> s
     )
 
 
-def _paint(column: Mapping[str, Any], axis: Any, left: float, foot: float) -> list[dict[str, Any]]:
+def _paint(
+    column: Mapping[str, Any], axis: Any, gone: float, left: float, foot: float
+) -> list[dict[str, Any]]:
     """Return the axis in the colour of the class that each piece speaks for, in four depths."""
     moves: list[list[float]] = column["moves"]
     ends = _places(np.array(column["ends"]), axis, left).tolist()
     spans = [*zip(ends, ends[1:], moves, strict=False)]
     if column["zero"] is not None and axis["zero"]:
-        spans.append((0.0, _LEFT - 4.0, column["zero"]))
+        spans.append((gone, gone + _LEFT - 4.0, column["zero"]))
+    if column["missing"] is not None and gone:
+        spans.append((0.0, gone - 8.0, column["missing"]))
     reach = max(1e-9, *(max(one) for *_, one in spans))
     found: dict[tuple[int, int], str] = {}
     for a, b, one in spans:

@@ -14,6 +14,7 @@ from psephos.report.study.carried import FIGURES, guarded, rounded, short
 from psephos.report.study.opened import Asked
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
+from psephos.vote.next_column import VALUES
 
 __all__ = [
     "CAPACITY",
@@ -63,8 +64,10 @@ def calculator(
     -------
     calculator : dict or str
         ``plain``, the decision function; ``fields``, one a column, in the order they are asked
-        in; ``spread``, by which differences are divided; ``own``, quantiles of the distance of a
-        case to the nearest other; ``rounding``, what rounding does to the answers, in words.
+        in; ``tried``, of each the values, and of categories their shares, over which the next
+        measurement is weighed (`psephos.explain.next_column`); ``spread``, by which differences
+        are divided; ``own``, quantiles of the distance of a case to the nearest other;
+        ``rounding``, what rounding does to the answers, in words.
     """
     try:
         model, kept = (asked.model, False) if cuts is None else light(asked)
@@ -76,6 +79,7 @@ def calculator(
     return {
         "plain": function,
         "fields": fields_of(asked, wanted, len(order), cases),
+        "tried": None if cases == "none" else _tried(asked, wanted, cuts),
         "spread": [spread[j] for j in order],
         "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
         "typical": [
@@ -103,14 +107,30 @@ def fields_of(
     return fields
 
 
+def _tried(
+    asked: Asked, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[list[list[Any]]] | None:
+    """Return the values of each field that a missing one may have, as `next_of` draws them."""
+    profile = asked.profile
+    if profile is None:
+        return None
+    found: list[list[list[Any]]] = []
+    for j in wanted:
+        values, chances = profile.points(j, VALUES)
+        if j in asked.levels:
+            found.append([[asked.levels[j][int(v)] for v in values], chances.tolist()])
+        else:
+            found.append([[v if cuts is None else short(v, cuts[j]) for v in values.tolist()]])
+    return found
+
+
 def typical(
     asked: Asked, which: NDArray[np.bool_], cases: str = "full"
 ) -> NDArray[np.float64] | None:
     """Return the median of each column over some cases, of categories the most frequent code.
 
-    Of two middle values it is the lower, so that each is a value that was measured; NaN where
-    there is none. In a page that carries no cases it is the mean, of ten values and more; None
-    where so many cases are not there.
+    NaN where no case has a value. In a page that carries no cases it is the mean, of ten values
+    and more; None where so many cases are not there.
     """
     kept = cases != "none"
     if not kept and which.sum() < _FEWEST:
@@ -125,7 +145,7 @@ def typical(
             codes, counts = np.unique(own, return_counts=True)
             found[j] = codes[counts.argmax()]
         else:
-            found[j] = own[(len(own) - 1) // 2] if kept else own.mean()
+            found[j] = np.median(own) if kept else own.mean()
     return found
 
 
@@ -201,11 +221,13 @@ def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
 
     The distance is Euclidean over the columns that both have, each in its standard deviations, a
     category that differs counting 1, times the root of the number of columns over that of those
-    both have.
+    both have. A case that shares but half of the columns that a case has is not near it.
     """
     if len(X) < 2 or not X.shape[1]:
         return []
-    distance = distances(X, spread)
+    known = ~np.isnan(X)
+    both = known.astype(np.intp) @ known.T.astype(np.intp)
+    distance = np.where(2 * both > known.sum(axis=1)[:, None], distances(X, spread), np.nan)
     np.fill_diagonal(distance, np.nan)
     nearest = np.nanmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
     known = np.sort(nearest[np.isfinite(nearest)])

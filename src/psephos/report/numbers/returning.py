@@ -8,7 +8,7 @@ from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.protocol.study.returning import returned_of
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
-from psephos.report.words import count, plural, series
+from psephos.report.words import count, of, plural, series
 
 __all__ = ["MOST", "rules_section"]
 
@@ -124,14 +124,19 @@ def _words(key: str, rules: Sequence[Any], n: int, fits: int, final: bool) -> st
     always = sum(row["folds"] == n for row in rules)
     once = sum(row["folds"] == 1 for row in rules)
     kept = f"The {count(n)} models" if n == fits else f"The {n} of {fits} models that were kept"
-    words = (
-        f"{kept} of {key} ask {plural(len(read), 'rule')} between them:"
-        f" {count(always) if always else 'none'} came back every time, {count(once)} only once."
-    )
+    words = f"{kept} of {key} ask {plural(len(read), 'rule')} between them: "
+    if len(read) == 1:
+        words += f"it came back {'every time' if always else of(read[0]['folds'], n, 'times')}."
+    else:
+        words += f"{count(always) if always else 'none'} came back every time,"
+        words += f" {count(once) if once else 'none'} only once."
     if not final:
         return words
     new = sum(row["final"] and not row["folds"] for row in rules)
     own = sum(row["final"] for row in rules)
+    if own == 1:
+        stood = "in no fold's" if new else "in at least one fold's"
+        return f"{words} The one rule of the model fitted to all cases stood {stood}."
     return words + (
         f" Of the {plural(own, 'rule')} of the model fitted to all cases, {count(own - new)} stood"
         " in at least one fold's."

@@ -7,14 +7,14 @@ from typing import Any
 
 from psephos import __version__
 from psephos.protocol import better_than_constant
-from psephos.report.numbers.again import maps_section
-from psephos.report.numbers.beside import beside
+from psephos.report.numbers.beside_mistakes import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
+from psephos.report.numbers.recalibrated import maps_section
 from psephos.report.numbers.subgroups import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.labels import label_figures
-from psephos.report.panels.made import made_section
+from psephos.report.panels.methods import made_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
@@ -119,7 +119,7 @@ def _report(
         accuracy_section(read, rows, choice, found, prior, unsure, kept),
         missed,
         values_section(saved, choice, positive, options),
-        case_section(saved, choice, positive, options),
+        case_section(saved, choice, positive, facts, options),
         stability_section(
             read,
             rows,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._errors import PsephosError
-from psephos.report.numbers.measures import UNIT, in_units
+from psephos.figures import called
 from psephos.report.numbers.subgroups import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
@@ -102,7 +102,7 @@ def summarise_validation(folder: str | Path, options: Options | None = None) -> 
         return _report(place, told, options)
     except PsephosError:
         raise
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise _damaged(place, MARK, f"{type(error).__name__}: {error}") from error
 
 
@@ -125,8 +125,7 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
     )  # fmt: skip
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
     facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
-    threshold = round(float(about["threshold"] or THRESHOLD), 3)
-    threshold = min(max(threshold, 0.001), 0.999)
+    threshold = float(about["threshold"] or THRESHOLD)  # never 0
     better = frozenset(m.key for m in models) if _above_chance(told) else frozenset[str]()
     missed = missed_section(
         Told(folder, answers, positive, facts, better, options, _COHORT, threshold), models, parted
@@ -327,8 +326,8 @@ def _caution(
     if missed["kind"] != "two" or missed["absent"]:
         return words
     code = about["classes"].index(about["positive"])
-    units = in_units(answers.chances[about["model"]][:, code])
-    other = int(np.count_nonzero((units >= round(threshold * UNIT)) != (said == code)))
+    at = called(answers.chances[about["model"]][:, code], threshold)
+    other = int(np.count_nonzero(at != (said == code)))
     if other:
         words += (
             f" {plural(other, 'case')} {'is' if other == 1 else 'are'} called otherwise at"
@@ -346,7 +345,7 @@ def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str,
     about = told["about"]
     how = "the model's own answers"
     if about["threshold"] is not None:
-        how = f"called {about['positive']} from a probability of {about['threshold']}"
+        how = f"called {about['positive']} from an answer of {about['threshold']} on"
     renamed = [f"{old} is {new}" for old, new in about["renamed"].items()]
     return {
         "rows": [

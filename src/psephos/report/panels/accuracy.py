@@ -64,6 +64,7 @@ def accuracy_section(
         "measure": folder.measure,
         "chart": _charts(folder, rows, n_columns, kept),
         "chart_note": _chart_note(rows),
+        "any_frontier": any(s.frontier for s in rows if s.drawn),
         "measures": [{"key": key, "words": words} for key, words in measures],
         "n_main": 1 if folder.multilabel else _MAIN,
         "models": [
@@ -110,10 +111,11 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
 
 def _chart_note(rows: Sequence[Standing]) -> str:
     many = any(len(s.fits) > _FOLDS for s in rows)
+    line = "The dashed line joins models to which no other is equal on fewer columns. "
     return (
         "Each name is a model's mean over the held-out folds. Filled marks can be read on this"
-        " page; of hollow ones there are answers only. The dashed line joins models to which no"
-        " other is equal on fewer columns. "
+        " page; of hollow ones there are answers only. "
+        + (line if any(s.frontier for s in rows if s.drawn) else "")
         + (
             "For the model being read, a bar spans the columns of its folds' models, too many to"
             " draw one by one"

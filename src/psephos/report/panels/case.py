@@ -12,11 +12,12 @@ from psephos.report.numbers.calculators import (
     typical,
     typical_words,
 )
-from psephos.report.numbers.casebook import casebook
-from psephos.report.numbers.portraits import by_say, drawn_of
+from psephos.report.numbers.column_values import by_say, drawn_of
+from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values
+from psephos.report.study.opened import Facts
 from psephos.report.study.options import Options
 from psephos.report.study.saved import Saved
 from psephos.report.study.standings import Choice
@@ -29,9 +30,13 @@ _SHOWN = 7  # ballots before the reader asks for all
 
 
 def case_section(
-    saved: Saved, choice: Choice | None, positive: Positive, options: Options
+    saved: Saved,
+    choice: Choice | None,
+    positive: Positive,
+    facts: Mapping[str, Facts],
+    options: Options,
 ) -> dict[str, Any]:
-    """Return what the panel shows; parameters and result as of `values_section`.
+    """Return what the panel shows; other parameters and the result as of `values_section`.
 
     Decision functions are carried in the order of the verdict until the page is full; the others
     say what they would add.
@@ -41,7 +46,7 @@ def case_section(
     first = book = None
     carried = ""
     if shown and saved.keys:
-        found = _calculators(saved, options)
+        found = _calculators(saved, facts, options)
         island["case"] = found
         carried = _carried(saved, found["models"], options.cases == "full")
         if "plain" in found["models"][shown.key]:
@@ -75,7 +80,7 @@ def _absent(kept: bool) -> str:
     return "The training cases were not kept." if kept else "This page carries no cases."
 
 
-def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
+def _calculators(saved: Saved, facts: Mapping[str, Facts], options: Options) -> dict[str, Any]:
     """Return what the page answers cases with, by model, and the values it starts from."""
     cases, full = saved.folder.cases, options.cases == "full"
     assert cases is not None, "there are no models without cases"
@@ -114,7 +119,7 @@ def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
             }
             continue
         left -= size
-        models[key] = one
+        models[key] = one | {"says": facts[key].says}
         values |= own
     return {"models": models, "of": values}
 

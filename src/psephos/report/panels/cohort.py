@@ -117,7 +117,7 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
         "unlisted": max(len(rows) - _LISTED, 0),
         "compared": shift["trained_rows"] is not None,
         "familiarity": _sentences(familiarity_words(near)),
-        "bars": _bars(shares) if drawn and near else None,
+        "bars": _bars(shares, near["expected"]) if drawn and near else None,
         "mass": near is not None and "weight" in near["measure"],
         "width": _WIDTH,
         "height": _HEIGHT,
@@ -158,20 +158,25 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _bars(shares: Sequence[float]) -> dict[str, Any]:
-    """Return the cases in tenths of the training cases, the least familiar first."""
+def _bars(shares: Sequence[float], expected: Sequence[float]) -> dict[str, Any]:
+    """Return the cases in tenths of the training cases, the least familiar first.
+
+    And how many there would be in each if they were like those: ties make that no tenths.
+    """
     which = np.minimum((np.array(shares) * _BARS).astype(int), _BARS - 1)
     counts = np.bincount(which, minlength=_BARS).tolist()
-    top = max(*counts, len(shares) / _BARS)
+    usual = [len(shares) * share for share in expected]
+    top = max(*counts, *usual)
     wide, high = _WIDTH / _BARS, _HEIGHT - 36
     return {
         "counts": [
             {"n": n, "x": round(b * wide + 1, 2), "width": round(wide - 2, 2),
-             "y": round(14 + high * (1 - n / top), 2), "height": round(high * n / top, 2)}
+             "y": round(14 + high * (1 - n / top), 2), "height": round(high * n / top, 2),
+             "usual": round(14 + high * (1 - usual[b] / top), 2)}
             for b, n in enumerate(counts)
         ],
-        "even": round(14 + high * (1 - len(shares) / _BARS / top), 2),
-        "words": f"{count(len(shares) / _BARS)} in each if they were alike",
+        "words": "as many as there would be if they were like the training cases"
+        f" ({series([count(n) for n in usual])})",
         "label": "Cases by tenths of the training cases, the least familiar first: "
         + series([count(n) for n in counts]),
         "base": 14 + high,

@@ -8,10 +8,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.figures.calling import UNIT, in_millionths
+from psephos.figures.groups import t_quantile
 from psephos.report.drawings.curves import FRAME, benefits, marks_at
 from psephos.report.drawings.lanes import lanes_drawing
-from psephos.report.numbers.again import cross_fitted_answers
-from psephos.report.numbers.judged import (
+from psephos.report.numbers.measures import TENTHS, counts_at, four
+from psephos.report.numbers.recalibrated import cross_fitted_answers
+from psephos.report.numbers.several_classes import binned_answers, several_judged
+from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
+from psephos.report.numbers.two_classes import (
     About,
     Names,
     fills,
@@ -20,14 +25,20 @@ from psephos.report.numbers.judged import (
     measures_rows,
     mistakes_words,
 )
-from psephos.report.numbers.measures import TENTHS, UNIT, counts_at, four, in_units
-from psephos.report.numbers.several import binned_answers, several_judged
-from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 from psephos.report.study.answers import Answers, Positive, called
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import Options
-from psephos.report.words import HELD_OUT, Wording, chance, class_words, count, plural
+from psephos.report.words import (
+    HELD_OUT,
+    STATED,
+    Wording,
+    chance,
+    class_words,
+    count,
+    plural,
+    series,
+)
 
 __all__ = ["THRESHOLD", "Answering", "Told", "class_names", "missed_section"]
 
@@ -86,11 +97,11 @@ class Told:
         """Return the thresholds there are, in a page that carries no single answer."""
         return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
 
-    def names(self, label: str, axis: str | None) -> Names:
+    def names(self, label: str, axis: str) -> Names:
         """Return what the classes are called, and the answers of a model."""
         classes, code = self.classes, self.positive.code
         other = classes[1 - code] if len(classes) == 2 else "others"
-        return Names(classes[code], other, label, axis or "stated probability")
+        return Names(classes[code], other, label, axis)
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -115,7 +126,7 @@ def missed_section(
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     columns : sequence of dict
-        Whose values stand beside each mistake (see `psephos.report.numbers.beside`).
+        Whose values stand beside each mistake (see `psephos.report.numbers.beside_mistakes`).
     """
     if told is None or not order:
         return {"missed": None, "island": {"missed": None}}
@@ -129,7 +140,7 @@ def missed_section(
         "names": _names(told),
         "truth": answers.truth.tolist() if kept else None,
         "edges": told.edges,
-        "clusters": answers.groups.tolist() if kept and answers.groups is not None else None,
+        **_clusters(answers, kept),
         "groups": [one.island() for one in parted] if kept else [],
         "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
         "threshold": told.threshold,
@@ -153,6 +164,17 @@ def missed_section(
     }
 
 
+def _clusters(answers: Answers, kept: bool) -> dict[str, Any]:
+    """Return the group of each case and, by how many groups there are from 2 on, quantiles of t."""
+    if not kept or answers.groups is None:
+        return {"clusters": None}
+    counted = range(2, len(np.unique(answers.groups)) + 1)
+    return {
+        "clusters": answers.groups.tolist(),
+        "quantiles": [round(t_quantile(0.95, m), 9) for m in counted],
+    }
+
+
 def _left_out(label: str) -> str:
     return (
         f"The answers of {label} are left out, to keep this page small; predictions.csv beside the"
@@ -172,7 +194,7 @@ def _model(told: Told, standing: Answering) -> dict[str, Any]:
     known = answers.known(key)
     if not known.any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    names = told.names(standing.label, fact.says if fact else None)
+    names = told.names(standing.label, fact.says if fact else STATED)
     about = About(
         source=told.wording.sources.get(key, told.wording.source),
         omits=told.wording.omits,
@@ -200,7 +222,7 @@ def _figures(
     if len(told.classes) > 2:
         made = several_judged(own, is_, told.classes, names, about)
         return made | _several_answers(told, chances)
-    mine, units = is_ == code, in_units(own[:, code])
+    mine, units = is_ == code, in_millionths(own[:, code])
     made = judged(own[:, code], mine, names, about)
     if about.edges is not None:
         return made | {"bins": histogram(units, mine, about.edges, about.groups)}
@@ -214,7 +236,7 @@ def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]
     if not told.kept or chances.size > _CELLS:
         bins = {} if told.kept else {"n_bins": len(TENTHS) + 1}
         return {"bins": binned_answers(chances[known], told.answers.truth[known], k, **bins)}
-    units = in_units(np.where(known[:, None], chances, 0.0))
+    units = in_millionths(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
 
@@ -236,7 +258,7 @@ def _first_state(
     names = told.names(model["label"], model["axis"])
     known = answers.known(key)
     chances, truth = answers.chances[key][known], answers.truth[known]
-    units, places = in_units(chances[:, code]), np.flatnonzero(known)
+    units, places = in_millionths(chances[:, code]), np.flatnonzero(known)
     listed = [one for one in parted if one.listed][:_GROUPS]
     state |= {
         "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
@@ -248,6 +270,7 @@ def _first_state(
               for one in listed),
         ],
     }  # fmt: skip
+    state["beside_words"] = _beside_words(columns, listed) if told.kept else ""
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
         state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
@@ -260,7 +283,7 @@ def _first_state(
         return state
     mine = truth == code
     c = counts_at(units, mine, t)
-    wrong = (units >= round(t * UNIT)) != mine
+    wrong = (units >= in_millionths(t)) != mine
     groups = None if answers.groups is None else answers.groups[known]
     worth = float(benefits(chances[:, code], mine, np.array([t]))[0][0])
     state |= {
@@ -279,6 +302,18 @@ def _first_state(
         ]
         state["groups"] = _groups(parted, units, known, mine, t, answers.groups)
     return state
+
+
+def _beside_words(columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups]) -> str:
+    """Return which columns stand beside each mistake, and why."""
+    why = ["the columns of most say with the model"] if columns else []
+    if not parted:
+        return f"Beside each mistake stand {why[0]}." if why else ""
+    names = f"{series([one.name for one in parted])}, by which cases are parted below"
+    it = "it" if len(parted) == 1 else "them"
+    return (
+        f"Beside each mistake stand {' and '.join([*why, names])} (the model need not read {it})."
+    )
 
 
 def _beside(
@@ -300,7 +335,7 @@ def _wrong(
     more: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return the cases that are called another class, the surest mistakes first."""
-    said, sure = called(chances), in_units(chances.max(axis=1))
+    said, sure = called(chances), in_millionths(chances.max(axis=1))
     own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
     words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
     return {

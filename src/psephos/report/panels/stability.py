@@ -12,7 +12,7 @@ from psephos.report.panels.missed import class_names
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
 from psephos.report.study.standings import Standing
-from psephos.report.words import class_kinds, count, plural, rate, series, span
+from psephos.report.words import class_kinds, count, of, plural, rate, series, span
 
 __all__ = ["ROWS", "stability_section"]
 
@@ -103,7 +103,7 @@ def _model(
             for j in every[:_LISTED]
         ],
         "tally": _tally(times, len(folds)),
-        "note": _note(len(drawn), len(every), len(folds), final is not None),
+        "note": _note(len(drawn), len(every), len(times), len(folds), final is not None),
     }  # fmt: skip
 
 
@@ -139,14 +139,17 @@ def _words(
     always = [j for j, k in times.items() if k == n]
     once = sum(k == 1 for k in times.values())
     words = f"The {count(n)} models of {s.label} read {plural(len(times), 'column')} between them: "
-    if always:
+    if len(times) == 1:
+        words += f"it came back {'every time' if always else of(max(times.values()), n, 'times')}."
+    elif always:
         words += f"{count(len(always))} came back every time"
         if len(always) <= _NAMED:
             shown = [names[columns[j]].text if columns[j] in names else columns[j] for j in always]
             words += f" ({series(shown)})"
     else:
         words += "none came back every time"
-    words += f", {count(once)} only once."
+    if len(times) > 1:
+        words += f", {count(once) if once else 'none'} only once."
     found = s.summary.stability
     if not math.isfinite(found.value):
         return words
@@ -161,7 +164,7 @@ def _words(
     return words
 
 
-def _note(drawn: int, every: int, n: int, final: bool) -> str:
+def _note(drawn: int, every: int, came: int, n: int, final: bool) -> str:
     if drawn > ROWS:
         words = "Too many to name one by one: the number of columns by how often they came back."
     else:
@@ -169,7 +172,9 @@ def _note(drawn: int, every: int, n: int, final: bool) -> str:
         words = f"Columns that came back at least {count(least)} times"
         words += ", or that the fit to all cases reads." if final else "."
         if every > _LISTED:
-            words += f" The table lists the {_LISTED} that came back most often."
+            words += f" The table lists the {min(came, _LISTED)} that came back most often"
+            words += f" and {_LISTED - came} of the others." if came < _LISTED else "."
         elif every > drawn:
-            words += f" The other {count(every - drawn)} are in the table."
+            other = every - drawn
+            words += f" The other {f'{count(other)} are' if other > 1 else 'one is'} in the table."
     return words + " Training parts overlap, so that other cases would give less agreement."

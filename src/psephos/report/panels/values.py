@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from psephos.report.drawings.strips import FEWEST, strip
-from psephos.report.numbers.portraits import FIRST, portrait
-from psephos.report.panels.together import together
+from psephos.report.numbers.column_values import FIRST, portrait
+from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values
@@ -106,7 +106,7 @@ def how_painted(one: Mapping[str, Any]) -> str:
     """Return what the colour of an axis is, in words."""
     return (
         "The bar beneath is painted with the class to which a value moves the answer, the deeper"
-        " the more: the mean of the model's probabilities if"
+        " the more: the mean of the model's answers if"
         f" {plural(one['background'], 'case')} had this value and were otherwise as they are, less"
         " their mean as they are (partial dependence). Columns that rise together are then taken"
         " apart."

@@ -54,6 +54,14 @@ def verdict(
     if opened is not None and not choice.alone:
         words.append(_readable(choice, opened, pair.get(opened.key), folder))
     told = {best.key, opened.key if opened else ""}
+    small = _smallest(folder, rows, better)
+    if small is not None and small.key not in told and small.key in pair:
+        told.add(small.key)
+        words.append(
+            f"Of those that can be read here and are shown to be better than a constant answer,"
+            f" {small.label} reads the fewest columns: it came to {_reached(small)}."
+            f" {_judged(pair[small.key], folder)}"
+        )
     if choice.smallest.key not in told:
         small = choice.smallest
         words.append(
@@ -65,12 +73,19 @@ def verdict(
     return [*words, missed_words(missed, (opened or best).label)]
 
 
+def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> Standing | None:
+    """Return the readable model of fewest columns that is shown to be better than a constant."""
+    known = set(better) & folder.models.keys()
+    asked = [s for s in rows if s.drawn and s.ranked and s.columns.mean > 0 and s.key in known]
+    return min(asked, key=lambda s: (s.columns.mean, -s.score), default=None)
+
+
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant answer, so that all claims hold at once."""
     asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
     constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
-    lot = "were the labels given out by lot, {} would be in at most 1 table of 20"
+    lot = "with shuffled labels {} would be in at most 1 table of 20"
     if len(asked) == 1:
         shown = f"It is {'' if sure else 'not '}shown to be better than {constant}"
         return f"{shown}{': ' + lot.format('it') if sure else ''}."
@@ -82,7 +97,7 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     head = f"Of the {len(asked)} models that read columns {len(sure)} {_is(sure)}"
     head = head if others else f"All {len(asked)} models that read columns are"
     rest = f"; {series(others)} {_is(others)} not" if others else ""
-    return f"{head} shown to be better than {constant}: {lot.format('one')}{rest}."
+    return f"{head} shown to be better than {constant}: {lot.format('any of them')}{rest}."
 
 
 def _is(named: Sequence[str]) -> str:

@@ -15,11 +15,13 @@ from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.study.folder import Cases
-from psephos.report.words import plural
+from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, plural
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
+from psephos.vote.part import n_trees
+from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 __all__ = [
@@ -102,6 +104,12 @@ class Asked:
     def keeps_rows(self) -> bool:
         """Return whether the model holds values of training cases, as anchors or prototypes."""
         return bool(self.vote.training_rows())
+
+    @property
+    def profile(self) -> Profile | None:
+        """Return what the training columns were like; None where the file does not tell."""
+        found = self.model._measured()
+        return None if found is None else found.profile
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each."""
@@ -294,7 +302,7 @@ def open_model(
 class Facts:
     """What the page says of every saved model, chosen or not."""
 
-    says: str  # what its answers are, if no stated probabilities
+    says: str  # what its answers are
     columns: list[str]  # what a complete case needs, by the names of the table
     recalibration: Recalibration | None  # the map that held-out answers justify
 
@@ -312,15 +320,21 @@ def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
     found: dict[str, Facts] = {}
     for key, path in models.items():
         model: Any = load(path)
-        readout, names = model.vote_.readout, model.schema_.words().columns
-        share = readout.link == "share" and readout.calibration is None
+        names = model.schema_.words().columns
         used: list[int] = model.vote_.used.tolist()
         found[key] = Facts(
-            "share of the vote" if share else "",
+            _says(model.vote_),
             [names[j] for j in used],
             getattr(model, "recalibration_", None),
         )
     return found
+
+
+def _says(vote: Any) -> str:
+    """Return what the answers of a vote are: the page calls them so wherever it speaks of them."""
+    if vote.readout.link != "share" or vote.readout.calibration is not None:
+        return STATED
+    return LEAF_SHARE if vote.n_voters == 1 and n_trees(vote.voters, 0) == 1 else VOTE_SHARE
 
 
 def _head(model: Any) -> str:

@@ -27,10 +27,10 @@ page.axis = (() => {
   };
 
   // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
-  const scale = (axis, from, to, { zeroWidth = 26, missing = axis.missing } = {}) => {
+  const scale = (axis, from, to, { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = {}) => {
     const place = {};
     let start = from;
-    if (missing) { place.missing = [start, start + 24]; start += 32; }
+    if (missing) { place.missing = [start, start + missingWidth]; start += missingWidth + 8; }
     if (axis.zero) { place.zero = [start, start + zeroWidth]; start += zeroWidth + 10; }
     const f = axis.log ? Math.log10 : (x) => x, low = f(axis.low), high = f(axis.high);
     const middle = ([a, b]) => (a + b) / 2;

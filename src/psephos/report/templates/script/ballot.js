@@ -114,12 +114,12 @@ page.ballot = (() => {
     if (shares) {
       const by = study.order.map((k) => [k, sum(lines.filter((one) => one.k === k).map((one) => one.weight))]).filter(([, w]) => w > 0);
       const stated = two && Math.abs((by.find(([k]) => k === study.positive) || [0, 0])[1] - answer.probabilities[study.positive]) < 1e-9;
-      parts.push(told(by.map(([k, w], i) => `${i ? ", " : ""}${percent(w)}${i ? "" : " of the weight"} ${i ? "" : "says "}${study.classes[k]}`).join("") + "." + (stated ? " That share is the stated probability." : ""), "note"));
+      parts.push(told(by.map(([k, w], i) => `${i ? ", " : ""}${percent(w)}${i ? "" : " of the weight"} ${i ? "" : "says "}${study.classes[k]}`).join("") + "." + (stated ? " That share is its answer." : ""), "note"));
     }
     parts.push(list(lines.slice(0, 7).map(li)));
     if (lines.length > 7) {
       const more = make("details");
-      more.append(make("summary", `${lines.length - 7} lighter ballots`), list(lines.slice(7).map(li)));
+      more.append(make("summary", page.words.plural(lines.length - 7, "lighter ballot")), list(lines.slice(7).map(li)));
       parts.push(more);
     }
     const kept = box.querySelector("details[open]");

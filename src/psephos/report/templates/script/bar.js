@@ -5,20 +5,10 @@
   all(".unscripted").forEach((element) => { element.hidden = true; });
   at("scripts-off").hidden = true;
 
-  const model = at("model"), threshold = at("threshold"), cls = at("cls");
+  const model = at("model"), cls = at("cls");
   if (model) {
     model.addEventListener("change", () => hub.set("model", model.value));
     hub.on("model", (key) => { model.value = key; });
-  }
-  if (threshold) {
-    threshold.addEventListener("input", () => {
-      const value = page.typed(threshold, 0, 1);
-      if (value != null) page.setThreshold(value);
-    });
-    hub.on("threshold", (value) => {
-      if (document.activeElement !== threshold) threshold.value = page.words.threshold(value);
-    });
-    threshold.addEventListener("blur", () => { threshold.setCustomValidity(""); threshold.value = page.words.threshold(hub.get("threshold")); });
   }
   if (cls) {
     cls.addEventListener("change", () => hub.set("cls", Number(cls.value)));

@@ -6,6 +6,7 @@
   const host = at("case-live"), hue = hues(study.positive, study.classes.length), two = study.classes.length === 2;
   const models = {}; // by key, opened when they are first asked
   let open, calc, key, x = [], from = "", refresh = () => {};
+  const wrong = new Map(); // fields whose text is no number: what is typed there
 
   const valuesOf = (whole) => study.of[whole] || data.of[whole];
   const rowsOf = () => study.rows.map((_, i) => calc.fields.map((field) => valuesOf(field.whole)[i]));
@@ -30,6 +31,7 @@
   const begin = (where) => {
     from = where;
     const kind = where[0], n = Number(where.slice(1));
+    wrong.clear();
     if (kind === "e") x = calc.fields.map(() => null);
     else if (kind === "t") x = [...calc.typical[n]];
     else if (kind === "r") { x = rowsOf()[study.rows.indexOf(n)]; hub.set("person", n); }
@@ -53,7 +55,7 @@
       select.append(box);
     };
     const wrong = missed(), seen = new Set(wrong.map(([row]) => row));
-    const line = ([row, i]) => [`r${row}`, `${person(row)} (${study.classes[study.y[i]]}, held out ${chance(heldOut(row)[two ? study.positive : study.y[i]])})`];
+    const line = ([row, i]) => [`r${row}`, `${person(row)} (${study.classes[study.y[i]]}, held out ${chance(heldOut(row)[two ? study.positive : study.y[i]])} for ${study.classes[two ? study.positive : study.y[i]]})`];
     group("Answered wrongly while held out, the surest first", wrong.map(line));
     group("Typical", study.order.filter((k) => calc.typical[k]).map((k) => [`t${k}`, `${calc.typical_words} of ${study.classes[k]}`]));
     group("Blank", [["e0", "nothing measured"]]);
@@ -98,12 +100,19 @@
       Object.assign(number, { type: "text", inputMode: "decimal", id, placeholder: "empty", autocomplete: "off" });
       Object.assign(slide, { type: "range", min: 0, max: 1000, step: 1 });
       slide.setAttribute("aria-label", `${one.name}, slide`);
+      // a text that is no number has no answer: the slider waits, and the sentence stands where the answer was
+      const judge = (error) => {
+        number.setCustomValidity(error);
+        [["aria-invalid", "true"], ["aria-describedby", "case-wrong"]].forEach(([name, to]) => { if (error) number.setAttribute(name, to); else number.removeAttribute(name); });
+        slide.classList.toggle("idle", Boolean(error));
+        if (error) wrong.set(i, number.value.trim()); else wrong.delete(i);
+      };
       number.addEventListener("input", () => {
         let value;
-        try { value = openModel.number(number.value); number.setCustomValidity(""); } catch (error) { number.setCustomValidity(error.message); number.reportValidity(); return; }
+        try { value = openModel.number(number.value); judge(""); } catch (error) { judge(error.message); edited(); refresh(); return; }
         set(value, number);
       });
-      slide.addEventListener("input", () => { const px = Number(slide.value); set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide); });
+      slide.addEventListener("input", () => { const px = Number(slide.value); judge(""); set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide); });
       const picture = svg("svg", { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" });
       if (column) picture.append(paint(column, pos, 0, 7, reach, hue));
       else picture.append(svg("rect", { x: 0, y: 2, width: 1000, height: 3, class: "plain-track" }));
@@ -128,20 +137,20 @@
     const big = make("p", "", `big ${hue[k]}`);
     big.dataset.test = "case-answer";
     big.dataset.probability = p[about];
-    big.append(chance(p[about]), " ", make("span", `called ${study.classes[k]}`, "call"));
+    big.append(chance(p[about]), " ", make("span", `called ${study.classes[k]}`, two ? "call follows" : "call"));
     const row = from[0] === "r" ? Number(from.slice(1)) : null, i = row === null ? -1 : study.rows.indexOf(row), held = row === null ? null : heldOut(row);
     const named = row === null ? "" : person(row), truth = row === null ? "" : ` ${named[0].toUpperCase()}${named.slice(1)} is ${study.classes[study.y[i]]}.` + (held ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.` : " The model asked here has seen this case.");
-    const say = told([known ? `The ${page.again.map() ? "recalibrated" : "stated"} probability of ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
+    const say = told([known ? `The ${page.again.map() ? "recalibrated probability" : calc.says} for ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
     box.replaceChildren(big, say);
     const bar = (width) => {
-      const tall = two ? 34 : 22 * p.length, picture = svg("svg", { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", ") });
+      const tall = two ? 34 : 36 * p.length, picture = svg("svg", { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", ") });
       if (two) {
         const q = p[study.positive] * width, t = hub.get("threshold") * width;
         picture.append(svg("rect", { x: 0, y: 14, width: q, height: 11, class: hue[study.positive] }), svg("rect", { x: q, y: 14, width: width - q, height: 11, class: hue[1 - study.positive] }),
-          svg("line", { x1: t, x2: t, y1: 9, y2: 31, class: "threshold" }), svg("text", { x: Math.min(Math.max(t, 44), width - 44), y: 8, class: "soft", "text-anchor": "middle" }, `threshold ${page.words.threshold(hub.get("threshold"))}`));
+          svg("line", { x1: t, x2: t, y1: 9, y2: 31, class: "threshold follows" }), svg("text", { x: Math.min(Math.max(t, 44), width - 44), y: 8, class: "soft follows", "text-anchor": "middle" }, `threshold ${page.words.threshold(hub.get("threshold"))}`));
       } else study.order.forEach((c, lane) => {
-        const wide = p[c] * (width - 190);
-        picture.append(svg("text", { x: 0, y: 22 * lane + 14, class: hue[c] }, study.classes[c].slice(0, 18)), svg("rect", { x: 130, y: 22 * lane + 3, width: Math.max(wide, 0.6), height: 13, class: hue[c] }), svg("text", { x: 136 + wide, y: 22 * lane + 14, class: "soft" }, chance(p[c])));
+        const wide = p[c] * (width - 52), y = 36 * lane; // names stand above the bars, whole
+        picture.append(svg("text", { x: 0, y: y + 13, class: hue[c] }, study.classes[c]), svg("rect", { x: 0, y: y + 18, width: Math.max(wide, 0.6), height: 11, class: hue[c] }), svg("text", { x: 6 + wide, y: y + 28, class: "soft" }, chance(p[c])));
       });
       return picture;
     };
@@ -202,6 +211,15 @@
     pick.append(label, choices(), button("Empty all", () => begin("e0")));
     host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent. ${calc.rounding}`), ...(page.again.any ? [page.again.control()] : []), pick, box);
     refresh = () => {
+      if (wrong.size) {
+        const texts = [...wrong].flatMap(([i, text], n) => [n ? "; " : "", page.axis.titled(calc.fields[i], "strong"), ` takes a number, written with a point as in 5.1${[...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150) ? " and of at most 1e150" : ""}, or nothing where it was not measured: \u201c${text}\u201d is neither`]);
+        const sentence = told([...texts, ", so that there is no answer."], "refused");
+        Object.assign(sentence, { id: "case-wrong" });
+        sentence.dataset.test = "case-wrong";
+        answer.replaceChildren(sentence);
+        [votes, near].forEach((part) => part.replaceChildren());
+        return;
+      }
       const now = answerOf(x);
       answerBox(answer, now);
       page.ballot.show(votes, now, { columns: columnsOf(), plain: calc.plain, x: whole(x), idle: idle(), hue, study, percent, told, two });

@@ -31,14 +31,28 @@ const page = (() => {
       (listeners[key] || []).forEach((call) => call(value));
     },
   };
-  // What was typed into a field of text: a number from low to high, null for nothing, or undefined,
-  // and the field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
-  const typed = (field, low, high) => {
-    const word = field.value.trim(), value = word ? Number(word) : null;
-    const right = !word || (/^\+?(\d+\.?\d*|\.\d+)$/.test(word) && value >= low && value <= high);
-    field.setCustomValidity(right ? "" : `A number from ${low} to ${high}, with a point as in 0.5.`);
-    if (!right) field.reportValidity();
+  // Says beneath a field, for as long as it is so, what it takes; "" takes that back.
+  const refuse = (field, words) => {
+    const id = `${field.id}-wrong`;
+    if (at(id)) at(id).remove();
+    field.setCustomValidity(words);
+    ["aria-invalid", "aria-describedby"].forEach((name) => field.removeAttribute(name));
+    if (!words) return;
+    const note = make("span", words, "refused");
+    note.id = id;
+    note.setAttribute("role", "status");
+    field.closest("p, .steer").append(note);
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", id);
+  };
+  // What was typed into a field of text, if the whole of it is a number from low to high; undefined if not, and the
+  // field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
+  const typed = (field, low, high, { empty = "" } = {}) => {
+    const word = field.value.trim(), value = Number(word);
+    if (!word && empty) { refuse(field, ""); return null; }
+    const right = /^\+?(\d+(\.\d+)?|\.\d+)$/.test(word) && value >= low && value <= high;
+    refuse(field, right ? "" : `This field takes a number from ${low} to ${high}, written with a point as in 0.5${empty ? `, or nothing for ${empty}` : ""}: until it has one, nothing is shown that would follow from it.`);
     return right ? value : undefined;
   };
-  return { data, at, all, make, svg, hub, typed };
+  return { data, at, all, make, svg, hub, refuse, typed };
 })();

@@ -13,7 +13,7 @@ page.curves = (() => {
     at("pr-d").setAttribute("d", c.pr.d);
     ["y1", "y2"].forEach((end) => at("pr-base").setAttribute(end, c.pr.base));
     at("pr-text").textContent = c.pr.text;
-    at("pr-text").setAttribute("y", Math.min(c.pr.base + 15, f.height - f.bottom - 5));
+    ["x", "y", "text-anchor"].forEach((name, i) => at("pr-text").setAttribute(name, c.pr.at[i]));
     at("cal-points").replaceChildren(...c.cal.flatMap((p) => [
       svg("line", { class: "interval", x1: p.x, x2: p.x, y1: p.y1, y2: p.y2 }), svg("circle", { class: "dot", cx: p.x, cy: p.y, r: 4 })]));
     if (c.nb) {

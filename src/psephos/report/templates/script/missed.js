@@ -5,6 +5,7 @@
   page.setThreshold = () => {};
   if (!told || !at("missed-body") || !at("lanes")) return;
   const two = told.kind === "two", UNIT = 1e6, Z = 1.959963984540054;
+  const cutOf = (t) => Math.floor(t * UNIT + 1e-3); // as `psephos.figures.in_millionths`
   const pos = told.classes[told.positive], neg = two ? told.classes[1 - told.positive] : "others";
   const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
   const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
@@ -17,7 +18,7 @@
   // ---- figures of a threshold, as psephos.report.numbers.measures has them
   const total = (list) => list.reduce((sum, n) => sum + n, 0);
   const countsOf = (q, truth, t, keep = () => true) => {
-    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = Math.round(t * UNIT);
+    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = cutOf(t);
     q.forEach((u, i) => {
       if (u < 0 || !keep(i)) return;
       const said = u >= cut, is = truth[i] === told.positive;
@@ -45,14 +46,14 @@
     if (m === n || !n) return wilson(k, n);
     if (m < 2) return [p, NaN, NaN];
     const variance = m / (m - 1) * total([...sums.values()].map(([size, right]) => (right - p * size) ** 2)) / n ** 2;
-    return wilson(k, n, Math.min(p > 0 && p < 1 && variance > 0 ? p * (1 - p) / variance : m, n));
+    return wilson(k, n, Math.min(p > 0 && p < 1 && variance > 0 ? p * (1 - p) / variance * (Z / told.quantiles[m - 2]) ** 2 : m, n));
   };
   // Sensitivity, specificity, PPV and NPV at a threshold: each with its interval.
   const four = (m, n, t, keep = () => true) => {
     const plain = [wilson(n.found, n.found + n.missed), wilson(n.cleared, n.alarms + n.cleared), wilson(n.found, n.found + n.alarms), wilson(n.cleared, n.cleared + n.missed)];
     if (m.bins) return m.bins.ends ? plain.map(([value], j) => [value, ...m.bins.ends[steps.indexOf(t)][j].map((v) => v ?? NaN)]) : plain;
     if (!told.clusters) return plain;
-    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
+    const cut = cutOf(t), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
     const is = (i) => told.truth[i] === told.positive, said = (i) => m.q[i] >= cut, not = (f) => (i) => !f(i);
     return [[is, said], [not(is), not(said)], [said, is], [not(said), not(is)]].map(([among, hit]) => shareOf(every.filter(among), hit));
   };
@@ -85,7 +86,7 @@
   const fillBody = (id, rows) => { if (at(id)) at(id).tBodies[0].replaceChildren(...rows); };
   let prevalence = null;
   const measures = (one, n, t) => {
-    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence);
+    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence); // of no share, no value
     const { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
     const rows = [
       ["sensitivity", of(n.found, m, `${pos} found`), found],
@@ -116,7 +117,7 @@
       return { ...lane, bins: bins.map((n, b) => b === bins.length - 1 ? n + last : n), ends: told.edges };
     }
     const q = two ? m.q : m.P[about], mine = told.truth.map((_, i) => i).filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
-    const cut = Math.round(hub.get("threshold") * UNIT);
+    const cut = cutOf(hub.get("threshold"));
     return { ...lane, at: mine, units: mine.map((i) => q[i]),
       wrong: mine.map((i) => two ? (q[i] >= cut) !== (c === told.positive) : m.said[i] !== c) };
   });
@@ -195,7 +196,7 @@
   };
   const lists = (m, t) => {
     if (!m.q) { at("mistakes").replaceChildren(); return; }
-    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0), cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
+    const cut = cutOf(t), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0), cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
     const missed = every.filter((i) => told.truth[i] === told.positive && m.q[i] < cut).sort((a, b) => m.q[a] - m.q[b] || a - b);
     const alarms = every.filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut).sort((a, b) => m.q[b] - m.q[a] || a - b);
     at("mistakes").replaceChildren(
@@ -236,7 +237,7 @@
     panel.hidden = i === undefined || !m || Boolean(m.absent) || Boolean(m.bins);
     if (panel.hidden) return;
     const about = two ? told.positive : hub.get("cls"), u = two ? m.q[i] : m.P[about][i], t = hub.get("threshold");
-    const said = two ? (u >= Math.round(t * UNIT) ? pos : neg) : told.classes[m.said[i]];
+    const said = two ? (u >= cutOf(t) ? pos : neg) : told.classes[m.said[i]];
     const answered = two ? u >= 0 : m.said[i] >= 0;
     panel.textContent = `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` + (answered
       ? `${told.wording.person} ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
@@ -262,10 +263,9 @@
     lists(m, t);
     groups(m, t);
     person();
-    const slider = at("slider"), weight = at("weight");
+    const slider = at("slider");
     slider.value = t;
     slider.setAttribute("aria-valuetext", `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`);
-    if (document.activeElement !== weight) weight.value = t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
   };
   const followModel = () => {
     const m = model();
@@ -310,13 +310,24 @@
   });
   if (two) {
     hub.on("threshold", () => soon(followThreshold));
-    page.setThreshold = (t) => hub.set("threshold", nearest(t));
+    // two fields spell the threshold: while either holds no number, what follows from it is not shown
+    const spelt = { threshold: (t) => words.threshold(t), weight: (t) => t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "" };
+    const spell = (own = document.activeElement) => Object.entries(spelt).forEach(([id, write]) => { if (at(id) !== own) at(id).value = write(hub.get("threshold")); });
+    const hold = (held) => document.body.classList.toggle("held", held);
+    page.setThreshold = (t) => {
+      Object.keys(spelt).forEach((id) => page.refuse(at(id), ""));
+      hold(false);
+      hub.set("threshold", t === told.threshold ? t : nearest(t)); // the first one as it is
+      spell();
+    };
+    [["threshold", 0, 1, (t) => t], ["weight", 0.01, 999, (k) => 1 / (1 + k)]].forEach(([id, low, high, of]) => {
+      at(id).addEventListener("input", () => { const value = page.typed(at(id), low, high); if (value === undefined) hold(true); else page.setThreshold(of(value)); });
+      at(id).addEventListener("blur", () => { if (at(id).validity.valid) spell(null); });
+    });
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
-    at("weight").addEventListener("change", () => { const k = page.typed(at("weight"), 0.01, 999); if (k) page.setThreshold(1 / (1 + k)); });
-    at("prevalence").addEventListener("change", () => {
-      const share = page.typed(at("prevalence"), 0.01, 99.99);
-      if (share === undefined) return;
-      prevalence = share === null ? null : share / 100;
+    at("prevalence").addEventListener("input", () => {
+      const share = page.typed(at("prevalence"), 0.01, 99.99, { empty: "the share here" });
+      prevalence = share === null ? null : share === undefined ? NaN : share / 100;
       followThreshold();
     });
     at("find-most").addEventListener("click", () => {
@@ -343,7 +354,7 @@
     if (!two) return [["case", "is", ...told.classes, "called"], ...told.truth.map((c, i) => [named(i), told.classes[c],
       ...m.P.map((q) => m.said[i] < 0 ? "" : q[i] / UNIT), m.said[i] < 0 ? "" : told.classes[m.said[i]]])];
     return [["case", "is", m.axis + " for " + pos, "called from " + words.threshold(t)], ...m.q.map((u, i) => [named(i), told.classes[told.truth[i]],
-      u < 0 ? "" : u / UNIT, u < 0 ? "" : u >= Math.round(t * UNIT) ? pos : neg])];
+      u < 0 ? "" : u / UNIT, u < 0 ? "" : u >= cutOf(t) ? pos : neg])];
   }, "Every case as CSV").classList.add("cases-csv");
   if (two && told.rows) page.offer(at("curves"), "curves", () => {
     const m = model(), levels = [...new Set(m.q.filter((u) => u >= 0))].sort((a, b) => b - a);

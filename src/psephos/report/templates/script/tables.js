@@ -54,5 +54,28 @@
   };
   page.offerTable = (table, name) => page.offer(table.closest(".scroll") || table, name,
     () => [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)));
+  // A table or picture that is cut at the side says that it scrolls.
+  const told = new Map();
+  const tell = () => {
+    told.forEach((note, box) => { if (!box.isConnected) { note.remove(); told.delete(box); } });
+    all(".scroll").forEach((box) => {
+      const cut = box.scrollWidth > box.clientWidth + 1;
+      if (cut && !told.has(box)) {
+        const note = make("p", "\u2194 Cut at the side: this scrolls sideways.", "sideways");
+        box.before(note);
+        told.set(box, note);
+      } else if (!cut && told.has(box)) {
+        told.get(box).remove();
+        told.delete(box);
+      }
+    });
+  };
+  let soon = 0;
+  const later = () => { if (!soon) soon = requestAnimationFrame(() => { soon = 0; tell(); }); };
+  new MutationObserver(later).observe(document.getElementById("main"), { childList: true, subtree: true });
+  addEventListener("resize", later);
+  addEventListener("toggle", later, true);
+  later();
+
   all("table:not(.near)").filter((table) => !table.closest("#mistakes")).forEach((table) => page.offerTable(table, table.dataset.test || table.className));
 })();

@@ -9,6 +9,7 @@
   if (order.length === 2) Object.values(data.models).flatMap((one) => one.columns).filter((one) => one.moves).forEach((one) => {
     one.moves = one.moves.map((move) => data.positive ? [-move, move] : [move, -move]); // what one class gains, the other loses
   });
+  const GONE = 52; // pixels of the place of missing values, as wide as its word
   let open = false;
 
   const told = (words, kind = "") => { const p = make("p", "", kind); p.append(...[words].flat()); return p; };
@@ -36,8 +37,8 @@
     const most = Math.max(...order.map((k) => counts(k, (v) => v === 0)));
     const bins = column.bins || crowded(column, values, width, step, rowsOf);
     const zeroWidth = bins ? 60 : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
-    const pos = scale(column.axis, 2, width - 4, { zeroWidth });
-    const top = 40, gap = 17, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
+    const pos = scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE });
+    const top = 40, gap = 24, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
     const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
     box.append(paint(column, pos, foot, 7, reach, hue));
     const mark = (value, top, kind) => { const x = pos.x(value).toFixed(1); box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind })); };
@@ -49,7 +50,7 @@
     }
     order.forEach((k, lane) => {
       const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
-      box.append(write1(width - 2, y - tall - 4, data.classes[k], `${hue[k]} halo strong`, "end"));
+      box.append(write1(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
       if (bins) bars(box, bins, k, pos, y, tall);
       const apart = { missing: mine.filter((i) => values[i] === null), zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [] };
       Object.entries(apart).forEach(([key, list]) => pos.place[key] && list.forEach((i, q) => {
@@ -81,7 +82,7 @@
   const foots = (box, pos, foot, width, small) => {
     const middle = ([a, b]) => (a + b) / 2;
     if (pos.place.zero) box.append(write1(middle(pos.place.zero), foot + 21, "0", "soft", "middle"));
-    if (pos.place.missing) box.append(write1(middle(pos.place.missing), foot + 21, "?", "soft", "middle"));
+    if (pos.place.missing) box.append(write1(middle(pos.place.missing), foot + 21, "missing", "soft", "middle"));
     let last = pos.place.zero ? pos.start - 20 : -Infinity;
     pos.ticks.forEach((value) => {
       const x = pos.x(value);
@@ -158,11 +159,12 @@
     return span;
   };
 
+  const ifMissing = (column) => column.missing ? [["mean answer if missing", ...order.map((k) => model().base[k] + column.missing[k])]] : [];
   const tableOf = (column) => table(`${column.name}: cases on either side, by class`, column.name, [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])], () => {
-    if (column.kind === "category") return [...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]), ["missing", ...order.map((k) => column.counts.missing[k])]];
+    if (column.kind === "category") return [...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]), ["missing", ...order.map((k) => column.counts.missing[k])], ...ifMissing(column)];
     const cut = column.cut, side = (key) => order.map((k) => column.counts[key][k]);
     const sides = cut ? [[`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")], [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")]] : [];
-    return [...sides, ["missing", ...side("missing")], ...column.moves.map((moves, i) => [`mean answer at ${write(column.ends[i], 4)} to ${write(column.ends[i + 1], 4)}`, ...order.map((k) => model().base[k] + moves[k])])];
+    return [...sides, ["missing", ...side("missing")], ...ifMissing(column), ...column.moves.map((moves, i) => [`mean answer at ${write(column.ends[i], 4)} to ${write(column.ends[i + 1], 4)}`, ...order.map((k) => model().base[k] + moves[k])])];
   });
 
   const model = () => data.models[hub.get("model")];
@@ -175,7 +177,8 @@
     share.append(column.share_words + (column.share_words && column.folds.length ? " · " : ""), squares(column));
     words.append(head, share, told(parts(column.direction, hue)));
     if (column.words) words.append(told(column.words));
-    if (column.stand_ins.length) words.append(told(parts(column.stand_ins), "small quiet"));
+    if (column.missing_words.length) { const gone = told(parts(column.missing_words, hue)); gone.dataset.test = "missing-words"; words.append(gone); }
+    if (column.rising_with.length) words.append(told(parts(column.rising_with), "small quiet"));
     figure.append(chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)), tableOf(column));
     row.append(words, figure);
     return row;
@@ -248,7 +251,7 @@
     one.table.forEach((line) => {
       const row = make("tr"), name = titled(line, "th"), words = make("td");
       name.scope = "row";
-      words.append(...parts(line.direction, hue));
+      words.append(...parts([...line.direction, ...(line.missing_words.length ? [" ", ...line.missing_words] : [])], hue));
       row.append(name, make("td", line.share_words.replace(" of the say", "")), words, make("td", [line.words, line.folds_words].filter(Boolean).join(" ")));
       body.append(row);
     });
@@ -292,10 +295,11 @@
     if (one.plane) {
       const figure = make("figure");
       figure.dataset.test = "plane";
+      figure.className = "follows";
       figure.append(chart(plane(one), 600), told(`The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`, "note"));
       made.push(figure);
     }
-    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled || (shown.some((c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5)) ? "Where dots would cover each other, bars count all cases as well, to one height. " : ""), one.painted, one.columns.some((c) => c.missing && c.axis) ? " ? is not measured." : "", one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
+    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled || (shown.some((c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5)) ? "Where dots would cover each other, bars count all cases as well, to one height. " : ""), one.painted, one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
     made.push(legend, ...shown.map((column) => block(one, column, reach, alone)));
     if (one.rest_words) {
       const button = make("button", open ? (many ? "Hide them" : "Show the first six") : one.rest_words), p = make("p");

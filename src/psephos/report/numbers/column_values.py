@@ -21,12 +21,12 @@ from psephos.explain.effects import Threshold, asked_values, background, mean_an
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.drawings.planes import plane
 from psephos.report.drawings.strips import EIGHTHS, FEWEST
-from psephos.report.numbers.standins import stand_ins
+from psephos.report.numbers.correlated import rising_with
 from psephos.report.study.carried import guarded
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
 from psephos.report.study.opened import Asked, Opened
-from psephos.report.words import MINUS, number
+from psephos.report.words import MINUS, chance, number
 from psephos.vote.names import percent
 
 __all__ = ["DRAWN", "FIRST", "PAINTED", "Portrait", "by_say", "drawn_of", "portrait"]
@@ -196,13 +196,14 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": "" if share is None else f"{percent(share)} of the say",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
-        "stand_ins": [],
+        "rising_with": [],
         "italic": model.italic(whole),
         "unit": model.unit(whole),
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
+    column["missing_words"] = _missing_words(model, column["missing"], column["counts"])
     if drawn and j not in asked.levels:
-        column["stand_ins"] = _stand_in_words(model, whole)
+        column["rising_with"] = _rising_words(model, whole)
     return column
 
 
@@ -231,6 +232,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         "words": _count_sentence(model, says, cut, counts, len(values)),
         "cut": None if cut is None else _cut_data(cut),
         "counts": counts,
+        "missing": None if missing is None else _rounded(missing),
     }
     if drawn:
         column |= {
@@ -238,11 +240,26 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
             "ends": [float(f"{end:.6g}") for end in pieces.ends],
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
-            "missing": None if missing is None else _rounded(missing),
             "steps": pieces.steps,
             "bins": _bins(values, model.y, axis, len(model.classes), model.cases != "none"),
         }
     return column
+
+
+def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[int]]) -> list[Any]:
+    """Return what a missing value does to the answer, where some case lacks one."""
+    if moves is None or not sum(counts["missing"]):
+        return []
+    change: _Floats = np.asarray(moves)
+    if float(np.abs(change).max()) < model.least:
+        return ["A missing value hardly moves the mean answer."]
+    k = int(change.argmax())
+    name, before = model.classes[k], float(model.base[k])
+    return [
+        {"k": k, "t": f"Missing: more like {name}"},
+        f"; the mean answer for {name} is then {chance(before + float(change[k]))}, and"
+        f" {chance(before)} with the values as they are.",
+    ]
 
 
 def _count_sentence(
@@ -304,17 +321,17 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
 def _line(column: dict[str, Any]) -> dict[str, Any]:
     kept = (
         "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction",
-        "words",
+        "words", "missing_words",
     )  # fmt: skip
     return {key: column[key] for key in kept}
 
 
-def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
+def _rising_words(model: Portrait, whole: str) -> list[Any]:
     """Return which columns rise and fall with one: words, and names of species apart."""
     names, values = model.kept
     if whole not in names:
         return []
-    found = stand_ins(values, names.index(whole), range(len(names)))
+    found = rising_with(values, names.index(whole), range(len(names)))
     parts: list[Any] = []
     for up in (True, False):
         own = [one for one in found if (one.rho > 0) == up]
@@ -329,8 +346,9 @@ def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
 
 
 def _rho(value: float) -> str:
+    """Return a correlation to two decimals: never 1.00 where it is less."""
     if 0.995 <= abs(value) < 1:
-        return f"{MINUS if value < 0 else ''}> 0.99" if value > 0 else f"< {MINUS}0.99"
+        return "> 0.99" if value > 0 else f"< {MINUS}0.99"
     return number(value, 2)
 
 

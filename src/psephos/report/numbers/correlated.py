@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["StandIn", "stand_ins"]
+__all__ = ["Rising", "rising_with"]
 
 _LEAST = 0.6  # of the size of a rank correlation that is told
 _MOST = 3
@@ -16,16 +16,16 @@ _BLOCK = 256
 _Floats = NDArray[np.float64]
 
 
-class StandIn(NamedTuple):
+class Rising(NamedTuple):
     """A column and its rank correlation (Spearman's rho) with another, over cases with both."""
 
     column: int
     rho: float
 
 
-def stand_ins(
+def rising_with(
     values: _Floats, column: int, others: Sequence[int], most: int = _MOST, least: float = _LEAST
-) -> list[StandIn]:
+) -> list[Rising]:
     """Return the columns of greatest rank correlation with one, the greatest first.
 
     Parameters
@@ -39,11 +39,11 @@ def stand_ins(
     """
     own = values[:, column]
     looked = [j for j in others if j != column]
-    found: list[StandIn] = []
+    found: list[Rising] = []
     for start in range(0, len(looked), _BLOCK):
         part = looked[start : start + _BLOCK]
         rho = _correlations(own, values[:, part])
-        found += [StandIn(j, float(r)) for j, r in zip(part, rho, strict=True) if abs(r) >= least]
+        found += [Rising(j, float(r)) for j, r in zip(part, rho, strict=True) if abs(r) >= least]
     return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
 
 

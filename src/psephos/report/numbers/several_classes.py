@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, area, share
+from psephos.figures.calling import UNIT, in_millionths
 from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
-from psephos.report.numbers.judged import About, Names, interval_words, pooled_words
-from psephos.report.numbers.measures import UNIT, in_units
+from psephos.report.numbers.two_classes import (
+    About,
+    Names,
+    interval_words,
+    pooled_words,
+    share_words,
+)
 from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
 
@@ -33,7 +39,7 @@ def several_judged(
     """Return one model's part of the page's data, of (n, K) known answers and (n,) codes."""
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
-    areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
+    areas = [area(truth == c, in_millionths(chances[:, c]), about.groups) for c in range(k)]
     return {
         "label": names.label,
         "axis": names.axis,
@@ -82,24 +88,18 @@ def _curves(
 
 
 def _note(names: Names, about: About) -> str:
-    words = (
+    return (
         "A case is called the class it is most probably of; of equals the first."
         f" {pooled_words(about)} Curves and areas set the chosen class against all others."
-        f" {interval_words(about, share=False)}"
+        f" {interval_words(about, share=False)}{share_words(names)}"
     )
-    if names.axis.startswith("share"):
-        words += (
-            f" The answers of {names.label} are shares of its vote, which are no probabilities by"
-            " themselves."
-        )
-    return words
 
 
 def binned_answers(
     chances: NDArray[np.float64], truth: NDArray[np.intp], n_classes: int, n_bins: int = BINS
 ) -> list[list[list[int]]]:
     """Return, for each class answered about and each true class, the answers in columns."""
-    which = np.minimum(in_units(chances) * n_bins // UNIT, n_bins - 1)
+    which = np.minimum(in_millionths(chances) * n_bins // UNIT, n_bins - 1)
     return [
         [np.bincount(which[truth == t, c], minlength=n_bins).tolist() for t in range(n_classes)]
         for c in range(n_classes)

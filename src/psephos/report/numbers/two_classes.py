@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures import Estimate, area
+from psephos.figures import Estimate, area, in_millionths
+from psephos.figures.groups import FEW_GROUPS
 from psephos.report.drawings.curves import benefit_grid, benefits, curves_drawing, worth
-from psephos.report.numbers.measures import (
-    TENTHS,
-    UNIT,
-    Counts,
-    counts_at,
-    four,
-    in_units,
+from psephos.report.numbers.measures import TENTHS, Counts, counts_at, four
+from psephos.report.words import (
+    LEAF_SHARE,
+    VOTE_SHARE,
+    chance,
+    count,
+    number,
+    of,
+    plural,
+    rate,
+    span,
+    threshold_words,
 )
-from psephos.report.words import chance, count, number, of, plural, rate, span
 
 __all__ = [
     "About",
@@ -30,6 +35,7 @@ __all__ = [
     "measures_rows",
     "mistakes_words",
     "pooled_words",
+    "share_words",
 ]
 
 
@@ -65,7 +71,7 @@ def judged(
     about: About,
 ) -> dict[str, Any]:
     """Return one model's part of the page's data, of its known answers for the positive class."""
-    under = area(positive, answers, about.groups)
+    under = area(positive, in_millionths(answers), about.groups)
     return {
         "label": names.label,
         "axis": names.axis,
@@ -87,7 +93,7 @@ def fills(c: Counts, threshold: float, names: Names) -> dict[str, str]:
         more = f"; it calls everyone {names.pos}"
     return {
         "model": names.label,
-        "threshold": f"{threshold:.3f}".removesuffix("0"),
+        "threshold": threshold_words(threshold),
         "found": of(c.found, c.positive, names.pos),
         "missed": of(c.missed, c.positive, names.pos),
         "cleared": of(c.cleared, c.negative, names.neg),
@@ -125,7 +131,7 @@ def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
 
 def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[list[str]]:
     """Return the table of the curves: what each threshold of a tenth costs."""
-    units = in_units(answers)
+    units = in_millionths(answers)
     worths, _ = benefits(answers, positive, np.array(TENTHS))
     rows: list[list[str]] = []
     for t, benefit in zip(TENTHS, worths.tolist(), strict=True):
@@ -153,14 +159,22 @@ def _note(
         )
     words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
     words += " is judged on."
-    if names.axis.startswith("share"):
-        words += (
-            f" The answers of {names.label} are shares of its vote, which are no probabilities by"
-            " themselves: the calibration shows how far they can be taken for such."
-        )
+    words += share_words(names, ": the calibration shows how far they can be taken for such")
     return f"{words} {_worth(answers, positive, names, about)}" + (
-        f" On average it stated {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
+        f" On average it answered {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
     )
+
+
+def share_words(names: Names, more: str = "") -> str:
+    """Return what answers are that are no probabilities by themselves; '' of those that are."""
+    what = {
+        VOTE_SHARE: "shares of its vote",
+        LEAF_SHARE: "shares of the training cases in the leaf that a case falls in",
+    }.get(names.axis)
+    if what is None:
+        return ""
+    words = f" The answers of {names.label} are {what}, which are no probabilities by themselves"
+    return f"{words}{more}."
 
 
 def pooled_words(about: About) -> str:
@@ -184,11 +198,14 @@ def interval_words(about: About, share: bool = True) -> str:
             if about.grouped
             else f" {about.omits}"
         )
+    n_groups = len(np.unique(about.groups))
     words = (
-        f"Intervals (95 %) take {plural(len(np.unique(about.groups)), 'group')} as independent, not"
-        " cases: Wilson's at the number of independent cases (Rao and Scott), and Obuchowski's for"
-        " the area on the logit scale"
+        f"Intervals (95 %) take {plural(n_groups, 'group')} as independent, not cases: Wilson's at"
+        " the number of independent cases (Rao and Scott), and Obuchowski's for the area on the"
+        " logit scale, both with Student's t of one less than the groups"
     )
+    if n_groups < FEW_GROUPS:
+        words += "; so few groups make intervals uncertain, and none is narrower than by cases"
     alone = (
         f"; {other} takes cases as independent, which those of one group are not" if share else ""
     )
@@ -227,7 +244,7 @@ def histogram(
 
     With groups, too, the intervals of the four measures at each edge: the page cannot count them.
     """
-    which = np.searchsorted([round(e * UNIT) for e in edges], units, "right") - 1
+    which = np.searchsorted(in_millionths(edges), units, "right") - 1
     found: dict[str, Any] = {
         name: np.bincount(which[mine], minlength=len(edges)).tolist()
         for name, mine in (("pos", positive), ("neg", ~positive))
