@@ -16,6 +16,7 @@ from sklearn.metrics import (
 
 from psephos import figures
 from psephos._errors import PsephosError
+from psephos.figures.calibration import _errors
 
 
 @pytest.fixture(name="cases")
@@ -430,3 +431,8 @@ def test_a_tie_about_the_end_of_a_bin_goes_where_its_middle_belongs():
 def test_what_are_no_numbers_is_a_sentence(wrong):
     with pytest.raises(PsephosError, match=r"no numbers|two whole numbers"):
         wrong()
+
+
+def test_a_variance_that_rounding_leaves_below_0_has_no_interval_and_no_warning():
+    assert _errors(np.diag([4.0, 0.0])) == [2.0, 0.0]
+    assert np.isnan(_errors(np.diag([-1e-18, 1.0]))[0])

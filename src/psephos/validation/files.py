@@ -115,8 +115,9 @@ def _misshapen(found: dict[str, Any]) -> list[str]:
     for name, inner in (("shift", "columns"), ("speaking", "voters")):
         outer = found.get(name)
         table = outer.get(inner) if isinstance(outer, dict) else None
-        columns = list(table.values()) if isinstance(table, dict) else [None]
-        if not all(isinstance(one, list) and len(one) == len(columns[0]) for one in columns):
+        columns: list[Any] = list(table.values()) if isinstance(table, dict) else [None]
+        sizes = {len(one) if isinstance(one, list) else -1 for one in columns}
+        if -1 in sizes or len(sizes) > 1:
             wrong.append(f"{name}.{inner}")
     return wrong
 

@@ -41,7 +41,7 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
         known = values[~np.isnan(values)]
         row: dict[str, Any] = {
             "column": names[j],
-            "role": "stand-in" if j in backup else "used",
+            "role": "backup" if j in backup else "used",
             "there": j not in cohort.lacking,
             "missing": 1.0 - len(known) / len(values),
         }
