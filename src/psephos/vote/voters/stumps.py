@@ -230,7 +230,7 @@ class StumpVoters(ReadsColumns):
         return Test(column, "<=" if met else ">", threshold, value)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers where the rule holds and elsewhere, with whether that is also if missing."""
+        """Return the answers where the rule holds and elsewhere, missing values told."""
         left = self.missing_left[voter] or np.isposinf(self.threshold[voter])
         other = "otherwise" if left else "otherwise or if missing"
         return [("if so", self.left[voter]), (other, self.right[voter])]
