@@ -231,6 +231,6 @@ class StumpVoters(ReadsColumns):
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere, missing values told."""
-        left = bool(self.missing_left[voter]) or bool(np.isposinf(self.threshold[voter]))
+        left: Any = self.missing_left[voter] or np.isposinf(self.threshold[voter])
         other = "otherwise" if left else "otherwise or if missing"
         return [("if so", self.left[voter]), (other, self.right[voter])]
