@@ -231,6 +231,7 @@ class StumpVoters(ReadsColumns):
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere, missing values told."""
-        left: Any = self.missing_left[voter] or np.isposinf(self.threshold[voter])
-        other = "otherwise" if left else "otherwise or if missing"
+        other = "otherwise or if missing"
+        if self.missing_left[voter] or np.isposinf(self.threshold[voter]):
+            other = "otherwise"
         return [("if so", self.left[voter]), (other, self.right[voter])]
