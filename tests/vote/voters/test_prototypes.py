@@ -356,7 +356,7 @@ def test_far_from_all_prototypes():
 
 
 @pytest.mark.parametrize("with_prior", [True, False])
-def test_loudness_is_what_other_places_hear(with_prior, monkeypatch):
+def test_the_mean_share_is_what_other_places_hear(with_prior, monkeypatch):
     weights = vote().weighting.take(np.arange(0 if with_prior else 1, 18))
     places = weights.prototypes / weights.inverse + weights.centre
     raw = weights.select(weights.columns).weights(places)

@@ -130,12 +130,12 @@ def test_importance_goes_to_what_moves_the_gates():
     voters, X = soft(), np.nan_to_num(rows())
     size = np.abs(np.random.default_rng(2).standard_normal((len(X), 2)))
     centre = np.array([0.0, 10, 0, -1, 0])
-    moved = voters.moved(X, size, centre)
+    moved = voters.divided(X, size, centre)
     assert_allclose(moved.sum(axis=1), size.sum(axis=1), rtol=1e-10)
     assert not moved[:, [0, 2, 4]].any()
     still = X.copy()
     still[:, 3] = -1  # at its mean: column 3 moves nothing
-    assert not voters.moved(still, size, centre)[:, 3].any()
+    assert not voters.divided(still, size, centre)[:, 3].any()
 
 
 def test_categories_are_told_in_words():

@@ -69,7 +69,7 @@ def test_select_take_and_the_file_change_nothing(loudest):
     assert_array_equal(again.weights(X), part.weights(X))
 
 
-def test_loudness_is_what_a_whole_row_hears():
+def test_the_mean_share_is_what_a_whole_row_hears():
     assert_array_equal(weights().mean_share(), [2 / 3, 1 / 3, 0])
     assert_array_equal(weights(loudest=True).mean_share(), [1, 0, 0])
 

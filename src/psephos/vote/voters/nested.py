@@ -276,10 +276,12 @@ class NestedVoters(ReadsColumns):
         if vote.n_voters > 1 or not isinstance(vote.weighting, Constant):
             return []
         alpha = vote.weighting.alpha
-        size = np.abs(alpha)
+        size, sides = np.abs(alpha), vote.voters.sides(0)
+        if self.abstains:  # where a value is missing it is not asked
+            sides = [(when.split(" or if missing")[0], value) for when, value in sides[:2]]
         return [
             (when, self._votes(vote, vote.readout.finish(alpha * value[None], size), size)[0])
-            for when, value in vote.voters.sides(0)
+            for when, value in sides
         ]
 
 
