@@ -100,3 +100,27 @@ def test_check_compares_the_scores_of_the_file(files):
         "16 generated rows have the scores that the file holds"
         in run("check", files["samba"]).stdout
     )
+
+
+def test_every_form_is_tried_and_the_refused_are_told_at_the_end(tmp_path):
+    X, y = small_table(3)
+    path = tmp_path / "m.psephos"
+    save(SamBAClassifier(n_estimators=3, random_state=0).fit(X, y), path)
+    flags = ("--scorer", "--sql", "--sheet", "--plain")
+    answer = run("export", path, *(w for f in flags for w in (f, tmp_path / f[2:])), code=2)
+    written = [tmp_path / name for name in ("scorer", "plain")]
+    assert answer.stdout.split() == [str(one) for one in written]
+    assert all(one.exists() for one in written)
+    assert "--sheet: SamBAClassifier has no score sheet" in answer.stderr
+    assert "--sql: " in answer.stderr
+    assert not (tmp_path / "sheet").exists()
+
+
+def test_two_forms_in_one_file_are_refused(files, tmp_path):
+    both = tmp_path / "both"
+    link = tmp_path / "link"
+    link.symlink_to(both)
+    for other in (both, tmp_path / "." / "both", link):
+        answer = run("export", files["adaboost"], "--scorer", both, "--plain", other, code=2)
+        assert "--scorer and --plain both name" in answer.stderr.replace("--plain and --scorer", "")
+        assert not both.exists()

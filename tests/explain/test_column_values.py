@@ -6,7 +6,7 @@ import pytest
 from sklearn.inspection import partial_dependence
 
 from psephos import CARTClassifier, GradientBoostingClassifier, PsephosError
-from psephos.explain import ValuesDisplay
+from psephos.explain import MissedDisplay, ValuesDisplay
 
 
 @pytest.fixture(scope="module", name="case")
@@ -84,3 +84,25 @@ def test_the_picture_has_a_dot_a_value(case):
     axes = ValuesDisplay.from_estimator(*case, "a").plot()
     dots = [one for one in axes.collections if len(one.get_offsets()) > 1]
     assert sum(len(one.get_offsets()) for one in dots) == 90
+
+
+def test_the_positive_class_has_the_colour_of_missed_display(case):
+    pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
+    from matplotlib.colors import to_hex
+
+    model, X, y = case
+
+    def lane(collection):
+        return round(float(np.median(np.asarray(collection.get_offsets())[:, 1])))
+
+    for label in (None, "ill", "well"):
+        axes = ValuesDisplay.from_estimator(model, X, y, "a", pos_label=label).plot()
+        dots = [one for one in axes.collections if len(one.get_offsets()) > 1]
+        found = {["ill", "well"][lane(one) - 1]: to_hex(one.get_facecolor()[0]) for one in dots}
+        missed = MissedDisplay.from_estimator(model, X, y, pos_label=label)
+        lanes = [one for one in missed.plot().collections if len(one.get_offsets()) > 1]
+        assert [found[name] for name in missed.names] == [
+            to_hex(one.get_facecolor()[0]) for one in lanes
+        ]
+    with pytest.raises(PsephosError, match="pos_label is 'sick'"):
+        ValuesDisplay.from_estimator(model, X, y, "a", pos_label="sick")

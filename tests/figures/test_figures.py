@@ -411,3 +411,22 @@ def test_a_tie_about_the_end_of_a_bin_goes_where_its_middle_belongs():
     assert [one.seen.n for one in table] == [5, 1]
     table = figures.calibration_table(truth, np.arange(6) / 10, n_bins=2)
     assert [one.seen.n for one in table] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: figures.brier([0, 1], ["ab", "cd"]),
+        lambda: figures.log_loss([0, 1], ["ab", "cd"]),
+        lambda: figures.mean(["ab", "cd"]),
+        lambda: figures.area([0, 1], ["ab", "cd"]),
+        lambda: figures.areas([0, 1], [["ab", "c"], ["cd", "d"]]),
+        lambda: figures.net_benefit([0, 1], ["ab", "cd"], [0.5]),
+        lambda: figures.wilson(np.array([1, 2]), np.array([3, 4])),
+        lambda: figures.wilson(1.5, 3),
+        lambda: figures.called(["ab"], 0.5),
+    ],
+)
+def test_what_are_no_numbers_is_a_sentence(wrong):
+    with pytest.raises(PsephosError, match=r"no numbers|two whole numbers"):
+        wrong()

@@ -24,6 +24,13 @@ def _study():
     return compare(table, models=["cart", "majority"], protocol="quick", n_jobs=1)
 
 
+@pytest.mark.parametrize("given", ["study", None])
+def test_a_folder_is_no_comparison_and_the_sentence_says_how_to_open_it(given):
+    for display, more in ((AccuracyDisplay, ()), (StabilityDisplay, ("cart",))):
+        with pytest.raises(PsephosError, match=r"not ('study'|None)\. To open the folder .* out="):
+            display.from_comparison(given, *more)
+
+
 def test_accuracy_is_that_of_the_results(study):
     display = AccuracyDisplay.from_comparison(study)
     table = display.frame().set_index("model")

@@ -3,6 +3,8 @@
 import itertools
 import re
 import sqlite3
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ from sklearn.base import clone
 from psephos import AdaBoostClassifier
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
-from psephos.scoring.lighter import lighter
+from psephos.scoring.lighter import _groups, _joined, _with_prototypes, lighter
 from psephos.scoring.plain_rules import single_bound
-from psephos.scoring.sheet import sheet, sheet_of
+from psephos.scoring.reader.calibrated import Posteriors
+from psephos.scoring.sheet import hand_bound, sheet, sheet_of
 from psephos.scoring.sql import sql
 
 KEEPING = ["proset, 3 classes, 0.2 missing", "ml-knn, 3 classes, 0.2 missing"]
@@ -219,7 +222,9 @@ def test_every_total_of_a_sheet_gives_the_answer_of_the_model(n_classes, familie
     made, columns = sheet_of(model), plain(model)["columns"]
     choices, values = [], []
     for _, bands in made.columns:
-        own = [float(m) for m in re.findall(r"at most (\S+)", " ".join(b.words for b in bands))]
+        told = " ".join(band.words for band in bands)
+        ends = re.findall(r"(at most|below) ([^\s,]+)", told)
+        own = [float(x) - (1e-9 if side == "below" else 0.0) for side, x in ends]
         values.append([*own, own[-1] + 1.0, None] if own else [0.0, None])
         choices.append(range(len(bands)))
     names = [column["name"] for column in columns]
@@ -230,6 +235,27 @@ def test_every_total_of_a_sheet_gives_the_answer_of_the_model(n_classes, familie
         for place, own, band in zip(places, values, chosen, strict=True):
             row[place] = own[band]
         assert made.answer(list(chosen)) == reader.answer(row)["label"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bound_on_paper_parts_written_values_as_the_model_does(seed):
+    rng = np.random.default_rng(seed)
+    bounds = [0.1 + 0.2, 2.3499999999999996, -0.6779999999999999, 1 / 3, -1e-7, 5e20, 0.0, 1.0]
+    bounds += ((rng.integers(-999, 999, 200) + rng.integers(-999, 999, 200)) / 2000).tolist()
+    bounds += (rng.normal(size=50) * 10.0 ** rng.integers(-6, 6, 50)).tolist()
+    for bound in bounds:
+        closed, text = hand_bound(bound)
+        shown = Decimal(text)
+        assert len(shown.normalize().as_tuple().digits) <= 12
+        step = Decimal(1).scaleb(Decimal(bound).adjusted() - 11) if bound else Decimal("0.001")
+        for k in range(-3, 4):
+            value = (shown + k * step).normalize()
+            if len(value.as_tuple().digits) > 12:
+                continue
+            told = value <= shown if closed else value < shown
+            assert told == (float(value) <= bound), (bound, text, value)
+    assert hand_bound(-0.6779999999999999) == (True, "-0.678")
+    assert hand_bound(2.3499999999999996) == (False, "2.35")
 
 
 def test_a_page_is_escaped_and_has_no_script(families):
@@ -311,3 +337,46 @@ def _categories():
     words = np.where(y == 1, "a", "b")
     words[::7] = "a"
     return pd.DataFrame({"w": pd.Categorical(words)}), y
+
+
+def test_a_parameter_of_a_hostile_file_is_no_error(families):
+    model = families.fitted("cart, frame")
+    model.absent = np.empty(0, dtype=object)
+    assert plain(model)["model"] == "CARTClassifier"
+    del model.absent
+
+
+def test_a_prototype_is_the_weighed_mean_of_its_rows(families):
+    model = families.fitted("samba-paper, 2 classes, 0.0 missing")
+    before = model.vote_.weighting
+    weight = np.random.default_rng(0).random(len(before.anchors)) + 0.05
+    vote = replace(model.vote_, weighting=replace(before, anchor_weight=weight / weight.sum()))
+    small, number = _with_prototypes(vote, 8)
+    local, g = vote.weighting, vote.weighting.anchor_weight
+    group = _groups(local, 8)
+    assert np.bincount(group).min() >= 3
+    for c in range(number):
+        own = group == c
+        made = small.weighting.local
+        np.testing.assert_allclose(
+            made.anchors[c], np.average(local.anchors[own], axis=0, weights=g[own])
+        )
+        assert made.anchor_weight[c] == pytest.approx(g[own].sum())
+        expected = np.average(local.expertise[own], axis=0, weights=g[own])
+        np.testing.assert_allclose(small.weighting.expertise[c], expected)
+        assert set(local.anchor_class[own]) == {made.anchor_class[c]}
+
+
+def test_groups_of_fewer_than_three_rows_join_the_nearest():
+    centres = np.array([[0.0], [1.0], [9.0]])
+    joined = _joined(np.array([0, 0, 1, 1, 1, 2, 2, 2]), centres)
+    assert joined.tolist() == [1, 1, 1, 1, 1, 2, 2, 2]
+    assert _joined(np.array([0, 0]), centres[:1]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("m", [7, 49, 98, 103, 107])
+def test_a_table_of_posteriors_is_looked_up_at_the_count(m):
+    table = Posteriors({"posterior": [[k / 1000 for k in range(m + 1)]], "prior": []})
+    for k in range(m + 1):
+        for share in (k / m, 1 / m * k, sum([1 / m] * k)):
+            assert table.chances([share], apart=True, heard=True) == [k / 1000]

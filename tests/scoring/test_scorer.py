@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from psephos import recalibrated, save
+from psephos import CARTClassifier, recalibrated, save
 from psephos._errors import PsephosError
 from psephos.cli import main
 from psephos.recalibrating import recalibration_of
@@ -218,3 +219,33 @@ def test_readers_are_joined_without_a_name_twice(monkeypatch):
     with pytest.raises(PsephosError, match="both define single"):
         joining.program()
     joining.program.cache_clear()
+
+
+def test_a_scorer_writes_over_nothing_that_it_reads(families, cases, tmp_path):
+    path = tmp_path / "scorer.py"
+    path.write_text(scorer(families.fitted("samba, frame")), "utf-8")
+    before = [one.read_bytes() for one in (path, cases)]
+    link = tmp_path / "link.csv"
+    link.symlink_to(cases)
+    for out in (cases, link, path):
+        done = subprocess.run(
+            [sys.executable, "-I", str(path), str(cases), "--out", str(out)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert "is a file that is read here: name another" in done.stderr
+    assert [one.read_bytes() for one in (path, cases)] == before
+
+
+def test_a_scorer_writes_utf8_whatever_the_terminal(tmp_path):
+    table = pd.DataFrame({"größe": [1.0, 2.0, 3.0, 4.0] * 10})
+    model = CARTClassifier(n_folds=0).fit(table, np.array(["krank", "gesünder"])[[0, 0, 1, 1] * 10])
+    path = tmp_path / "scorer.py"
+    path.write_text(scorer(model), "utf-8")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = subprocess.run(
+        [sys.executable, str(path), str(tmp_path / "t.csv")], capture_output=True, check=False,
+        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "gesünder" in done.stdout.decode("utf-8")

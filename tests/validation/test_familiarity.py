@@ -60,3 +60,12 @@ def test_the_weight_of_prototypes_is_told_without_their_prior():
     assert near["median"] == pytest.approx(np.median(familiarity(model, X[80:])), rel=1e-12)
     assert near["trained_median"] == pytest.approx(np.median(familiarity(model, X[:80])), rel=1e-6)
     assert near["n_kept"] == int((model.vote_.voters.batches.batch >= 0).sum())
+
+
+def test_a_case_as_far_as_the_farthest_is_not_beyond_it():
+    X = np.arange(40.0)[:, None]
+    y = np.where(np.arange(40) < 20, "ill", "well")
+    model = SamBAClassifier(n_estimators=2).fit(X, y)
+    near = validate(model, np.array([[40.0], [-1.0], [43.0], [20.25]]), [*"ab"] * 2,
+                    classes={"a": "ill", "b": "well"}).familiarity  # fmt: skip
+    assert near["beyond_all"] == near["beyond_90"] == 1

@@ -1,6 +1,7 @@
 """Validation beside scikit-learn, on cohorts that are shifted, renamed, or lack columns."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,10 @@ from psephos import (
     validate,
 )
 from psephos.explain import MissedDisplay
+from psephos.recalibrating import cross_fitted
 from psephos.validation import read_validation, write_validation
 from psephos.validation.shift import ks_at_least
+from psephos.validation.speaking import _shares
 from psephos.vote.profile import LEVELS
 
 
@@ -364,3 +367,50 @@ def test_tables_without_rows_have_their_columns(tmp_path):
         assert list(table.columns) == found.heads(name) == list(found.frame(name).columns)
     by = validate(found.model, X[45:], y[45:], by={"half": ["one"] * 5 + ["two"] * 40})
     assert by.heads("subgroups")[: len(found.heads("subgroups"))] == found.heads("subgroups")
+
+
+def test_the_folds_of_the_recalibration_keep_groups_whole(model):
+    X, y = _cohort(60, 1)
+    groups = np.repeat(np.arange(60), 3)
+    X, y = X.loc[X.index.repeat(3)].reset_index(drop=True), np.repeat(y, 3)
+    cases = validate(model, X, y, groups=groups).frame("predictions")
+    chances = cases[["p_ill", "p_well"]].to_numpy()
+    told = cases[["recalibrated_ill", "recalibrated_well"]].to_numpy()
+    codes = (y == "well").astype(int)
+    np.testing.assert_allclose(told, cross_fitted(chances, codes, groups)[0], rtol=1e-12)
+    assert not np.allclose(told, cross_fitted(chances, codes, np.arange(180))[0], rtol=1e-6)
+    assert len(np.unique(told[:, 0].round(12))) <= 60  # copies of a case have one answer
+
+
+def test_figures_of_a_subgroup_are_told_from_ten_cases_on(model):
+    X, y = _cohort(60, 1)
+    by = {"site": np.repeat(["nine", "ten", "rest"], [9, 10, 41])}
+    rows = {row["level"]: row for row in validate(model, X, y, by=by).subgroups}
+    assert "accuracy" not in rows["nine"]
+    assert rows["ten"]["accuracy"] == rows["ten"]["right"] / 10
+    assert rows["rest"]["n"] == 41
+
+
+def test_voters_that_speak_against_have_a_share_of_the_weight_as_well():
+    shares = np.array([[[0.5], [-0.25], [0.0]], [[0.1], [-0.3], [0.1]]])
+    vote = SimpleNamespace(n_voters=3, output_shares=lambda X: shares)
+    found = _shares(vote, SimpleNamespace(X=np.zeros((2, 1))))
+    np.testing.assert_allclose(found, [(2 / 3 + 0.2) / 2, (1 / 3 + 0.6) / 2, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [(("shift", "columns", "distance"), {}), (("shift", "columns"), []), (("figures",), {"a": 1}),
+     (("speaking", "voters", "share"), [1.0]), (("subgroups",), [3]), (("shift",), None)],
+)  # fmt: skip
+def test_a_validation_with_tables_that_are_none_is_damaged(found, tmp_path, where, what):
+    write_validation(found, tmp_path / "v")
+    path = tmp_path / "v/validation.json"
+    data = json.loads(path.read_text())
+    inner = data
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = what
+    path.write_text(json.dumps(data))
+    with pytest.raises(PsephosError, match=r"damaged: .* is no table"):
+        read_validation(tmp_path / "v")

@@ -1,5 +1,6 @@
 """psephos export: a model file as a program, plain JSON, SQL, ONNX or a sheet of paper."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def export(
     """Write MODEL in forms that are read without psephos.
 
     A scorer needs Python 3.11 and nothing else, and answers as psephos predict and explain do; each
-    form holds the columns that the model reads, no others.
+    form holds the columns that the model reads, no others. Every form asked for is tried; those
+    that the model does not have are told at the end, and the exit code is 2.
     """
     from psephos._errors import PsephosError
     from psephos._whole import write_whole
@@ -71,9 +73,7 @@ def export(
     wanted = {name: path for name, path in files.items() if path is not None}
     if not wanted:
         raise PsephosError("nothing to write: give --scorer, --plain, --sql, --sheet or --onnx.")
-    for path in wanted.values():
-        if path.exists() and path.samefile(model):
-            raise PsephosError(f"{str(path)!r} is the model itself: name another file.")
+    _refuse_overwriting(model, wanted)
     if ids and "sql_file" not in wanted:
         raise PsephosError("--id is of --sql: the other forms find the columns that name cases.")
     if calibrated:
@@ -90,9 +90,32 @@ def export(
     kept = kept_words(fitted.vote_)
     if kept and not prototypes:
         say(kept)
+    refused: list[str] = []
     for name, path in wanted.items():
-        write_whole(path, _content(name, fitted, path, table, ids))
-        click.echo(str(path))
+        try:
+            write_whole(path, _content(name, fitted, path, table, ids))
+        except PsephosError as error:
+            refused.append(f"--{name.removesuffix('_file')}: {error}")
+        else:
+            click.echo(str(path))
+    if refused:
+        raise PsephosError(" ".join(refused))
+
+
+def _refuse_overwriting(model: Path, wanted: dict[str, Path]) -> None:
+    """Raise PsephosError if an output is the model, or two outputs are one file."""
+    from psephos._errors import PsephosError
+
+    taken: dict[str, str] = {}
+    for name, path in wanted.items():
+        flag, place = f"--{name.removesuffix('_file')}", os.path.realpath(path)
+        if path.exists() and path.samefile(model):
+            raise PsephosError(f"{str(path)!r} is the model itself: name another file.")
+        if place in taken:
+            raise PsephosError(
+                f"{taken[place]} and {flag} both name {str(path)!r}: give each a file of its own."
+            )
+        taken[place] = flag
 
 
 def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...]) -> bytes:

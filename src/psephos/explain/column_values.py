@@ -12,14 +12,14 @@ from psephos._files.levels import LevelCodes
 from psephos._files.near import suggest
 from psephos.explain.axes import Axis, axis_of, pieces_of
 from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_words, sides
-from psephos.explain.drawing import Display, plain
+from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
 from psephos.vote.names import class_words
 
 _Floats = NDArray[np.float64]
 _WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
 _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter
-_COLOURS = ("#1a6aa3", "#bf4408", "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
+_COLOURS = (OTHER, "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
 
 
 class Shown(NamedTuple):
@@ -96,6 +96,8 @@ class ValuesDisplay(Display):
         Of a category the move of each level, and last, where one is, of a missing value.
     words : str
         For whom it speaks above and below which value.
+    positive : int
+        The class that is drawn in the colour of the positive one, as `MissedDisplay` draws it.
 
     Examples
     --------
@@ -119,9 +121,12 @@ class ValuesDisplay(Display):
     levels: tuple[str, ...] = ()
     moves: _Floats = field(default_factory=lambda: np.empty((0, 0)))
     words: str = ""
+    positive: int = 1
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, column: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, column: Any, *, pos_label: Any = None
+    ) -> Self:
         """Return the display of a column that a fitted classifier reads.
 
         Parameters
@@ -132,12 +137,15 @@ class ValuesDisplay(Display):
         y : array of shape (n_samples,)
         column : str or int
             Its name, or its position in `X`.
+        pos_label : label, default=None
+            The positive class, which has the colour that `MissedDisplay` gives it; None: the second
+            of ``classes_``.
 
         Raises
         ------
         PsephosError
-            If the estimator is no such classifier, does not read the column, or a label is none
-            of its classes.
+            If the estimator is no such classifier, does not read the column, or a label or
+            `pos_label` is none of its classes.
         """
         target: Any = getattr(getattr(estimator, "vote_", None), "target", None)
         if target is None or not hasattr(estimator, "classes_") or target.kind == "multilabel":
@@ -153,7 +161,11 @@ class ValuesDisplay(Display):
         )
         classes = tuple(str(one) for one in estimator.classes_.tolist())
         spoken = [class_words(one) for one in classes]
-        find = LevelCodes(estimator.classes_.tolist())
+        labels = estimator.classes_.tolist()
+        if pos_label is not None and pos_label not in labels:
+            raise PsephosError(f"pos_label is {pos_label!r}; the classes are {labels}.")
+        positive = 1 if pos_label is None else labels.index(pos_label)
+        find = LevelCodes(labels)
         codes = np.array([find.code(label) for label in np.asarray(y).tolist()])
         if np.isnan(codes).any() or len(codes) != len(read.X):
             raise PsephosError(
@@ -171,12 +183,13 @@ class ValuesDisplay(Display):
             asked = [*map(float, range(len(levels))), *gap]
             moves = mean_answers(read.vote, rows, place, asked) - base
             said = level_words(moves[: len(levels)], levels, spoken, least)
-            return cls(name, classes, values, codes, None, tuple(levels), moves, _text(said))
+            shown, levels, said = None, tuple(levels), _text(said)
+            return cls(name, classes, values, codes, shown, levels, moves, said, positive)
         thresholds, gradual = asked_values(read)
         own = thresholds.get(place, [])
         shown = shown_of(read.vote, rows, place, values, own, place in gradual, least, base)
         said = direction(shown.says, shown.cut, spoken)
-        return cls(name, classes, values, codes, shown, words=_text(said))
+        return cls(name, classes, values, codes, shown, words=_text(said), positive=positive)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a piece of the axis, or a level: what it moves the mean answer by.
@@ -230,7 +243,7 @@ class ValuesDisplay(Display):
         jitter = np.random.default_rng(_DOTS).uniform(-_LANE, _LANE, len(self.values))
         for c in range(len(self.classes)):
             mine = known & (self.codes == c)
-            colour = _COLOURS[c % len(_COLOURS)]
+            colour = self._colour(c)
             axes.scatter(self.values[mine], c + 1 + jitter[mine], s=12, color=colour, alpha=0.7)
         axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(plain, self.classes)])
         if self.shown is None:
@@ -247,11 +260,16 @@ class ValuesDisplay(Display):
         axes.set(title=plain(self.words), xlabel=plain(self.column)
                  + (f" ({lost} of {len(known)} not measured)" if lost else ""))  # fmt: skip
 
+    def _colour(self, c: int) -> str:
+        if c == self.positive:
+            return POSITIVE
+        return _COLOURS[(c - (c > self.positive)) % len(_COLOURS)]
+
     def _paint(self, axes: Any, ends: Sequence[float], moves: _Floats) -> None:
         most = max(float(np.abs(moves).max()), 1e-12)
         for low, high, move in zip(ends[:-1], ends[1:], moves, strict=True):
             c = int(move.argmax())
-            axes.fill_betweenx([-0.2, 0.2], low, high, color=_COLOURS[c % len(_COLOURS)],
+            axes.fill_betweenx([-0.2, 0.2], low, high, color=self._colour(c),
                                alpha=float(move[c]) / most, linewidth=0)  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from typing import Any
 from psephos._errors import MissingExtraError
 from psephos.vote.ballots import Framed
 
+POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the class that is looked for, and the other
+
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot."""

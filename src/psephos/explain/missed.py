@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.dodging import dodged
-from psephos.explain.drawing import Display, plain
+from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
 from psephos.vote.names import class_words
 
@@ -236,7 +236,7 @@ class MissedDisplay(Display):
         c, yes = self.counts, called(self.answers, self.threshold)
         ends = (("missed", "found"), ("cleared", "false alarms"))
         numbers = ((c.missed, c.found), (c.cleared, c.alarms))
-        for lane, (name, colour) in enumerate(zip(self.names, ("#bf4408", "#1a6aa3"), strict=True)):
+        for lane, (name, colour) in enumerate(zip(self.names, (POSITIVE, OTHER), strict=True)):
             mine = self.positive == (lane == 0)
             units = in_millionths(self.answers[mine]).tolist()
             radius, places = dodged(units, _WIDTH, _LANE)

@@ -14,6 +14,7 @@ from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
     mean,
+    numbers,
     places,
     refuse_improbable,
     share,
@@ -178,7 +179,7 @@ def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estima
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    p = np.asarray(p, dtype=np.float64)
+    p = numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
         return mean((p - y) ** 2, groups, level)
@@ -192,7 +193,7 @@ def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Est
 
     Parameters are those of `brier`.
     """
-    p = np.asarray(p, dtype=np.float64)
+    p = numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
         told = np.where(y > 0, p, 1.0 - p)
@@ -240,7 +241,7 @@ def calibration_table(
 
 
 def _checked(truth: Any, p: Any) -> tuple[_Floats, _Floats]:
-    y, p = truths(truth).astype(np.float64), np.asarray(p, dtype=np.float64)
+    y, p = truths(truth).astype(np.float64), numbers(p, "p")
     if y.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {y.shape} and {p.shape}.")
     refuse_improbable(p)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.figures.estimate import numbers, refuse_improbable
 
 __all__ = ["UNIT", "called", "in_millionths", "levelled"]
 
@@ -17,7 +18,7 @@ def in_millionths(values: Any) -> NDArray[np.int64]:
 
     What lies within 1e-9 of the next millionth is taken to it: 0.1 + 0.2 is 300,000 of them.
     """
-    return np.floor(np.asarray(values, dtype=np.float64) * UNIT + 1e-3).astype(np.int64)
+    return np.floor(numbers(values, "p") * UNIT + 1e-3).astype(np.int64)
 
 
 def called(p: Any, threshold: float) -> NDArray[np.bool_]:
@@ -44,6 +45,8 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
     """
     if not 0.0 <= threshold <= 1.0:
         raise PsephosError(f"a threshold is {threshold!r}; it must be at least 0 and at most 1.")
+    p = numbers(p, "p")
+    refuse_improbable(p)
     return in_millionths(p) >= in_millionths(threshold)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos.figures.calling import called
-from psephos.figures.estimate import Estimate, mean, refuse_improbable, truths
+from psephos.figures.estimate import Estimate, mean, numbers, refuse_improbable, truths
 
 __all__ = ["NetBenefit", "net_benefit"]
 
@@ -47,7 +47,7 @@ def net_benefit(
     >>> one.model.value, one.everyone.value
     (0.0, 0.0)
     """
-    truth, p = truths(truth), np.asarray(p, dtype=np.float64)
+    truth, p = truths(truth), numbers(p, "p")
     if truth.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {truth.shape} and {p.shape}.")
     refuse_improbable(p)

@@ -15,6 +15,7 @@ from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
     mean,
+    numbers,
     places,
     truths,
     undefined,
@@ -180,7 +181,7 @@ def hand_till(codes: Any, p: Any) -> float:
 
 
 def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
-    truth, score = truths(truth), np.asarray(score, dtype=np.float64)
+    truth, score = truths(truth), numbers(score, "score")
     if truth.shape != score.shape:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
     if np.isnan(score).any():

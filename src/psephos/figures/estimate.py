@@ -12,8 +12,8 @@ from psephos._errors import PsephosError
 from psephos.figures.groups import half_width, of_groups, quantile, t_quantile
 
 __all__ = [
-    "Estimate", "codes_of_groups", "mean", "mean_of", "places", "quantile", "refuse_improbable",
-    "share", "truths", "undefined", "wilson",
+    "Estimate", "codes_of_groups", "mean", "mean_of", "numbers", "places", "quantile",
+    "refuse_improbable", "share", "truths", "undefined", "wilson",
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
@@ -85,6 +85,20 @@ def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
     return found.astype(bool)
 
 
+def numbers(values: Any, what: str) -> _Floats:
+    """Return an array of numbers.
+
+    Raises
+    ------
+    PsephosError
+        If it holds anything else.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PsephosError(f"{what} holds what are no numbers: {error}.") from error
+
+
 def _column(values: Any, what: str) -> NDArray[Any]:
     """Return an array of one value a case; words beside numbers stay what they are."""
     found = values if isinstance(values, np.ndarray) else np.asarray(values)
@@ -121,7 +135,7 @@ def places(codes: Any, p: Any) -> tuple[NDArray[np.intp], _Floats]:
     PsephosError
         If a class is no whole number from 0 to K - 1, or p are no numbers of that shape.
     """
-    found, p = _column(codes, "truth"), np.asarray(p, dtype=np.float64)
+    found, p = _column(codes, "truth"), numbers(p, "p")
     if p.ndim != 2 or len(p) != len(found):
         raise PsephosError(f"truth has {len(found)} cases, and p has shape {p.shape}.")
     known = found.dtype.kind in "iu" or (found.dtype.kind == "f" and not (found % 1).any())
@@ -175,6 +189,8 @@ def wilson(hits: int, n: int, level: float = 0.95) -> Estimate:
     >>> round(one.low, 3), round(one.value, 3), round(one.high, 3)
     (0.499, 0.658, 0.788)
     """
+    if not all(isinstance(one, int | np.integer) for one in (hits, n)):
+        raise PsephosError(f"wilson takes two whole numbers, not {hits!r} and {n!r}.")
     if not 0 <= hits <= n:
         raise PsephosError(f"{hits} of {n} cases is no share.")
     if n == 0:
@@ -235,7 +251,7 @@ def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    values = np.asarray(values, dtype=np.float64)
+    values = numbers(values, "values")
     n = len(values)
     if not np.isfinite(values).all():
         raise PsephosError(
@@ -259,7 +275,7 @@ def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     return Estimate(centre, centre - half, centre + half, n, words)
 
 
-def _error_of_sums(rest: _Floats) -> float:
+def _error_of_sums(rest: NDArray[Any]) -> float:
     """Return the standard error of the mean of m values from what each differs from it by."""
     m = len(rest)
     return math.sqrt(m / (m - 1) * float(rest @ rest)) / m

@@ -47,8 +47,9 @@ def plain(estimator: Any) -> dict[str, Any]:
     if not hasattr(estimator, "vote_"):
         raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
     estimator._fitted()
-    absent = getattr(estimator, "absent", None) == "vote"  # a library asked with what there is
-    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, absent)
+    absent = getattr(estimator, "absent", None)  # of a file it may be anything
+    asked = isinstance(absent, str) and absent == "vote"  # a library asked with what there is
+    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, asked)
 
 
 def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def _column(name: str, place: int, levels: list[str] | None, spare: bool) -> dic
 
 def _check_kinds(content: dict[str, Any], name: str) -> None:
     for kind in sorted(kinds_within(content) - every_kind()):
-        why = _NO_READER.get(kind, "it is a part of another package")
+        why = _NO_READER.get(kind, "no reader of plain models has it")
         raise PsephosError(f"{name} has no plain form: nothing but psephos reads {kind!r}; {why}.")
 
 

@@ -1,6 +1,7 @@
 """A model of stumps or ordered rules as a sheet of paper: points by column, added by hand."""
 
 import math
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ __all__ = ["Band", "Sheet", "sheet", "sheet_of"]
 _MOST = 1 << 20  # totals that are all tried
 _DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 _LEVEL = 2.0**-41
+_HAND = 12  # digits of a value that is written by hand, at most
 
 
 class Band(NamedTuple):
@@ -163,10 +165,50 @@ def _ranges(bounds: list[float]) -> list[tuple[str, float]]:
     """Return (words, a value inside) of the ranges between bounds; a bound is in the lower one."""
     if not bounds:
         return [("measured", 0.0)]
-    words = [f"at most {bounds[0]!r}"]
-    words += [f"above {a!r}, at most {b!r}" for a, b in pairwise(bounds)]
+    sides = [_sides(bound) for bound in bounds]
+    words = [sides[0][0], *(f"{a[1]}, {b[0]}" for a, b in pairwise(sides)), sides[-1][1]]
     last = float(np.nextafter(bounds[-1], np.inf))
-    return list(zip([*words, f"above {bounds[-1]!r}"], [*bounds, last], strict=True))
+    return list(zip(words, [*bounds, last], strict=True))
+
+
+def _sides(bound: float) -> tuple[str, str]:
+    """Return the words of the lower and of the upper side of a bound, which is in the lower."""
+    closed, text = hand_bound(bound)
+    return (f"at most {text}", f"above {text}") if closed else (f"below {text}", f"from {text} on")
+
+
+def hand_bound(bound: float) -> tuple[bool, str]:
+    """Return a bound in as few digits as tell it, and whether it is itself in the lower side.
+
+    Of every value of at most twelve digits ``value <= bound`` is ``value <= text`` where it is,
+    and ``value < text`` where not: 2.3499999999999996 is told as below 2.35.
+
+    Examples
+    --------
+    >>> from psephos.scoring.sheet import hand_bound
+    >>> hand_bound(-0.6779999999999999), hand_bound(2.3499999999999996), hand_bound(2.5)
+    ((True, '-0.678'), (False, '2.35'), (True, '2.5'))
+    """
+    if not math.isfinite(bound) or bound == 0:
+        return True, f"{bound:g}"
+    exact = Decimal(bound)
+    step = Decimal(1).scaleb(exact.adjusted() - _HAND)  # of twelve digits none is within
+    for digits in range(1, _HAND + 1):
+        near = _rounded(exact, digits)
+        if abs(near - exact) < step:
+            return float(near) <= bound, _written(near)
+    low = _rounded(exact, _HAND, ROUND_FLOOR)
+    return True, _written(low)
+
+
+def _rounded(value: Decimal, digits: int, how: str = ROUND_HALF_EVEN) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(value.adjusted() - digits + 1), rounding=how)
+
+
+def _written(value: Decimal) -> str:
+    """Return a number of few digits, without zeros at its end."""
+    size = value.adjusted()
+    return f"{value.normalize():f}" if -5 < size < 15 else f"{value.normalize():e}"
 
 
 def _added(stumps: Stumps, alpha: list[float], own: list[int], j: int, value: float) -> list[float]:
@@ -248,7 +290,7 @@ def _points(estimator: Any) -> str:
         f"<p>{rule}</p><table><thead><tr><th>column</th><th>if it is</th>{heads}<th>yours</th></tr>"
         f"</thead><tbody>{start}{''.join(rows)}</tbody></table>"
         "<p>Every total that the lines can come to was tried: each gives the answer of the "
-        "model.</p>"
+        f"model, for values of at most {_HAND} digits.</p>"
     )
 
 
@@ -265,14 +307,16 @@ def _rules(model: dict[str, Any]) -> str:
         lines.append(f"<li>{escape(when)}: <b>{escape(str(answer))}</b></li>")
     return (
         "<p>Read from the top: the first line that holds gives the answer. A value that was not "
-        f"measured meets no condition.</p><ol>{''.join(lines)}</ol>"
+        f"measured meets no condition. Values have at most {_HAND} digits.</p>"
+        f"<ol>{''.join(lines)}</ol>"
     )
 
 
 def _asked(names: Names, j: int, op: int, bound: float) -> str:
     if op == 2:
         return f"{names.columns[j]} is {names.level(j, int(bound))}"
-    return f"{names.columns[j]} {('<=', '>')[op]} {bound!r}"
+    closed, text = hand_bound(bound)
+    return f"{names.columns[j]} {(('<', '>='), ('<=', '>'))[closed][op]} {text}"
 
 
 def _class_of(model: dict[str, Any], vote: list[float]) -> int:

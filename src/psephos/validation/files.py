@@ -98,12 +98,31 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
     if schema > SCHEMA:
         raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
+    for wrong in _misshapen(found):
+        raise PsephosError(f"{str(place / MARK)!r} is damaged: {wrong} is no table.")
     try:
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
             found["predictions"] = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PsephosError(f"predictions.csv in {str(place)!r} cannot be read: {error}.") from error
     return found
+
+
+def _misshapen(found: dict[str, Any]) -> list[str]:
+    """Return which tables of a validation are none: no rows, or columns that are not alike."""
+    lists = ("figures", "confusion", "calibration", "net_benefit", "subgroups")
+    wrong = [name for name in lists if not _is_rows(found.get(name))]
+    for name, inner in (("shift", "columns"), ("speaking", "voters")):
+        outer = found.get(name)
+        table = outer.get(inner) if isinstance(outer, dict) else None
+        columns = list(table.values()) if isinstance(table, dict) else [None]
+        if not all(isinstance(one, list) and len(one) == len(columns[0]) for one in columns):
+            wrong.append(f"{name}.{inner}")
+    return wrong
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
 
 
 def _csv(heads: Sequence[str], rows: Sequence[dict[str, Any]], safe: bool) -> bytes:

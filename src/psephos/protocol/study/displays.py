@@ -20,6 +20,16 @@ _Floats = NDArray[np.float64]
 _DRAWN = 30  # columns that are drawn
 
 
+def _refuse_others(comparison: Any) -> None:
+    """Raise PsephosError unless it is what `compare` returned."""
+    if not isinstance(comparison, Comparison):
+        raise PsephosError(
+            f"from_comparison takes what compare returned, not {comparison!r}. To open the folder "
+            "of a study, call compare with the same table, target, models and out=folder: what is "
+            "in it is not fitted again."
+        )
+
+
 @dataclass(frozen=True)
 class AccuracyDisplay(Display):
     """How accurate each model of a comparison is, against the columns it reads.
@@ -64,8 +74,9 @@ class AccuracyDisplay(Display):
         Raises
         ------
         PsephosError
-            If every fit failed.
+            If it is no comparison, or every fit failed.
         """
+        _refuse_others(comparison)
         done = [row for row in comparison.results if row["status"] == "ok"]
         if not done:
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
@@ -169,8 +180,10 @@ class StabilityDisplay(Display):
         Raises
         ------
         PsephosError
-            If it did not take part, or which columns it read was not kept.
+            If it is no comparison, the model did not take part, or which columns it read was not
+            kept.
         """
+        _refuse_others(comparison)
         found = {one.model: one for one in comparison.summary()}
         if model not in found:
             raise PsephosError(f"{model!r} did not take part: {suggest(model, list(found))}")

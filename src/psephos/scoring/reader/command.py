@@ -2,7 +2,9 @@
 
 import argparse
 import csv
+import io
 import json
+import os
 import sys
 from itertools import zip_longest
 from typing import Any
@@ -104,7 +106,10 @@ def _farthest(found: Any, wanted: Any) -> float:
 def _options(about: str) -> Any:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("table", nargs="?", help="a csv file whose first line names its columns")
-    parser.add_argument("--explain", action="store_true", help="who voted for each answer, and why")
+    parser.add_argument(
+        "--explain", action="store_true",
+        help="who voted for each answer, and why; the nearest training cases are left out",
+    )  # fmt: skip
     parser.add_argument(
         "--calibrated", action="store_true",
         help="answer through the map that held-out answers justify; ballots stay as they are",
@@ -151,7 +156,16 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
     return 0
 
 
+def _refuse_overwriting(out: str, *read: str) -> None:
+    """Raise PsephosError if what is written would take the place of what is read, or of this."""
+    for path in read:
+        if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
+            raise PsephosError(f"--out {out!r} is a file that is read here: name another.")
+
+
 def _answer(model: PlainModel, data: Any, asked: Any) -> None:
+    if asked.out:
+        _refuse_overwriting(asked.out, asked.table, sys.argv[0])
     notes: list[str] = []
     if asked.calibrated:
         mapping, words = data["recalibration"]
@@ -177,4 +191,6 @@ def _answer(model: PlainModel, data: Any, asked: Any) -> None:
         with open(asked.out, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(lines)
     else:
+        if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+            sys.stdout.reconfigure(encoding="utf-8")  # redirected, it is a file
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
