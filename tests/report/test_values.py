@@ -329,7 +329,7 @@ def test_what_a_missing_value_does_is_said(study):
                 f" {chance(float(mean[k]))}, and {chance(float(base[k]))} with the values as they"
                 " are."
             )
-    assert told + hardly > 2
+    assert told + hardly >= 2
     assert told or len(folder.about["classes"]) == 3  # in one of the two studies
 
 

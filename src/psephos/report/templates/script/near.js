@@ -46,7 +46,7 @@ page.near = (() => {
     const tell = () => {
       const one = next(chances, x, calc);
       if (!one) return;
-      const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[one[0]], "span"), `. It would move the answer by ${one[1] > 0 && one[1] < 0.005 ? "less than 0.01" : one[1].toFixed(2)} on average, over values like those of the training cases.`], "note");
+      const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[one[0]], "span"), `. It would move the answer by ${one[1] > 0 && one[1] < 0.005 ? "less than 0.01" : one[1].toFixed(2)} on average, over the values that the column had in the training cases (${calc.fields[one[0]].levels ? "its categories" : `ten quantiles${calc.rounding ? ", rounded here" : ""}`}).`], "note");
       p.dataset.test = "measure-next";
       p.dataset.column = calc.fields[one[0]].whole;
       p.dataset.change = one[1];
