@@ -22,8 +22,6 @@ from psephos.bounds.requirements import (
 from psephos.bounds.result import Bound
 from psephos.vote.part import field_of
 
-__all__ = ["sample_compression_bound"]
-
 _Floats = NDArray[np.float64]
 _STUMP, _SIMILARITY = 2, 1  # rows
 

@@ -18,8 +18,6 @@ from psephos.bounds.requirements import (
 )
 from psephos.bounds.result import Bound
 
-__all__ = ["gibbs_bound", "version_space_bound"]
-
 _CELLS = 1 << 21
 
 

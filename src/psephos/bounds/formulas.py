@@ -9,10 +9,6 @@ from collections.abc import Callable
 from psephos._errors import PsephosError
 from psephos.bounds.numerics import bisected, kl_inverse, xi
 
-__all__ = [
-    "c_bound_1", "c_bound_2", "c_bound_value", "gibbs_kl", "sample_compression", "tandem_kl",
-]  # fmt: skip
-
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROUNDING = 1e-12
 

@@ -23,8 +23,6 @@ from psephos.bounds.requirements import (
 from psephos.bounds.result import Bound
 from psephos.vote import Vote
 
-__all__ = ["folds_bound", "held_out_bound", "occam_bound"]
-
 
 class _Counted(NamedTuple):
     errors: int

@@ -9,8 +9,6 @@ import scipy.special
 
 from psephos._errors import PsephosError
 
-__all__ = ["binomial_inverse", "bisected", "kl", "kl_inverse", "xi"]
-
 _special: Any = scipy.special  # its types say less than they promise
 _SMALL = 1e-6
 _STEPS = 100  # halvings: more than a float64 between 0 and 1 can tell

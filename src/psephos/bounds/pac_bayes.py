@@ -27,8 +27,6 @@ from psephos.bounds.requirements import (
 )
 from psephos.bounds.result import Bound
 
-__all__ = ["c_bound", "pac_bayes_c_bound", "pac_bayes_kl_bound", "tandem_bound"]
-
 _Floats = NDArray[np.float64]
 _ROWS = ("held-out", "weights", "out-of-bag", "training")
 

@@ -14,13 +14,6 @@ from psephos.bounds.result import Bound
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 
-__all__ = [
-    "INDEPENDENT", "OUT_OF_BAG", "SETTINGS", "Asked", "asked", "checked_delta", "columns_of",
-    "constant_weights", "divergence_of", "hypotheses_of", "loss_blocks", "losses", "of_hypotheses",
-    "out_of_bag_rows", "refuse_bins", "refuse_seen", "refuse_unless_binary", "relative_entropy",
-    "signed_votes",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 _ROUNDING = 1e-9

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Bound"]
-
 
 @dataclass(frozen=True)
 class Bound:

@@ -18,8 +18,6 @@ from psephos.bounds.requirements import (
 from psephos.bounds.result import Bound
 from psephos.vote.part import offers
 
-__all__ = ["training_error_bound"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LabelledTable", "breast_cancer_interactions"]
-
 
 class LabelledTable(NamedTuple):
     """A table with its labels.

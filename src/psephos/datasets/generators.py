@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError, PsephosTypeError
 
-__all__ = ["add_noise_columns", "make_checkerboard", "make_continuous_xor", "make_spirals"]
-
 _Floats = NDArray[np.float64]
 _INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column separates them
 

@@ -24,15 +24,6 @@ from psephos.figures.estimate import (
 from psephos.figures.groups import half_width, of_groups, quantile
 from psephos.figures.logistic import likeliest
 
-__all__ = [
-    "CalibrationBin",
-    "CalibrationLine",
-    "brier",
-    "calibration_line",
-    "calibration_table",
-    "log_loss",
-]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _LEAST = 1e-6  # a probability of 0 has no log-odds

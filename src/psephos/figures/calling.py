@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.figures.estimate import numbers, refuse_improbable
 
-__all__ = ["UNIT", "called", "in_millionths", "levelled"]
-
 UNIT = 1_000_000  # answers are counted in millionths
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.figures.estimate import Estimate, codes_of_groups, mean_of, share, truths, undefined
 
-__all__ = ["Confusion", "confusion", "predictive_values"]
-
 
 @dataclass(frozen=True)
 class Confusion:

@@ -10,8 +10,6 @@ from psephos._errors import PsephosError
 from psephos.figures.calling import called
 from psephos.figures.estimate import Estimate, mean, numbers, refuse_improbable, truths
 
-__all__ = ["NetBenefit", "net_benefit"]
-
 
 @dataclass(frozen=True)
 class NetBenefit:

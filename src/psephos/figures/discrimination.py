@@ -22,8 +22,6 @@ from psephos.figures.estimate import (
 )
 from psephos.figures.groups import half_width, of_groups, quantile
 
-__all__ = ["area", "area_difference", "areas", "hand_till"]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
 

@@ -9,8 +9,6 @@ from scipy.special import ndtri, stdtrit
 
 from psephos._errors import PsephosError
 
-__all__ = ["FEW_GROUPS", "half_width", "of_groups", "quantile", "t_quantile"]
-
 FEW_GROUPS = 10  # below which intervals say that they are uncertain, and are never those narrower
 
 

@@ -6,8 +6,6 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-__all__ = ["likeliest"]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _STEPS = 100

@@ -13,8 +13,6 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-__all__ = ["InnerCompiler", "OuterCompiler"]
-
 
 class _Options(Flags):
     """numba's options, told apart by those that are set; numba looks at each of thirty."""

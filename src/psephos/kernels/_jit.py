@@ -18,8 +18,6 @@ try:
 except ImportError:  # a release of numba with other insides: its own compiler then
     InnerCompiler = OuterCompiler = None
 
-__all__ = ["announce_compiling", "effective_jobs", "frozen", "is_compiled", "jit", "run_blocks"]
-
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()

@@ -2,8 +2,6 @@
 
 from psephos.registry import estimator_classes, model_names
 
-__all__ = ["catalogue", "markdown"]
-
 
 def catalogue() -> list[dict[str, str]]:
     """Return one row per estimator: name, class, what it is made of, and a summary."""

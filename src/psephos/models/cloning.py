@@ -8,8 +8,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 
-__all__ = ["refuse_categories", "seed_parameters", "weight_parameter"]
-
 _LISTED = 4  # columns that a sentence names
 
 

@@ -11,8 +11,6 @@ from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
 
-__all__ = ["twice_learn"]
-
 _Model = TypeVar("_Model")
 _Sparse: Any = scipy.sparse
 

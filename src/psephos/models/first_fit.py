@@ -12,8 +12,6 @@ from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.part import check, sparse
 
-__all__ = ["REDUCED", "SHRUNK", "FirstFit"]
-
 REDUCED = "reduced to some of its columns"
 SHRUNK = "left with some of its members"
 

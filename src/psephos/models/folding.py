@@ -10,8 +10,6 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from psephos._errors import PsephosError
 
-__all__ = ["make_splits"]
-
 _TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
 _Split = tuple[NDArray[Any], NDArray[Any]]
 

@@ -11,8 +11,6 @@ from psephos.models.first_fit import SHRUNK, FirstFit
 from psephos.trees.forest_rows import Draws
 from psephos.vote.part import check
 
-__all__ = ["Draw", "drawn_columns", "earlier", "out_of_bag"]
-
 _Floats = NDArray[np.float64]
 
 

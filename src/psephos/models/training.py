@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from psephos._input import Table
 
-__all__ = ["Training", "distinct_rows", "ordered_rows", "row_groups"]
-
 _Floats = NDArray[np.float64]
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
 

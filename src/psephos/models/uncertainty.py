@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.sampling import Draw
 
-__all__ = ["ClassifierUncertaintyMixin", "RegressorUncertaintyMixin"]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _CELLS = 1 << 21  # numbers of a block: 16 MiB

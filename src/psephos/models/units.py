@@ -7,14 +7,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "power_of",
-    "power_of_columns",
-    "power_of_weights",
-    "refuse_huge",
-    "spread_of_columns",
-]
-
 _LARGEST = 1e140  # whose squares can be summed
 _PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
 

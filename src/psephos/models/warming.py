@@ -12,8 +12,6 @@ from psephos._errors import PsephosError
 from psephos.base import VoteClassifier
 from psephos.registry import estimator_class, estimator_classes, model_names
 
-__all__ = ["warm_up"]
-
 _ROWS, _COLUMNS = 60, 8
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["Adam"]
-
 
 class Adam:
     """Adam (Kingma & Ba 2015, algorithm 1) on a list of arrays, which it changes in place.

@@ -6,8 +6,6 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-__all__ = ["like", "namespace", "on_device", "on_host"]
-
 
 def namespace(array: Any) -> Any:
     """Return the functions of an array's library, by the names of the array API standard."""

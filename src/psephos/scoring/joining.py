@@ -8,8 +8,6 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
 
-__all__ = ["program", "script"]
-
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (

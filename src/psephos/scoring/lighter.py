@@ -14,8 +14,6 @@ from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.weights.gaussian_kernels import PRIOR, KernelWeights
 
-__all__ = ["Lighter", "lighter"]
-
 _Floats = NDArray[np.float64]
 _FEWEST = 3  # training rows that a prototype stands for
 

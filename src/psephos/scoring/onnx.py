@@ -16,8 +16,6 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, codes_of, single_below
 
-__all__ = ["onnx_model"]
-
 _TIE = 1e-6  # scores of single precision that differ by less are equal: the first class
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
 

@@ -7,8 +7,6 @@ import numpy as np
 from psephos.scoring.reader.core import after_hook, spans
 from psephos.scoring.reader.trees import spoken_share
 
-__all__ = ["Branching", "NodeRule", "codes_of", "single_below", "single_bound"]
-
 
 def codes_of(ptr: list[int], codes: list[int]) -> list[list[int]]:
     """Return each rule's part of the codes; none where there are no pointers."""

@@ -15,8 +15,6 @@ from psephos.scoring.reader import every_kind
 from psephos.vote import Constant, Readout, StumpVoters, Target, Vote
 from psephos.vote.codec import registered
 
-__all__ = ["schema_page"]
-
 _HEAD = """# The plain model
 
 `psephos export MODEL --plain model.json`, and in Python `psephos.scoring.plain(model)`, write a

@@ -11,8 +11,6 @@ from psephos.vote.describing import kept_words
 from psephos.vote.plain import kinds_within, to_plain
 from psephos.vote.recalibration import no_map
 
-__all__ = ["scorer"]
-
 _VECTORS = 16
 _HEAD = '''#!/usr/bin/env python3
 """{about}

@@ -15,8 +15,6 @@ from psephos.scoring.reader.rules import Rules
 from psephos.scoring.reader.stumps import Stumps
 from psephos.vote.names import Names
 
-__all__ = ["Band", "Sheet", "sheet", "sheet_of"]
-
 _MOST = 1 << 20  # totals that are all tried
 _DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 _LEVEL = 2.0**-41

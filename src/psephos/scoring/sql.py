@@ -12,8 +12,6 @@ from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, codes_of, single_bound
 from psephos.scoring.reader.core import spans, summed
 
-__all__ = ["sql"]
-
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 _Exprs = list[list[str]]  # of T voters, K expressions each

@@ -21,8 +21,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import Names
 from psephos.vote.part import check
 
-__all__ = ["Checked", "Vectors", "checked", "conformance", "drawn_rows", "vectors_of"]
-
 _Floats = NDArray[np.float64]
 _MOST = 1 << 16  # numbers of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # shares of values: missing, where an answer turns

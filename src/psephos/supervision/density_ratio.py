@@ -19,8 +19,6 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.params import Constraint, Interval, check_params
 from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 
-__all__ = ["KLIEP", "ULSIF"]
-
 _Floats = NDArray[np.float64]
 _WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
 _PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))

@@ -8,8 +8,6 @@ from sklearn.utils import check_array
 
 from psephos.params import Accepts, Interval, OneOf, Options, Several
 
-__all__ = ["WIDTH", "candidates", "median_width", "positive", "read_numbers"]
-
 #: What a width of kernels may be: its square is a number.
 WIDTH = Interval(1e-150, 1e150)
 

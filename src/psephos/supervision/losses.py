@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["LOSSES", "MarginLoss"]
-
 _Floats = NDArray[np.float64]
 LOSSES = ("sigmoid", "logistic", "ramp")
 _SYMMETRIC = ("sigmoid", "ramp")

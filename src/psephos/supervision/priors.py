@@ -16,8 +16,6 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.params import Accepts, Constraint, Interval, Several, Voter, check_params
 from psephos.supervision.grids import read_numbers
 
-__all__ = ["ElkanNotoPrior"]
-
 _Floats = NDArray[np.float64]
 _ERRORS = 2.0  # standard errors that a doubtful estimate is from 1
 

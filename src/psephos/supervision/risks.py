@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.supervision.losses import MarginLoss
 
-__all__ = [
-    "NonNegativeRisk",
-    "Risk",
-    "WeightedRisk",
-    "non_negative_pu_risk",
-    "one_sided_risk",
-    "pu_risk",
-    "supervised_risk",
-]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
 

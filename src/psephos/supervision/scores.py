@@ -9,8 +9,6 @@ from scipy.special import betaincinv
 
 from psephos._errors import PsephosError
 
-__all__ = ["accuracy_bounds", "pu_scores"]
-
 _CONFIDENCE = 0.95
 
 

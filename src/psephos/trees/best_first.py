@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, Grown, weigh
 
-__all__ = ["best_first", "best_splits"]
-
 
 def best_splits(gain: NDArray[np.float64], first: NDArray[Any], max_leaves: int) -> NDArray[Any]:
     """Return which nodes are split if the largest gain on hand always goes first; -inf: a leaf.

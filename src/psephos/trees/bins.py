@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import frozen, run_blocks
 from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
 
-__all__ = ["BLOCK_CELLS", "MAX_BINS", "Bins", "columns_of"]
-
 MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
 BLOCK_CELLS = 1 << 15  # values of a block of columns: 256 KiB
 

@@ -16,8 +16,6 @@ from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reach
 from psephos.kernels.sorted_trees.c45_worth import TIE, Rule, counts_for
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
-__all__ = ["C45Options", "Training", "as_tree", "grow_c45", "grown", "sort_orders"]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _ROUNDING = 1e-10  # release 8 compares numbers as they are; ours must not go by rounding

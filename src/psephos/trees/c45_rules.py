@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from psephos.kernels.sorted_trees.c45_prune import Limit, added_errors
 from psephos.trees.tree import Tree
 
-__all__ = ["Rule", "RuleTest", "find_rules", "matches"]
-
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
 _special: Any = scipy.special  # its types say less than they promise

@@ -10,8 +10,6 @@ from psephos._stored import Thresholds
 from psephos.kernels._jit import frozen
 from psephos.trees.tree import Tree
 
-__all__ = ["SoftTree", "narrowed", "soft_bounds", "soften", "wrong_answers"]
-
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
 _Flags = NDArray[np.bool_]

@@ -8,8 +8,6 @@ import numpy as np
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of
 
-__all__ = ["c45_text", "leaf_table"]
-
 
 def c45_text(
     tree: Tree,

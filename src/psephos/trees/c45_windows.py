@@ -12,8 +12,6 @@ from psephos.trees.c45 import C45Options, Training, as_tree, grown
 from psephos.trees.c45_soft import narrowed, wrong_answers
 from psephos.trees.tree import Tree
 
-__all__ = ["first_window", "grow_windowed"]
-
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
 _ROUNDING = 1e-9  # of the whole weight: errors that differ by less are equal

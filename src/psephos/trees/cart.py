@@ -13,8 +13,6 @@ from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, 
 from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
-__all__ = ["CartData", "CartSettings", "Problem", "grow_tree", "prepare", "presort", "root_risk"]
-
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 

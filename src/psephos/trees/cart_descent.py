@@ -15,8 +15,6 @@ from psephos.kernels.sorted_trees.cart_grow import (
     Grown,
 )
 
-__all__ = ["run_down"]
-
 _Whole = NDArray[np.int64]
 
 

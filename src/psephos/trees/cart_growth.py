@@ -26,8 +26,6 @@ from psephos.trees.cart import CartData
 from psephos.trees.cart_table import Prunings
 from psephos.trees.tree import STAY, Surrogates, Tree
 
-__all__ = ["CartGrowth", "growth_of", "tree_of"]
-
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _NODES = ("number", "n_rows", "weight", "risk", "complexity", "n_rules", "n_surrogates")

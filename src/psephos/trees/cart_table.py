@@ -11,8 +11,6 @@ from psephos.kernels.sorted_trees.cart_grow import CHILD, CLASS, COMPLEXITY, MEA
 from psephos.trees.cart import CartData, CartSettings, grow_tree
 from psephos.trees.cart_descent import run_down
 
-__all__ = ["Prunings", "cross_validate", "one_se_row", "prunings"]
-
 _Floats = NDArray[np.float64]
 _SAME = 1e-12  # of the root's risk: complexities that differ by less are one
 

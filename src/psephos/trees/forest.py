@@ -23,8 +23,6 @@ from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ER
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, Rows, Unbinned
 
-__all__ = ["Forest", "grow_forest"]
-
 _ROWS = 1 << 13  # rows of a block
 
 _Floats = NDArray[np.float64]

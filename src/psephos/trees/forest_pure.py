@@ -14,8 +14,6 @@ from psephos.kernels.binned_trees.forest_pure import (
     grow_pure,
 )
 
-__all__ = ["SPLITS", "PureTree", "pure_tree", "side_exponent", "theory_leaves"]
-
 Split = Literal["uniform", "midpoint", "balanced"]
 SPLITS: dict[str, int] = {"uniform": UNIFORM, "midpoint": MIDPOINT, "balanced": BALANCED}
 

@@ -18,8 +18,6 @@ from psephos.kernels.binned_trees.forest_draws import (
 )
 from psephos.trees.bins import BLOCK_CELLS, Bins, columns_of
 
-__all__ = ["Draws", "Rows", "Unbinned", "number_of"]
-
 _BLOCK = 1 << 16  # rows
 _MOST = 2**31  # rows counted by weights, or drawn, are below
 _MANY = 16  # draws a row above which they are not drawn one by one

@@ -16,8 +16,6 @@ from psephos.trees.best_first import best_splits
 from psephos.trees.newton import Draws, Growth, NewtonTree
 from psephos.trees.newton_grow import searching
 
-__all__ = ["Limits", "SquaresGrower"]
-
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
 _SIZE = 30.0  # binary digits of the largest residual as the growers see it

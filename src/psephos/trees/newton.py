@@ -11,8 +11,6 @@ from psephos._errors import PsephosError
 from psephos.kernels.sorted_trees.newton_exact import descend, sizes_of
 from psephos.kernels.sorted_trees.newton_gain import Penalty, weigh
 
-__all__ = ["Draws", "Found", "Growth", "NewtonTree", "drawn", "prune", "shrink", "whole_scales"]
-
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
 _LEAST_LOSS = np.float32(1e-6)  # a split must gain more

@@ -13,8 +13,6 @@ from psephos.trees.newton import Draws
 from psephos.trees.newton_exact import sort_table
 from psephos.trees.newton_hist import BinnedTable, bin_table, edges, side_by_side
 
-__all__ = ["proposer"]
-
 _BLOCK = 2**18
 
 

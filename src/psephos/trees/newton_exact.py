@@ -20,8 +20,6 @@ from psephos.kernels.sorted_trees.newton_exact import (
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
 
-__all__ = ["grow_exact", "sort_table"]
-
 _Whole = NDArray[np.intp]
 _BLOCK = 2**18  # entries of a block of columns, one task of a thread
 _LEVELS = 255  # most values of a column that is coded

@@ -11,8 +11,6 @@ from psephos.trees.newton_approx import proposer
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import bin_table, grow_binned
 
-__all__ = ["grower", "searching"]
-
 _Singles = NDArray[np.float32]
 _Whole = NDArray[np.intp]
 Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Whole]]

@@ -13,8 +13,6 @@ from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.bins import Bins
 from psephos.trees.newton import Draws, Growth, NewtonTree, whole_scales
 
-__all__ = ["BinnedTable", "bin_table", "edges", "grow_binned", "side_by_side"]
-
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
 _LEVELS = 64  # that draw columns of their own; deeper ones have the last's

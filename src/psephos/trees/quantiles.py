@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.numerics import quantiles as kernel
 
-__all__ = ["QuantileSummary", "SummaryStream", "merge_all"]
-
 _Floats = NDArray[np.float64]
 _VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work

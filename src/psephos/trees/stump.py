@@ -16,8 +16,6 @@ from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
 from psephos.trees.stump_orders import presort_dense, presort_sparse
 from psephos.trees.stump_screen import BLOCK, Screen, jobs
 
-__all__ = ["Criterion", "Stump", "StumpSearch"]
-
 Criterion = Literal["error", "gini"]
 
 

@@ -16,8 +16,6 @@ from psephos.kernels.stump.layout import (
     sort_columns,
 )
 
-__all__ = ["Ordered", "presort_dense", "presort_sparse"]
-
 _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level cache
 
 

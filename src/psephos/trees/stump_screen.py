@@ -22,8 +22,6 @@ from psephos.kernels.stump.layout import LANES
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
 from psephos.trees.stump_orders import Ordered
 
-__all__ = ["BLOCK", "Screen", "jobs"]
-
 BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
 _SERIAL = 10**6  # table entries below which one thread is quicker than two
 _BOUNDED = 2**19  # entries from which bounds are worth their own overhead

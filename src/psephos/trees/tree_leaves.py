@@ -8,15 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree import SPREAD, Tree
 
-__all__ = [
-    "Condition",
-    "condition_words",
-    "leaves_of",
-    "split_conditions",
-    "tree_words",
-    "way_words",
-]
-
 _UPPER, _LOWER = ("<=", "<"), (">", ">=")
 _LISTED = 12  # categories of a set that are named
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of, split_conditions, way_words
 
-__all__ = ["Answers", "answers_of", "export_text", "nodes_table", "rules_table"]
-
 _Floats = NDArray[np.float64]
 _BAR = "|   "
 

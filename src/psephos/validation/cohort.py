@@ -14,8 +14,6 @@ from psephos._files.near import shown
 from psephos.base import VoteClassifier
 from psephos.vote.names import listed
 
-__all__ = ["Cohort", "Labels", "cohort_of", "labels_of", "reading_model"]
-
 _LISTED = 6
 
 

@@ -11,8 +11,6 @@ from psephos.validation.cohort import Cohort
 from psephos.vote.names import number, plural
 from psephos.vote.profile import LEVELS, Profile
 
-__all__ = ["familiarity", "familiarity_words"]
-
 _Floats = NDArray[np.float64]
 _CASES = 5
 _ROWS = 512

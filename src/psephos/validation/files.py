@@ -12,8 +12,6 @@ from psephos._errors import PsephosError
 from psephos._whole import unwritable, write_whole
 from psephos.validation.result import Validation
 
-__all__ = ["MARK", "SCHEMA", "read_validation", "write_validation"]
-
 SCHEMA = 1
 MARK = "validation.json"
 _TABLES = (

@@ -23,11 +23,6 @@ from psephos.figures import (
     share,
 )
 
-__all__ = [
-    "FEW", "WORTH", "Answered", "bins_of", "confusion_of", "figures_of", "subgroup_heads",
-    "subgroups_of", "worth_of",
-]  # fmt: skip
-
 FEW = 10  # cases of a subgroup below which counts alone are told
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit

@@ -19,8 +19,6 @@ from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
 from psephos.vote.names import fixed, number, plural
 
-__all__ = ["Validation"]
-
 _SHOWN = 8  # columns, subgroups of a printed table
 _APART = "It is fitted to this cohort: a model with it is no longer the one that was validated."
 Rows = list[dict[str, Any]]

@@ -10,8 +10,6 @@ from psephos.validation.cohort import Cohort
 from psephos.vote.names import fixed, plural
 from psephos.vote.profile import LEVELS, Profile
 
-__all__ = ["shift", "shift_words"]
-
 _Floats = NDArray[np.float64]
 _COUNT = 1.358  # of Kolmogorov and Smirnov's distance, at 0.05
 _DRAWS = 1999  # in which levels are dealt to cohort and training rows by lot

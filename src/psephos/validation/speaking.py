@@ -11,8 +11,6 @@ from psephos.validation.cohort import Cohort
 from psephos.vote.names import listed, plural
 from psephos.vote.part import over_outputs, primary
 
-__all__ = ["ABSENT", "refuse_silence", "silenced", "speaking", "speaking_words"]
-
 _ROWS = 256
 ABSENT = ("missing", "silent")  # what may be done about columns that a cohort lacks
 STATES = ("all", "some", "none", "no column")

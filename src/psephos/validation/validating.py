@@ -29,8 +29,6 @@ from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaki
 from psephos.vote.names import plural
 from psephos.vote.positive import Positive, usual_positive
 
-__all__ = ["validate", "validated"]
-
 _SHARED = 12  # groups of which accuracy is told one by one, at most
 
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from psephos._errors import MissingExtraError, PsephosError
 
-__all__ = ["Framed", "frame_of"]
-
 
 def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Return the table with nearest cases as dictionaries: polars has no mixed tuples."""

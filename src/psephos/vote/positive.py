@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Positive", "usual_positive"]
-
 # words for the absence of what is looked for, as classes are often called
 _ABSENT = {
     "absent", "alive", "benign", "control", "controls", "disease-free", "false", "healthy", "live",

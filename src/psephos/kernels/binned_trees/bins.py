@@ -4,8 +4,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["between", "bin_columns", "code_values"]
-
 
 @jit
 def between(low, high):

@@ -27,18 +27,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 
-__all__ = [
-    "BinSums",
-    "Classes",
-    "add_rows",
-    "cut_many",
-    "heavy",
-    "list_codes",
-    "prefetch",
-    "prefetch_rows",
-    "total_of",
-]
-
 _config: Any = config  # its fields come from the environment
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
 _AHEAD = 64  # rows: of more, the processor sees by itself where the next ones are

@@ -7,17 +7,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_random import uniform
 
-__all__ = [
-    "add_votes",
-    "draw_counts",
-    "make_alias",
-    "merge_rows",
-    "row_marks",
-    "split_counts",
-    "take_pairs",
-    "take_rows",
-]
-
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD)
 _S33 = np.uint64(33)
 

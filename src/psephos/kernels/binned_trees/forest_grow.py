@@ -46,8 +46,6 @@ from psephos.kernels.binned_trees.forest_sets import (
 from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 
-__all__ = ["Grown", "Kind", "Rule", "Table", "blank", "grow", "kind_of", "workspace"]
-
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
 _NEAR = 1 << 20  # codes that memory brings before they are needed
 

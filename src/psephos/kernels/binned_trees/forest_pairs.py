@@ -14,8 +14,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy, list_codes
 from psephos.kernels.numerics.criteria import side_of_sum
 
-__all__ = ["FEW_PAIRS", "LIGHT", "Pairs", "cut_few_pairs", "cut_many_pairs", "pack_few"]
-
 FEW_PAIRS = 48  # rows of a node, at most, that are compared each with each
 LIGHT = 1 << 15  # the weight of such a node is below: its pairs are packed in 32 bits
 _ONES = 0xFFFFFFFF  # the bits of the second class

@@ -11,17 +11,6 @@ from psephos.kernels.binned_trees.forest_sets import worth_left
 from psephos.kernels.numerics.criteria import side_of_sum
 from psephos.kernels.small_models.tree import GAMMA, mix
 
-__all__ = [
-    "Values",
-    "aim",
-    "aim_at_values",
-    "ends_of",
-    "last_left",
-    "random_cut",
-    "settle",
-    "uniform",
-]
-
 _S11 = np.uint64(11)
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
 

@@ -7,8 +7,6 @@ from psephos.kernels.binned_trees.forest_cuts import heavy
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 
-__all__ = ["add_categories", "clear_categories", "cut_categories", "random_set", "worth_left"]
-
 
 @jit(inner=True)
 def add_categories(column, row, y, w, start, end, n_bins, bins, numbers, classes):

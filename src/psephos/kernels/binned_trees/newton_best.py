@@ -22,8 +22,6 @@ from psephos.kernels.binned_trees.newton_hist import (
     take_away,
 )
 
-__all__ = ["grow_best"]
-
 
 @jit(inner=True)
 def _first(best_first, reals, one, two):

@@ -4,8 +4,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["bin_by_hessian", "count_distinct"]
-
 
 @jit
 def count_distinct(values, order, known, out):

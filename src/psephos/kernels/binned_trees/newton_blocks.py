@@ -8,8 +8,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["add_block", "add_leaves", "route_block"]
-
 
 @jit
 def add_block(codes, start, stop, rows, place, packed, sums):

@@ -9,8 +9,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["logistic_gradients", "softmax_gradients"]
-
 _F = np.float32
 _LEAST = _F(1e-16)
 _TINY = np.finfo(np.float32).tiny

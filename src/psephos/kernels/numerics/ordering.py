@@ -2,8 +2,6 @@
 
 from psephos.kernels._jit import jit
 
-__all__ = ["order_of"]
-
 
 @jit(inner=True)
 def order_of(values, n, scratch):

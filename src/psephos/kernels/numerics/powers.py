@@ -14,8 +14,6 @@ from numba.extending import intrinsic
 
 from psephos.kernels._jit import jit
 
-__all__ = ["inverse_power", "root", "to_bits"]
-
 
 def _bits_of(typingctx, x):
     def code(context, builder, signature, args):

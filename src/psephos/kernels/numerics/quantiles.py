@@ -9,8 +9,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["collapse", "even_bins", "merge", "nearest", "pruned"]
-
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 
 

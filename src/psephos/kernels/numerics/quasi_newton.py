@@ -2,8 +2,6 @@
 
 from psephos.kernels._jit import jit
 
-__all__ = ["steepest", "two_loops"]
-
 
 @jit
 def steepest(z, gradient):

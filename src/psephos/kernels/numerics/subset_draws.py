@@ -7,8 +7,6 @@ these numbers is as quick as a compiled table of them, and nothing has to be com
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["all_unions", "draw_unions"]
-
 _Subsets = NDArray[np.intp]
 
 

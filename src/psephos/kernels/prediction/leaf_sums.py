@@ -4,8 +4,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["sum_leaves"]
-
 
 @jit
 def sum_leaves(leaf, weights, value, out):

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import frozen, jit
 
-__all__ = ["linear_scores"]
-
 
 @jit
 def _linear_rows(columns, ptr, position, coef, out):

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit, run_blocks
 
-__all__ = ["nearest_cases"]
-
 _Floats = NDArray[np.float64]
 _ROWS, _CASES = 256, 4096  # of a tile of products
 

@@ -15,16 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
 
-__all__ = [
-    "InverseKernel",
-    "Metric",
-    "distances",
-    "local_sums",
-    "mean_distance",
-    "pair_sums",
-    "similarities",
-]
-
 _Float = NDArray[np.float64]
 _BLOCK_WEIGHTS = 1 << 17  # of a task: a megabyte, about what the second-level cache holds
 _SMALL = 700_000  # products of a matrix product that BLAS makes without a copy of its parts

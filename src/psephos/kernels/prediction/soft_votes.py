@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import frozen, jit
 
-__all__ = ["soft_votes"]
-
 
 @jit
 def _soft_rows(linear, leaf, reach, votes):

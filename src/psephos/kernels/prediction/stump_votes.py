@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import frozen, jit
 
-__all__ = ["left_sides"]
-
 
 @jit
 def _left_sides(X, column, threshold, missing_left, category_ptr, category_left, out):

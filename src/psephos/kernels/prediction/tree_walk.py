@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = ["Nodes", "Rules", "end_nodes", "first_share", "mixed_values"]
-
 _SPREAD = -1
 _ENDS, _BY_SHARES = -1.0, -2.0  # instead of a share: the row ends here; it is spread
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import frozen, is_compiled, jit
 
-__all__ = ["binary_leaves", "pack_nodes"]
-
 _NODE = np.dtype(
     [("threshold", "f8"), ("read", "i4"), ("other", "i4"), ("first", "i4"), ("codes", "i4")]
 )

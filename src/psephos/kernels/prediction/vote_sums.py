@@ -2,8 +2,6 @@
 
 from psephos.kernels._jit import jit
 
-__all__ = ["sum_sides"]
-
 
 @jit
 def sum_sides(holds, weights, left, right, out):

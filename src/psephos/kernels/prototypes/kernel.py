@@ -16,11 +16,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = [
-    "HALF_LOG2E", "LEAST", "ROWS", "add_special", "add_squares", "column_terms",
-    "exp2_constants", "exp2_minus", "whole_lanes", "whole_lines",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are in base 2
 LEAST = 1e-30  # v below is 0: its square would leave the range of numbers

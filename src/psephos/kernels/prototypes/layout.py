@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels.prototypes.kernel import HALF_LOG2E, column_terms, whole_lanes, whole_lines
 
-__all__ = ["Pairs", "filled_up", "panel_of", "stage"]
-
 _Float = NDArray[np.float64]
 _CHUNK = 2**14  # numbers scaled at once
 _NO_TERMS = np.empty((0, 3))

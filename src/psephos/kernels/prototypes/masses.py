@@ -25,8 +25,6 @@ from psephos.kernels.prototypes.kernel import (
     whole_lines,
 )
 
-__all__ = ["FixedPrototypes", "Reading", "combine", "kernel_sums"]
-
 _Floats = NDArray[np.float64]
 _CHUNK = 2**12  # rows of a thread's task
 _CONSTANTS = exp2_constants(np.dtype(np.float64))

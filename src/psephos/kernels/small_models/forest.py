@@ -5,8 +5,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.small_models.tree import GAMMA, draw, grow, leaf_of, mix
 
-__all__ = ["add_share", "forest_scores", "group_means", "tree_seed", "weigh"]
-
 
 @jit(inner=True)
 def _absorb(state, number):

@@ -15,16 +15,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.small_models.moments import NOUGHT, eliminate, read_rows
 
-__all__ = [
-    "NEVER",
-    "bayes_densities",
-    "deliver",
-    "quadratic_densities",
-    "solve_bayes",
-    "solve_linear",
-    "solve_quadratic",
-]
-
 NEVER = 700.0  # exp(-700) is as good as no chance, and its logarithm is still a number
 _COLLINEAR = 1e-10  # of a column's own variance: what the columns before it leave unexplained
 _SEPARATED = 1e-10  # of a column's variance: the least variance within classes

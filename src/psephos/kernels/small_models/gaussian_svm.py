@@ -21,8 +21,6 @@ from psephos.kernels.numerics.powers import to_bits
 from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
 from psephos.kernels.small_models.svm_newton_step import Free, free_room, newton_cost, newton_step
 
-__all__ = ["Machines", "machines", "rbf_scores", "smo"]
-
 _LIMIT = 100_000  # pairs moved; a thousand suffices for a few hundred rows
 _FAR = 1e300  # added to the gradient of a row that cannot move that way
 _SIGN = 2**63 - 1

@@ -27,8 +27,6 @@ from psephos.kernels.small_models.newton import (
     weighted_sum,
 )
 
-__all__ = ["lasso_model", "lasso_scores"]
-
 _LEAST = 1e-4  # the path ends at this share of the penalty where the first column enters
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from psephos.kernels.small_models.moments import NOUGHT, eliminate
 
-__all__ = ["solve_ridge"]
-
 _COLLINEAR = 1e-10  # of a column's own sum of squares: what the columns before it leave
 
 

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
 
-__all__ = ["NEVER", "LinearMachines", "hinge", "linear_machines", "linear_scores", "squared_hinge"]
-
 NEVER = -1e9  # the score of a class that the training rows lack
 _STEPS = 100
 _GAP = 1e-9  # relative duality gap at which the interior point method stops

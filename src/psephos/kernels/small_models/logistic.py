@@ -18,8 +18,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.small_models.newton import binary, gather, spread, standardise, weighted_sum
 from psephos.kernels.small_models.softmax import lower_unknown, multinomial, prior_of_classes
 
-__all__ = ["NARROW", "logistic_model", "logistic_scores", "prior"]
-
 NARROW = 1e-3  # a split with less of a column's variance has its own standard columns
 _Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 
-__all__ = ["absolute_losses", "area_losses", "cost_losses", "log_losses", "squared_losses"]
-
 _PRODUCT = 1000  # factors of at most 2 in a product below the greatest number
 
 

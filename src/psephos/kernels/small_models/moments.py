@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = ["NOUGHT", "FoldSums", "add_linear", "describe", "eliminate", "load", "read_rows"]
-
 _ROUNDING = 1e-12  # of a sum of squares: what is left after the means is nothing but rounding
 NOUGHT = 1e-26  # of the squared range of a column: a variance that is rounding of the means
 _POWERS = 300  # of two: the most a column of tiny numbers is scaled up

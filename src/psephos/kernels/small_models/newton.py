@@ -21,20 +21,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 from psephos.kernels.numerics.powers import to_bits, to_float
 
-__all__ = [
-    "PAD",
-    "SAFE",
-    "advance",
-    "binary",
-    "curvature",
-    "gather",
-    "slopes",
-    "solve",
-    "spread",
-    "standardise",
-    "weighted_sum",
-]
-
 PAD = 8  # rows are padded to a multiple of this
 SAFE = 1.79  # a whole Newton step that changes no score by more goes down
 _CONSTANT = 1e-28  # variance over squared mean of a column that is constant to rounding

@@ -8,8 +8,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 from psephos.kernels.small_models.newton import SAFE, advance, curvature, solve, weighted_sum
 
-__all__ = ["lower_unknown", "multinomial", "prior_of_classes"]
-
 
 @jit(allocates=True, inline="always")
 def prior_of_classes(y, w, total, beta, Z, known):

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = ["FAST", "MOST_ROWS", "layout", "padded", "pair_scores"]
-
 MOST_ROWS = 2**15  # a kernel of all rows has 8 GB then
 #: Sums may be regrouped into vectors; scores are finite, so no NaN has to be honoured.
 FAST = {"contract", "reassoc", "nnan", "nsz"}

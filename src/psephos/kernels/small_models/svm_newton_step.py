@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.small_models.svm_common import FAST
 
-__all__ = ["MOST_FREE", "Free", "free_room", "newton_cost", "newton_step"]
-
 MOST_FREE = 512  # rows in one factorisation; with more free rows, pairs go on alone
 _RIDGE = 1e-8  # added to the kernel's diagonal of ones: coinciding rows have no inverse
 _LEAST = 1e-9

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.bins import between
 
-__all__ = ["GAMMA", "Rule", "Table", "Tree", "Work", "draw", "grow", "leaf_of", "mix", "room"]
-
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_worth import at_least, gain_ratio, spread, x_log2_x
 
-__all__ = ["Groups", "group_codes", "groups_for"]
-
 
 class Groups(NamedTuple):
     """Scratch of one column: the groups so far, and what the union of any two costs."""

@@ -15,8 +15,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, longer, total_of
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
 
-__all__ = ["Limit", "added_errors", "collapse", "pessimistic", "prune", "reached", "recount"]
-
 _SLACK = 0.1
 _ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding
 _ROWS, _SIZES, _VISITS = 1, 2, 3  # what is too short

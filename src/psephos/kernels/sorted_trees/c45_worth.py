@@ -13,20 +13,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = [
-    "TIE",
-    "Counts",
-    "Rule",
-    "at_least",
-    "best_cut",
-    "code_worth",
-    "counts_for",
-    "gain_ratio",
-    "one_code_worth",
-    "spread",
-    "x_log2_x",
-]
-
 TIE = 1e-6  # what J48 takes for equal
 
 

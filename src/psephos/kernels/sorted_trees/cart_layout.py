@@ -14,20 +14,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = [
-    "ROW",
-    "SHIFT",
-    "Cart",
-    "Levels",
-    "Rules",
-    "Scratch",
-    "Slots",
-    "cut_between",
-    "keep_rows",
-    "put",
-    "sorted_columns",
-]
-
 SHIFT = 32
 ROW = (1 << SHIFT) - 1
 

@@ -17,8 +17,6 @@ from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_scan import lower_left, worth_of
 
-__all__ = ["best_levels", "gather_levels"]
-
 _POWER = 100  # steps of the power method
 
 

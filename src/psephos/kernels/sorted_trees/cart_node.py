@@ -8,8 +8,6 @@ from psephos.kernels.sorted_trees.cart_levels import best_levels, gather_levels
 from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, scan_numbers
 from psephos.kernels.sorted_trees.cart_surrogates import agree_levels, agree_numbers, sent
 
-__all__ = ["describe", "divide", "divide_rows", "find_rules", "find_surrogates", "send"]
-
 _FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpart's figure
 _ROUND = 1e-13  # of the node's weight: a gain below is rounding
 

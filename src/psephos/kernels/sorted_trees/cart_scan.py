@@ -10,8 +10,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_worth import GINI, GINI_SHARES, worth_inside
 
-__all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "worth_of"]
-
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 
 

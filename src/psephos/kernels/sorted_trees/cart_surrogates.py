@@ -9,8 +9,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 
-__all__ = ["agree_levels", "agree_numbers", "sent"]
-
 
 @jit(inner=True)
 def sent(data, keys, j, s, m, go):

@@ -11,8 +11,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, loss_of
 
-__all__ = ["split_categories"]
-
 
 @jit
 def split_categories(

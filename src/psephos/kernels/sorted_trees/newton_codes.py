@@ -10,8 +10,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.newton_exact import better_cut, hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of
 
-__all__ = ["code_columns", "scan_codes"]
-
 _F = np.float32
 _U = np.uintp
 

@@ -13,19 +13,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
 
-__all__ = [
-    "better_cut",
-    "deal_rows",
-    "descend",
-    "exact_split",
-    "hits",
-    "level_totals",
-    "pack",
-    "route",
-    "scan_columns",
-    "sizes_of",
-]
-
 _BLOCK = 1024  # rows whose sums are allowed the same rounding
 _F = np.float32
 _U = np.uintp

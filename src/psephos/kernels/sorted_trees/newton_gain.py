@@ -18,18 +18,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.small_models.tree import GAMMA, mix
 
-__all__ = [
-    "Penalty",
-    "centre_of",
-    "comes_first",
-    "gain_of",
-    "least_of",
-    "loss_of",
-    "weigh",
-    "weigh_gains",
-    "weight_of",
-]
-
 _F = np.float32
 
 

@@ -14,19 +14,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.stump.layout import LANES
 
-__all__ = [
-    "BINS",
-    "GROUP",
-    "PLANES",
-    "WIDTH",
-    "Rows",
-    "Scales",
-    "arrange",
-    "bin_ends",
-    "code_columns",
-    "weigh_groups",
-]
-
 GROUP = 6  # rows to a byte: 64 entries fill one register of the widest kind
 WIDTH = 64  # columns side by side
 PLANES = 5  # bits of a bin

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.stump.bins import BINS, GROUP, PLANES, WIDTH, Rows, Scales
 
-__all__ = ["bound_error", "bound_gini", "has_bounds", "reaches"]
-
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES, _HALF = ir.VectorType(_I8, WIDTH), ir.VectorType(_I16, WIDTH // 2)
 _BITS = ir.VectorType(_I64, WIDTH // 8)

@@ -5,8 +5,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.stump.gain import gain_inside
 
-__all__ = ["scan_categories"]
-
 
 @jit(inner=True)
 def _take_if_better(crit, parent, table, chosen, left, right, best, out):

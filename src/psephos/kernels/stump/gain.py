@@ -6,8 +6,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["Worth", "gain", "gain_inside"]
-
 
 class Worth(NamedTuple):
     """What splits are compared by; a side of less weight than `least` makes one worth -inf.

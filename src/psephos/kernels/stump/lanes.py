@@ -14,8 +14,6 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "lane_extremes", "lane_gini"]
-
 LANES = _L = 8
 _I8, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
 _config: Any = config  # its fields come from the environment

@@ -14,8 +14,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.stump.gain import gain_inside
 from psephos.kernels.stump.lanes import LANES
 
-__all__ = ["round_weights", "scan_ordered", "scan_sparse"]
-
 
 def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights rounded to a multiple of ``2^-52`` of a power of two above their sum.

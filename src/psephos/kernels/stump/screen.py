@@ -11,8 +11,6 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.stump.lanes import LANES, lane_extremes, lane_gini
 
-__all__ = ["quantise", "screen_error", "screen_gini"]
-
 
 @jit(allocates=True)
 def quantise(weights, labels, signed, totals):

@@ -19,8 +19,6 @@ from psephos.models.training import Training
 from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
 
-__all__ = ["AdaBoostClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.training import Training
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
-__all__ = ["VOTERS", "Steps", "fit_boosted"]
-
 _Floats = NDArray[np.float64]
 _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
 

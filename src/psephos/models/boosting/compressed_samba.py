@@ -23,8 +23,6 @@ from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
 from psephos.vote.part import field_of
 
-__all__ = ["CompressedSamBAClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from psephos._input import Table
 from psephos.vote import Vote, register_part
 from psephos.vote.part import check
 
-__all__ = ["SampleCompression", "columns_of_distance", "rule_of"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

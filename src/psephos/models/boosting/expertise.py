@@ -13,8 +13,6 @@ from psephos.models.training import Training
 from psephos.models.units import power_of_columns, spread_of_columns
 from psephos.vote import InverseDistance, Local, LocalRelevance, Voters
 
-__all__ = ["Geometry", "anchors_of", "relevance"]
-
 _Floats = NDArray[np.float64]
 _ANCHORS = 1 << 20  # task id of the seed that draws anchors: above any number of voters
 

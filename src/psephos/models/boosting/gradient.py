@@ -17,8 +17,6 @@ from psephos.models.training import Training
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
-__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
-
 _Floats = NDArray[np.float64]
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)

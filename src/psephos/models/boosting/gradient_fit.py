@@ -19,8 +19,6 @@ from psephos.trees.gradient import Limits, SquaresGrower
 from psephos.trees.newton import Draws
 from psephos.vote import Readout, Vote
 
-__all__ = ["CONTENDER", "fit_gradient"]
-
 _Floats = NDArray[np.float64]
 _ROWS, _COLUMNS, _TIES = 1, 2, 4  # task ids of seeds
 

@@ -5,8 +5,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GradientLoss", "Leaves"]
-
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
 _SLACK = 1e-12  # of a leaf's weight: a share that is reached but for rounding is reached

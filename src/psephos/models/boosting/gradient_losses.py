@@ -14,13 +14,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 
-__all__ = [
-    "Exponential",
-    "LogLoss",
-    "MultiLogLoss",
-    "classification_loss",
-]
-
 _special: Any = scipy.special  # its types say less than they promise
 _Floats = NDArray[np.float64]
 _FAR = 300.0  # a margin beyond which exp is not asked: of its square, float64 still holds sums

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 
-__all__ = ["Absolute", "Huber", "Quantile", "Squared", "regression_loss"]
-
 _Floats = NDArray[np.float64]
 _LARGEST = 1e150  # of y: squares are numbers in float64
 

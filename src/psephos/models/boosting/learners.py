@@ -17,8 +17,6 @@ from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 
-__all__ = ["make_learner"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -28,8 +28,6 @@ from psephos.models.training import Training, distinct_rows
 from psephos.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
 from psephos.vote import Constant, Readout, Vote, Voters
 
-__all__ = ["LocalBoostingClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

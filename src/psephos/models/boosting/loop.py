@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Learner", "Round", "boost"]
-
 _Floats = NDArray[np.float64]
 _STILL = 1e-14  # relative change of the sample weights below which a round had no effect
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 
-__all__ = ["Objective", "check_sizes", "classification", "regression"]
-
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _F = np.float32

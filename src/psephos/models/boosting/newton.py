@@ -18,8 +18,6 @@ from psephos.models.training import Training
 from psephos.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
-__all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
-
 _SHARE = Interval(0, 1, open_low=True)
 _RETURNS = "of (y, margin) that returns (gradient, hessian)"
 _Floats = NDArray[np.float64]

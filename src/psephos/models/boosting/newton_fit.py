@@ -25,8 +25,6 @@ from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
-__all__ = ["fit_newton", "hold_out_rows", "vote_of"]
-
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds

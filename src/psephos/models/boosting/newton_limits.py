@@ -12,8 +12,6 @@ from psephos.contender import Contender, Params, Shape
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Growth
 
-__all__ = ["CONTENDER", "directions", "growth"]
-
 _HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
 

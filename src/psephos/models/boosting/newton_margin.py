@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from psephos.vote import Vote
 
-__all__ = ["single_margin"]
-
 _HELD = 1 << 22  # votes held at once
 
 

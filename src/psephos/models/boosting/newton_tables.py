@@ -14,8 +14,6 @@ from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree
 from psephos.vote import TreeVoters
 
-__all__ = ["column_values", "single_values", "tree_voters", "warn_of_merged_values"]
-
 _Singles = NDArray[np.float32]
 
 

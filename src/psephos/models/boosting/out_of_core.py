@@ -22,8 +22,6 @@ from psephos.trees.out_of_core.labels import Labels
 from psephos.trees.out_of_core.rows import RowSource, prefetched
 from psephos.vote import Readout, RegressionTarget, Target
 
-__all__ = ["fit_blocks", "fit_partitions"]
-
 _Model = TypeVar("_Model")
 _Singles = NDArray[np.float32]
 

@@ -10,8 +10,6 @@ from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import VoteClassifier
 from psephos.params import Constraint, Interval, OneOf, Options, Voter
 
-__all__ = ["BoostedClassifier", "LocalClassifier"]
-
 
 @parameters
 class BoostedClassifier(VoteClassifier):

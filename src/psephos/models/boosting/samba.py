@@ -21,8 +21,6 @@ from psephos.models.training import Training, distinct_rows
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
 
-__all__ = ["SamBAClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

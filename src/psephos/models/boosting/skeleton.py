@@ -14,15 +14,6 @@ from psephos._stored import GREATEST
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
 
-__all__ = [
-    "DIFFICULTIES",
-    "RELEVANCES",
-    "BoostingRound",
-    "Skeleton",
-    "first_weights",
-    "log_odds",
-]
-
 _Floats = NDArray[np.float64]
 
 

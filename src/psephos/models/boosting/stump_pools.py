@@ -16,8 +16,6 @@ from psephos.trees.stump import Stump, StumpSearch
 from psephos.vote import StumpVoters
 from psephos.vote.part import sparse
 
-__all__ = ["DrawnStumps", "SearchedStumps"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _POOL = (1 << 20) + 1  # task id of the seed that draws stumps: beside that of the anchors

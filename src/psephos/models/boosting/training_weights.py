@@ -10,8 +10,6 @@ from psephos.kernels.prediction.similarity import local_sums, pair_sums
 from psephos.models.boosting.expertise import Geometry, relevance
 from psephos.models.boosting.loop import Round
 
-__all__ = ["TrainingWeights"]
-
 _Floats = NDArray[np.float64]
 _MAX_PAIRS = 10**9  # pairs of a row and an anchor: some seconds a voter
 

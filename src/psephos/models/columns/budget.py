@@ -33,8 +33,6 @@ from psephos.params import (
 )  # fmt: skip
 from psephos.vote import Vote
 
-__all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
-
 _Floats = NDArray[np.float64]
 
 

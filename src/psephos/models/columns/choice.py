@@ -12,8 +12,6 @@ from psephos._schema import Schema
 from psephos.vote import register_part
 from psephos.vote.part import check
 
-__all__ = ["Selection", "bought", "prices_on", "ranked", "read_prices"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.voters.stumps import prior_voter
 
-__all__ = ["fit_budget"]
-
 _Floats = NDArray[np.float64]
 _DEPTH = 32  # columns of a ranking that count, or the budget if that is more
 

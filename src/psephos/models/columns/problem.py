@@ -13,8 +13,6 @@ from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots
 from psephos.vote import design_matrix, normal_scores
 
-__all__ = ["Problem", "correlations", "standardised"]
-
 _Floats = NDArray[np.float64]
 _QUANTILES = 1000
 _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is constant

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["Rows", "greedy"]
-
 _Floats = NDArray[np.float64]
 _RIDGE = 1e-9  # of the mean diagonal: voters alike share their weight
 

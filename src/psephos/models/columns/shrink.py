@@ -16,8 +16,6 @@ from psephos.models.columns.reweighing import Rows, greedy
 from psephos.vote import Constant, Vote
 from psephos.vote.importance import SampleRows
 
-__all__ = ["shrink"]
-
 _Floats = NDArray[np.float64]
 _PER_VOTER = ("estimator_errors_", "member_names_", "counts_", "member_scores_")
 _OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")

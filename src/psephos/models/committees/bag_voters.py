@@ -13,8 +13,6 @@ from psephos.vote.voters.foreign import TREES, tree_voters
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.nested import NestedVoters, nested
 
-__all__ = ["bag_voters", "with_earlier"]
-
 _Rows = NDArray[np.intp]
 
 

@@ -20,8 +20,6 @@ from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUnce
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
-__all__ = ["BaggingClassifier", "BaggingRegressor"]
-
 _Floats = NDArray[np.float64]
 _PART = OneOf((Interval(1, whole=True), Interval(0, 1, open_low=True)))
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")

@@ -19,8 +19,6 @@ from psephos.models.training import row_groups
 from psephos.trees.forest_rows import Draws, number_of
 from psephos.vote import Vote
 
-__all__ = ["Bag", "fit_bag"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _COLUMNS = 1  # the id of the draw of columns, beside that of rows

@@ -20,8 +20,6 @@ from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import ConfidenceGate, Readout, Vote
 
-__all__ = ["CascadeClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 
-__all__ = ["EnsembleSelectionClassifier", "EnsembleSelectionRegressor"]
-
 _Floats = NDArray[np.float64]
 
 

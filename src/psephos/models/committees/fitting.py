@@ -16,8 +16,6 @@ from psephos.models.cloning import refuse_categories, seed_parameters, weight_pa
 from psephos.models.committees.naming import reads_categories
 from psephos.vote import answer_names, as_read
 
-__all__ = ["Data", "Task", "fit_all"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

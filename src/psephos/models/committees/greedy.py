@@ -15,8 +15,6 @@ from psephos.models.committees.naming import checked
 from psephos.models.committees.stacking_fit import member_scores
 from psephos.vote import Vote
 
-__all__ = ["chosen", "greedy_counts"]
-
 _Floats = NDArray[np.float64]
 _Loss = Callable[[_Floats], _Floats]  # (c, n, K) means of candidates -> (c,)
 _LEAST = 1e-9  # a probability below counts as that

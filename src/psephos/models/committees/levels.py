@@ -22,8 +22,6 @@ from psephos.vote import ComposedVoters, Voters
 from psephos.vote.part import label_of
 from psephos.vote.voters.joined import join
 
-__all__ = ["Levels", "fold_plan", "read_answers", "side_by_side"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _Members = Sequence[tuple[str, Any]]

@@ -14,8 +14,6 @@ from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.nested import NestedVoters
 
-__all__ = ["mean_vote", "one_voter", "placed", "voters_of"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

@@ -7,8 +7,6 @@ import scipy.optimize
 import scipy.special
 from numpy.typing import NDArray
 
-__all__ = ["log_loss", "logistic_weights", "pool_weights", "square_weights"]
-
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _optimize: Any = scipy.optimize

@@ -19,8 +19,6 @@ from psephos.models.forest import RandomForestClassifier
 from psephos.params import Anything, Constraint, Options, kept
 from psephos.vote import Vote
 
-__all__ = ["MultiViewClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

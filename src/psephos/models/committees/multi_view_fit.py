@@ -16,8 +16,6 @@ from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.stumps import prior_voter
 
-__all__ = ["fit_views"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _Views = list[tuple[str, _Rows]]

@@ -17,12 +17,6 @@ from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.params import Accepts, Constraint, Interval
 
-__all__ = [
-    "CV", "ESTIMATORS", "MEMBER", "SMALL", "SMALL_NUMBERS", "Named", "check_kind", "checked",
-    "default_classifiers", "default_regressors", "is_member", "reads_categories",
-    "weights_of", "within_range",
-]  # fmt: skip
-
 
 def is_member(estimator: Any) -> bool:
     """Return whether it is an estimator, and not its class."""

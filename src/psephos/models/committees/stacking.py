@@ -23,8 +23,6 @@ from psephos.models.committees.stacking_fit import stack
 from psephos.params import Anything, Constraint, OneOf, Options
 from psephos.vote import Vote
 
-__all__ = ["StackingClassifier", "StackingRegressor"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from psephos.models.committees.meta import (
 from psephos.models.committees.naming import ESTIMATORS, check_kind, checked, is_member
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
-__all__ = ["member_scores", "stack"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from psephos._errors import PsephosError
 from psephos._input import Schema
 from psephos.params import Accepts
 
-__all__ = ["VIEWS", "columns_of_views", "views_on"]
-
 _Columns = NDArray[np.intp]
 
 

@@ -27,8 +27,6 @@ from psephos.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
 
-__all__ = ["VotingClassifier", "VotingRegressor"]
-
 _Floats = NDArray[np.float64]
 _READ = {
     "soft": "normalised", "hard": "normalised", "mean": "normalised", "borda": "borda",

@@ -16,8 +16,6 @@ from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Options
 from psephos.vote import Vote
 
-__all__ = ["BayesOptimalClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

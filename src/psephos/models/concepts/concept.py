@@ -10,8 +10,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["Concept"]
-
 _Codes = NDArray[np.int32]
 
 

@@ -13,8 +13,6 @@ from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 
-__all__ = ["constraint", "eliminated", "number_of", "space_of", "started"]
-
 
 def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
     """Return the hypothesis space of a training table."""

@@ -13,8 +13,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 
-__all__ = ["HypothesisFacts", "by_tests", "facts_of", "facts_of_members"]
-
 _Floats = NDArray[np.float64]
 _KINDS = ("categories", "bins", "estimators")
 

@@ -15,8 +15,6 @@ from psephos._errors import PsephosError
 from psephos.base import VoteEstimator
 from psephos.vote import Voters, mixed_voters
 
-__all__ = ["posterior_of", "prior_of_members", "voters_of_fitted"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
-__all__ = ["GibbsClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from psephos.models.concepts.facts import by_tests
 from psephos.models.concepts.votes import Weighed, in_order, log_priors
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["Evidence", "noisy", "tests_within"]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
 _TESTS = 20  # of a hypothesis, where not all are gone through

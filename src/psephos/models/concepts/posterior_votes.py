@@ -25,8 +25,6 @@ from psephos.models.concepts.votes import (
 from psephos.params import Accepts, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
-__all__ = ["PosteriorVotes"]
-
 _Floats = NDArray[np.float64]
 _SEED = 99  # task of what a posterior is drawn by
 

@@ -23,8 +23,6 @@ from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
-__all__ = ["VersionSpaceClassifier"]
-
 _Floats = NDArray[np.float64]
 _INSTANCES = 100_000  # cases that are gone through for a query
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")

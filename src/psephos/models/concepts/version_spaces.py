@@ -11,8 +11,6 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, named_of
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 
-__all__ = ["VersionSpaces"]
-
 
 @register
 @dataclass(frozen=True)

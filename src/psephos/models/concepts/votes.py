@@ -16,8 +16,6 @@ from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.nested import NestedVoters
 
-__all__ = ["Limits", "Weighed", "concept_votes", "consistent", "in_order", "log_priors"]
-
 _Floats = NDArray[np.float64]
 _FEWEST = 100  # draws from a space that can be neither listed nor counted
 

@@ -13,8 +13,6 @@ from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counted import in_words
 from psephos.vote.voters.hypotheses import HypothesisVoters
 
-__all__ = ["collapsed", "collapses", "space_words"]
-
 _LISTED = 6  # rows, or hypotheses of G, that a sentence names
 _TESTS = 20  # of a hypothesis
 _DRAWS = 1000  # where they cannot be counted

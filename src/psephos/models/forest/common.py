@@ -21,8 +21,6 @@ from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
-__all__ = ["Grown", "fit_forest"]
-
 _Floats = NDArray[np.float64]
 _NODES = 1 << 16  # of a block
 _FEW = 1000  # rows of a table that need not be binned

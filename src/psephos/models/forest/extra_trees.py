@@ -12,8 +12,6 @@ from psephos.models.forest.parameters import (
     uniform,
 )
 
-__all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
-
 
 @parameters
 class ExtraTreesClassifier(ClassForest):

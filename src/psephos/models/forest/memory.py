@@ -11,8 +11,6 @@ from psephos.models.sampling import Draw
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 
-__all__ = ["ForestMemory"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from psephos.trees.forest import Forest
 from psephos.trees.forest_rows import Draws, Rows
 from psephos.vote import Vote
 
-__all__ = ["extras_of"]
-
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 

@@ -19,8 +19,6 @@ from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
 from psephos.vote import Vote
 
-__all__ = ["SMALL", "ClassForest", "NumberForest", "taking_part", "uniform"]
-
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
 _Floats = NDArray[np.float64]

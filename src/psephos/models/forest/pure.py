@@ -17,8 +17,6 @@ from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
-__all__ = ["PureRandomForestClassifier"]
-
 _Floats = NDArray[np.float64]
 
 _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.vote import TreeVoters
 
-__all__ = ["joined_importance", "with_earlier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -28,8 +28,6 @@ from psephos.vote import (
     normal_scores,
 )
 
-__all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]
-
 _Floats = NDArray[np.float64]
 _POSITIVE = Interval(0, open_low=True)
 

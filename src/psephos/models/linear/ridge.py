@@ -13,8 +13,6 @@ from psephos._errors import PsephosError
 from psephos._workers import one_thread
 from psephos.models.folding import make_splits
 
-__all__ = ["Ridge", "default_alphas", "fit_ridge"]
-
 _Floats = NDArray[np.float64]
 _Split = tuple[NDArray[Any], NDArray[Any]]
 _GRID = (0.3, 1.0, 3.0, 10.0, 30.0)

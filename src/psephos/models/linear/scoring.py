@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["score_knots"]
-
 _Floats = NDArray[np.float64]
 _BLOCK = 2**22  # values ranked at once
 

@@ -19,8 +19,6 @@ from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
 from psephos.vote.weights.neighbours import METRICS
 
-__all__ = ["MLKNeighborsClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

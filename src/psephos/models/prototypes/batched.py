@@ -13,8 +13,6 @@ from psephos.params import Interval
 from psephos.vote.importance import SampleRows
 from psephos.vote.part import check
 
-__all__ = ["Batched"]
-
 
 class Batched(Growing):
     """What both models can do with their batches."""

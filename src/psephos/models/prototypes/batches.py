@@ -24,8 +24,6 @@ from psephos.models.prototypes.screening import descend_with_reentry, let_in
 from psephos.models.prototypes.settings import Settings
 from psephos.vote import PrototypeBatch
 
-__all__ = ["NO_PATH", "Batch", "Path", "class_masses", "fit_batches"]
-
 _Floats = NDArray[np.float64]
 _U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
 

@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = [
-    "Draw",
-    "draw_candidates",
-    "draw_judged_by_all",
-    "group_shares",
-    "hard_rows",
-    "misread_rows",
-    "smallest_divided",
-    "target_strata",
-]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

@@ -9,8 +9,6 @@ from psephos.models.prototypes.merging import merge_prototypes
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.problem import Masses, Problem
 
-__all__ = ["FrozenBatch", "frozen_batch", "masses_with", "merged"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

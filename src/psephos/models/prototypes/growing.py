@@ -18,8 +18,6 @@ from psephos.models.prototypes.settings import settings_of
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
 
-__all__ = ["EXTRAS", "Growing", "Growth"]
-
 _Floats = NDArray[np.float64]
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["merge_prototypes"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

@@ -26,8 +26,6 @@ from psephos.models.prototypes.mixture_sums import (
 from psephos.vote import Vote
 from psephos.vote.part import ask
 
-__all__ = ["NormalMixture", "mixture_of"]
-
 _Floats = NDArray[np.float64]
 _Sums = Callable[[_Floats, _Floats, _Floats], _Floats]
 

@@ -12,17 +12,6 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-__all__ = [
-    "chance_above",
-    "chance_below",
-    "distance_of_draws",
-    "distance_to",
-    "log_density",
-    "moments",
-    "parts",
-    "tail_places",
-]
-
 _special: Any = scipy.special  # its types say less than they promise
 _Floats = NDArray[np.float64]
 _BLOCK = 1 << 17  # entries of a table of (case, component) held at once

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from psephos.kernels.prototypes.sums import ZERO_AT, Sums, batch_sums, squared_distances, stage
 from psephos.models.prototypes.scaling import ScaledRows
 
-__all__ = ["BatchObjective"]
-
 _Float = NDArray[np.float64]
 _NO_TWINS = np.empty(0, np.int64)
 _KEPT_PAIRS = 2**20  # of a table of distances that is kept, more if columns are more than rows

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.numerics.quasi_newton import steepest, two_loops
 
-__all__ = ["WEIGHT_SCALE", "Minimum", "choose_start", "descend"]
-
 _Floats = NDArray[np.float64]
 _Objective = Callable[[_Floats], tuple[float, _Floats]]
 

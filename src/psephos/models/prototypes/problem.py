@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.scaling import Scaled
 
-__all__ = ["Masses", "Problem", "class_problem", "number_problem"]
-
 _Floats = NDArray[np.float64]
 _STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
 

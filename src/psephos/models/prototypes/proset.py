@@ -20,8 +20,6 @@ from psephos.models.prototypes.settings import CONTENDER, SHARED
 from psephos.models.prototypes.trust import Guarded
 from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 
-__all__ = ["ProsetClassifier", "ProsetRegressor"]
-
 _Floats = NDArray[np.float64]
 _READOUT = "normalised"
 

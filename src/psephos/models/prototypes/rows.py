@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from psephos._input import Table
 from psephos.models.training import Training, distinct_rows, ordered_rows
 
-__all__ = ["Rows", "merged_rows"]
-
 _Floats = NDArray[np.float64]
 _ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
 

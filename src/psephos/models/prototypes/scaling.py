@@ -10,8 +10,6 @@ from psephos._input import Table
 from psephos.models.units import power_of_columns
 from psephos.vote import KernelScaling
 
-__all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
-
 _Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import Minimum, descend
 
-__all__ = ["Screened", "descend_screened", "descend_thinned", "descend_with_reentry", "let_in"]
-
 _Floats = NDArray[np.float64]
 _EVERY = 10  # evaluations from one look at all candidates to the next
 _ROUNDS = 3  # descents at most

@@ -9,8 +9,6 @@ from psephos.contender import Contender
 from psephos.models.prototypes.problem import Problem
 from psephos.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 
-__all__ = ["CONTENDER", "SHARED", "Settings", "automatic", "settings_of"]
-
 CONTENDER = Contender(
     "proset",
     "prototypes",

@@ -17,8 +17,6 @@ from psephos.models.prototypes.rows import Rows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
-__all__ = ["Guarded"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _FOLDS, _TASK = 5, 1_000_003  # the task is that of no batch

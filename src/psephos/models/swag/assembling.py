@@ -15,8 +15,6 @@ from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.voters.stumps import prior_voter
 
-__all__ = ["disagreeing_models", "make_library", "make_vote", "usable_models"]
-
 _Floats = NDArray[np.float64]
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote

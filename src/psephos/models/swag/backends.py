@@ -21,8 +21,6 @@ from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.store import ChunkMemory
 
-__all__ = ["Clock", "Report", "StepCost", "Workers", "estimate_cost", "progress_bar"]
-
 
 @dataclass(frozen=True)
 class Standing:

@@ -11,8 +11,6 @@ from psephos.models.design import Design
 from psephos.models.swag.problem import BoundLearner, Learner, Problem, Says
 from psephos.vote import CodedVoters, Voters, design_matrix
 
-__all__ = ["CodedLearner"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -24,8 +24,6 @@ from psephos.models.swag.problem import (
 )
 from psephos.vote import Voters
 
-__all__ = ["Evaluation", "divided", "powers_of"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 _Parts = list[tuple[_Rows, Voters]]

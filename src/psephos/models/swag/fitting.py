@@ -26,8 +26,6 @@ from psephos.models.units import refuse_huge
 from psephos.vote import Vote
 from psephos.vote.part import sparse
 
-__all__ = ["cost_of", "fit_library"]
-
 _Floats = NDArray[np.float64]
 _FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
 _ALPHA, _POOL = 0.05, 30

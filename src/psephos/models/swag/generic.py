@@ -19,8 +19,6 @@ from psephos.vote.voters.foreign import SubsetVoters
 from psephos.vote.voters.nested import nested
 from psephos.vote.voters.stumps import prior_name
 
-__all__ = ["GenericLearner"]
-
 _Floats = NDArray[np.float64]
 _LEAST = 1e-12  # a probability of 0 is read as this: an impossible class has finite log-odds
 

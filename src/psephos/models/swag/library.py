@@ -15,8 +15,6 @@ from psephos.vote.codec import register
 from psephos.vote.frames import Framed
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["Library", "library_of"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from psephos.kernels.small_models.losses import (
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.scorers import Scorer, scorer_of
 
-__all__ = ["Errors", "Measure", "make_measure", "summarise"]
-
 _Floats = NDArray[np.float64]
 _BITS = 40  # of a mean error that count: means that are equal on paper differ by rounding
 _CLASSES = ("error", "balanced_error", "log_loss", "auc")

@@ -14,8 +14,6 @@ from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import Learner
 from psephos.params import Accepts, is_estimator
 
-__all__ = ["CLASSIFIERS", "REGRESSORS", "make_mechanism", "mechanism"]
-
 CLASSIFIERS: dict[str, Learner] = {
     "logistic": LogisticLearner(),
     "lasso": LassoLogisticLearner(),

@@ -13,8 +13,6 @@ from sklearn.svm import l1_min_c
 
 from psephos.models.swag.problem import Folds, Problem
 
-__all__ = ["embedded_count", "events_per_variable", "most_columns"]
-
 _EPV_MOST = 6
 
 

@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import frozen
 from psephos.vote import Voters
 
-__all__ = [
-    "BoundLearner", "Folds", "Learner", "Problem", "Says", "Subsets", "complete_problem",
-    "prior_scores",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 Subsets = NDArray[np.intp]  # (B, d), sorted columns of B candidates
 Says = Literal["answer", "probability", "value"]

@@ -11,8 +11,6 @@ from sklearn.metrics import get_scorer
 
 from psephos._errors import PsephosError
 
-__all__ = ["Scorer", "scorer_of"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.swag.steps import Step, make_step
 from psephos.models.swag.store import Store
 
-__all__ = ["all_subsets", "extensions", "in_order", "random_pairs", "search"]
-
 _MOST = 10**8  # subsets in one step that are held in memory
 
 

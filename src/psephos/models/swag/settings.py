@@ -24,8 +24,6 @@ from psephos.params import (
     Several,
 )
 
-__all__ = ["CONTENDER", "REGRESSOR", "SHARED", "Sampling", "SearchSettings"]
-
 Sampling = Literal["parent", "uniform"]
 
 

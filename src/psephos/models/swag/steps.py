@@ -14,8 +14,6 @@ from psephos.vote.codec import register
 from psephos.vote.frames import frame_of
 from psephos.vote.part import check
 
-__all__ = ["Dimensions", "Step", "dimensions_of", "make_step", "post_process", "quantile"]
-
 _Floats = NDArray[np.float64]
 _BINS = 60  # of the histograms of errors
 

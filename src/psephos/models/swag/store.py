@@ -20,8 +20,6 @@ from psephos.models.swag.measures import Errors
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import Step
 
-__all__ = ["ChunkMemory", "Store", "identity_of"]
-
 _DAMAGED = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError)
 
 

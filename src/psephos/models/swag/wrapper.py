@@ -19,8 +19,6 @@ from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
 
-__all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
-
 _Floats = NDArray[np.float64]
 _VOTERS = (
     "linear voters", "naive Bayes voters", "quadratic voters", "kernel voters", "tree voters",

@@ -22,8 +22,6 @@ from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of
 
-__all__ = ["C45Classifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
 from psephos.vote.frames import frame_of
 
-__all__ = ["C45RulesClassifier"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 
-__all__ = ["CARTClassifier", "CARTRegressor"]
-
 _Floats = NDArray[np.float64]
 
 _FOUND = "greedy growth with surrogates, cost-complexity pruning"

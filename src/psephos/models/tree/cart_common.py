@@ -19,8 +19,6 @@ from psephos.trees.cart_table import cross_validate, one_se_row, prunings
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 
-__all__ = ["fit_cart"]
-
 _Floats = NDArray[np.float64]
 _FOLLOW = {"none": 0, "only": 1, "majority": 2}
 _COUNT = 2.0**31  # above, a weight is hardly a number of rows

@@ -17,8 +17,6 @@ from psephos.vote import BranchVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.importance import SampleRows
 
-__all__ = ["CartReadings", "cut"]
-
 _Floats = NDArray[np.float64]
 
 register(CartGrowth)

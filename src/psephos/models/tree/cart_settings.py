@@ -3,8 +3,6 @@
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.contender import Contender, Params, Shape
 
-__all__ = ["CONTENDER"]
-
 
 def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:
     """Return the rule of one standard error; surrogates where a value may be missing or new."""

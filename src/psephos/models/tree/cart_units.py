@@ -9,8 +9,6 @@ from psephos.trees.cart import Problem
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 
-__all__ = ["in_units", "out_of_units"]
-
 
 def in_units(problem: Problem) -> tuple[Problem, tuple[int, int]]:
     """Return the problem, and by which powers of two its weights and its numbers were divided.

@@ -9,8 +9,6 @@ from psephos.contender import Contender
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 
-__all__ = ["SoftTreeClassifier", "SoftTreeRegressor"]
-
 _SMALL: Mapping[str, Any] = {"max_depth": 2, "max_iter": 90, "random_state": 0}
 
 

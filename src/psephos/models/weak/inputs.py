@@ -20,8 +20,6 @@ from psephos.vote import (
     normal_scores,
 )
 
-__all__ = ["Inputs"]
-
 _Floats = NDArray[np.float64]
 _QUANTILES = 1000  # most values of a column whose scores are kept
 

@@ -19,8 +19,6 @@ from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
 from psephos.supervision.grids import median_width
 from psephos.vote import Voters
 
-__all__ = ["Learner", "descend", "least"]
-
 _Floats = NDArray[np.float64]
 _REACH = 30.0  # about that of 36 standardised columns
 _JITTER = 1e-10  # of the greatest eigenvalue of a kernel

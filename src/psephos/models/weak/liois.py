@@ -24,8 +24,6 @@ from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_ri
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import Vote
 
-__all__ = ["LIoISClassifier"]
-
 _Floats = NDArray[np.float64]
 _GAMMAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FOLDS_TASK = 5

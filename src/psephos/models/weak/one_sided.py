@@ -18,8 +18,6 @@ from psephos.params import Accepts, Constraint, is_estimator
 from psephos.supervision import one_sided_risk
 from psephos.vote import Vote
 
-__all__ = ["DENSITY_RATIO", "OneSidedNoiseClassifier"]
-
 _Floats = NDArray[np.float64]
 DENSITY_RATIO = Accepts(
     lambda value: value in ("ulsif", "kliep") if isinstance(value, str) else is_estimator(value),

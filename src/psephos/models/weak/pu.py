@@ -17,8 +17,6 @@ from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
-__all__ = ["PUClassifier"]
-
 _Floats = NDArray[np.float64]
 _FITS = {
     "non-negative": by_risk, "unbiased": by_risk, "elkan-noto": elkan_noto, "bagging": bagged,

@@ -26,8 +26,6 @@ from psephos.supervision.losses import MarginLoss
 from psephos.vote import Voters
 from psephos.vote.voters.joined import join
 
-__all__ = ["bagged", "by_risk", "elkan_noto", "negatives_read"]
-
 _Floats = NDArray[np.float64]
 PUFit = tuple[Fitted, Any, WeakLabels]  # the voters, the map of their probabilities, the prior
 

@@ -17,8 +17,6 @@ from psephos.models.weak.learner import Learner
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import design_matrix
 
-__all__ = ["Rows", "read_rows"]
-
 _Floats = NDArray[np.float64]
 
 

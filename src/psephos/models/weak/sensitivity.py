@@ -9,8 +9,6 @@ from sklearn.utils import check_random_state
 from psephos._errors import PsephosError
 from psephos.params import Interval
 
-__all__ = ["PriorSensitivity"]
-
 
 class PriorSensitivity:
     """What can be asked of a fitted classifier that has used a class prior."""

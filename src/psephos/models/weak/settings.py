@@ -13,8 +13,6 @@ from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Optio
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 
-__all__ = ["DRAWN", "WeakLearner", "anatomy", "compared"]
-
 _VOTERS = (
     "ranked voters", "coded voters", "linear voters", "kernel voters", "nested voters",
     "joined voters", "tree voters", "naive Bayes voters", "foreign voters",

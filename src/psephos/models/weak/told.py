@@ -7,8 +7,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import fixed
 from psephos.vote.part import check
 
-__all__ = ["WeakLabels"]
-
 
 @register
 @dataclass(frozen=True)

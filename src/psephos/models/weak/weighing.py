@@ -11,8 +11,6 @@ from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.losses import MarginLoss
 
-__all__ = ["importance", "nnpu_scores", "refuse_no_negative"]
-
 _Floats = NDArray[np.float64]
 _RATIO_TASK = 4
 

@@ -14,18 +14,6 @@ from psephos.figures.calling import UNIT, in_millionths
 from psephos.report.numbers.measures import Counts, lowered
 from psephos.report.words import chance, count, of, rate, span
 
-__all__ = [
-    "FRAME",
-    "GRID",
-    "Steps",
-    "benefit_grid",
-    "benefits",
-    "curves_drawing",
-    "marks_at",
-    "steps",
-    "worth",
-]
-
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
 GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration

@@ -12,8 +12,6 @@ from psephos.explain.dodging import dodged
 from psephos.figures.calling import in_millionths
 from psephos.report.words import plural
 
-__all__ = ["BINS", "MOST", "Ground", "lanes_drawing"]
-
 MOST = 400  # cases of a lane that are dots; of more, those called rightly are columns
 BINS = 50  # columns of a lane
 

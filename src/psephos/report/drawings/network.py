@@ -11,8 +11,6 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.study.names import head_and_end
 from psephos.report.words import SPACE, count, number, plural
 
-__all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing", "histograms"]
-
 MOST_COLUMNS = 60  # more cannot be distinguished
 MOST_PAIRS = 200
 _SIDE, _MARGIN, _RADIUS, _LEAST, _WIDTH = 560.0, 46.0, 26.0, 3.0, 9.0

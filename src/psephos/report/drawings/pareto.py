@@ -7,8 +7,6 @@ from typing import Any
 
 from psephos.report.words import count, number
 
-__all__ = ["FRAMES", "NARROW", "WIDE", "Frame", "Point", "interval_strip", "pareto_chart"]
-
 
 @dataclass(frozen=True)
 class Frame:

@@ -10,8 +10,6 @@ from psephos.explain.effects import Threshold
 from psephos.report.study.carried import guarded
 from psephos.report.study.opened import Asked
 
-__all__ = ["plane"]
-
 _PIECES = 64  # of an axis on which answers change gradually
 _DIGITS = 4
 

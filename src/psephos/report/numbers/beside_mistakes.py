@@ -9,8 +9,6 @@ from psephos.report.numbers.column_values import by_say
 from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.study.saved import Saved
 
-__all__ = ["MOST", "beside"]
-
 MOST = 3  # columns
 
 

@@ -16,18 +16,6 @@ from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
 from psephos.vote.next_column import VALUES
 
-__all__ = [
-    "CAPACITY",
-    "calculator",
-    "distances",
-    "fields_of",
-    "light",
-    "nearest_own",
-    "size_words",
-    "typical",
-    "typical_words",
-]
-
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 101
 _FEWEST = 10  # values of a mean, where no single one is to be told

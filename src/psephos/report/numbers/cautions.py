@@ -7,8 +7,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Standing
 from psephos.report.words import count, number, plural, series
 
-__all__ = ["UNSTABLE", "cautions", "prior_log_loss", "unsure_probabilities"]
-
 _FEW = 10  # cases of a class
 _NAMED = 6  # rare labels that are named
 UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 1981)

@@ -29,8 +29,6 @@ from psephos.report.study.opened import Asked, Opened
 from psephos.report.words import MINUS, chance, number
 from psephos.vote.names import percent
 
-__all__ = ["DRAWN", "FIRST", "PAINTED", "Portrait", "by_say", "drawn_of", "portrait"]
-
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
 PAINTED = 10  # of more, those that the form of a new case shows first are painted

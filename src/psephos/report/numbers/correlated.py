@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["Rising", "rising_with"]
-
 _LEAST = 0.6  # of the size of a rank correlation that is told
 _MOST = 3
 _PAIRS = 10  # cases that have both values, at least

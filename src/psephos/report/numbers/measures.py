@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.figures import Estimate, confusion, in_millionths
 
-__all__ = ["TENTHS", "Counts", "counts_at", "four", "lowered"]
-
 TENTHS = tuple(k / 10 for k in range(1, 10))
 
 

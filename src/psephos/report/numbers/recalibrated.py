@@ -14,8 +14,6 @@ from psephos.report.study.folder import Folder
 from psephos.vote.plain import to_plain
 from psephos.vote.recalibration import Recalibration
 
-__all__ = ["cross_fitted_answers", "maps_section"]
-
 
 def cross_fitted_answers(
     folder: Folder, answers: Answers, model: str, found: Recalibration | None

@@ -10,8 +10,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
 from psephos.report.words import count, of, plural, series
 
-__all__ = ["MOST", "rules_section"]
-
 MOST = 30  # rules that are drawn one by one
 _SQUARES = 10  # fits that are drawn one by one
 

@@ -21,8 +21,6 @@ from psephos.report.numbers.two_classes import (
 from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
 
-__all__ = ["binned_answers", "confusion", "several_judged"]
-
 
 def confusion(truth: NDArray[np.intp], said: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
     """Return how many cases of each class (a row) were called what (a column)."""

@@ -14,8 +14,6 @@ from psephos.report.study.answers import Answers
 from psephos.report.study.folder import Cases
 from psephos.report.words import count, of, rate, span
 
-__all__ = ["Subgroups", "subgroup_rows", "subgroups"]
-
 FEW = 10  # of fewer cases there are counts only
 _LEVELS = 14  # of more nothing could be read
 _VARIABLES = 10

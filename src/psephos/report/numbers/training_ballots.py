@@ -11,8 +11,6 @@ from psephos.report.study.folder import Cases, Folder, HeldOut
 from psephos.report.study.opened import CaseBallot, CaseBallots, Opened
 from psephos.report.words import count, difference, number, plural
 
-__all__ = ["LIMIT", "casebook", "sentence_of", "shared_sentences"]
-
 LIMIT = 500_000  # bytes of the page the ballots may take
 _CANDIDATES = 2000  # cases looked at, at most
 _SHOWN = 12  # voters shown before the reader asks for all

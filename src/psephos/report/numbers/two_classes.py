@@ -25,19 +25,6 @@ from psephos.report.words import (
     threshold_words,
 )
 
-__all__ = [
-    "About",
-    "Names",
-    "fills",
-    "histogram",
-    "interval_words",
-    "judged",
-    "measures_rows",
-    "mistakes_words",
-    "pooled_words",
-    "share_words",
-]
-
 
 @dataclass(frozen=True)
 class About:

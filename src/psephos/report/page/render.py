@@ -13,8 +13,6 @@ from markupsafe import Markup
 
 from psephos.scoring import script as reader
 
-__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render", "render_validation"]
-
 STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
 )  # fmt: skip

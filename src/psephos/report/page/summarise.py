@@ -31,8 +31,6 @@ from psephos.report.study.standings import Choice, Standing, choose, pairs, stan
 from psephos.report.words import count, plural, series
 from psephos.vote.names import listed
 
-__all__ = ["summarise"]
-
 _CONTENTS = (
     ("accuracy", "How accurate, and on how few columns?"),
     ("missed", "Whom does it miss?"),

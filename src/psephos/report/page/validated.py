@@ -25,8 +25,6 @@ from psephos.validation import read_validation
 from psephos.validation.files import MARK
 from psephos.vote.names import number
 
-__all__ = ["columns_judged", "is_validation", "summarise_validation"]
-
 _CONTENTS = (
     ("missed", "Whom does it miss?"),
     ("judged", "How good are its answers?"),

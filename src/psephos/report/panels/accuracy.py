@@ -11,8 +11,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
 from psephos.report.words import count, difference, number, plural, plus_minus, small_difference
 
-__all__ = ["accuracy_section"]
-
 _LABEL_MEASURES = (
     ("average_precision", "average precision"),
     ("hamming_loss", "Hamming loss"),

@@ -24,8 +24,6 @@ from psephos.report.study.standings import Choice
 from psephos.report.words import plural, series
 from psephos.vote.names import percent
 
-__all__ = ["case_section"]
-
 _SHOWN = 7  # ballots before the reader asks for all
 
 

@@ -11,8 +11,6 @@ from psephos.validation.familiarity import familiarity_words
 from psephos.validation.shift import shift_words
 from psephos.validation.speaking import speaking_words
 
-__all__ = ["alike_section", "figures_section", "recalibration_section"]
-
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
 _CLIPPED = "probabilities clipped"
 _BARS = 10  # of the familiarity

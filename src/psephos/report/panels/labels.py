@@ -6,8 +6,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Standing
 from psephos.report.words import count, number
 
-__all__ = ["label_figures"]
-
 
 def label_figures(folder: Folder, choice: Choice) -> dict[str, Any] | None:
     """Return the tables of the models that the page shows, a row a label; None without labels."""

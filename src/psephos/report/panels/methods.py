@@ -13,8 +13,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, plural, series
 
-__all__ = ["made_section", "methods", "recipes"]
-
 
 def made_section(
     folder: Folder,

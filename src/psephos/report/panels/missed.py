@@ -40,8 +40,6 @@ from psephos.report.words import (
     series,
 )
 
-__all__ = ["THRESHOLD", "Answering", "Told", "class_names", "missed_section"]
-
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only

@@ -7,8 +7,6 @@ from psephos.report.study.opened import Opened
 from psephos.report.study.standings import Standing
 from psephos.report.words import number, plural
 
-__all__ = ["together"]
-
 
 def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
     """Return the network of the opened model's columns, or None if its voters join none.

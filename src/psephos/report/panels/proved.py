@@ -7,8 +7,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Standing
 from psephos.report.words import number
 
-__all__ = ["proved"]
-
 _KINDS = {
     "hold-out, folds": "folds' models, held out",
     "out of bag": "refit, out of bag",

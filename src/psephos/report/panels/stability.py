@@ -14,8 +14,6 @@ from psephos.report.study.names import Shown
 from psephos.report.study.standings import Standing
 from psephos.report.words import class_kinds, count, of, plural, rate, series, span
 
-__all__ = ["ROWS", "stability_section"]
-
 ROWS = 30  # columns that are drawn one by one; of more, how many came back how often
 _LISTED = 60  # columns of a model in its table
 _SQUARES = 10  # fits that are drawn one by one

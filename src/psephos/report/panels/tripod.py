@@ -5,8 +5,6 @@ from typing import Any
 
 from psephos.report.words import count, of, plural, series
 
-__all__ = ["ITEMS", "tripod"]
-
 # Collins et al., BMJ 385 (2024), e078378: numbers of the items, and in our words what they ask
 ITEMS = (
     ("1", "title"),

@@ -19,8 +19,6 @@ from psephos.report.study.standings import Choice
 from psephos.report.words import class_kinds, count, plural, series
 from psephos.vote.names import percent
 
-__all__ = ["card", "values_section"]
-
 _LINES = 12  # voters before the rest is folded
 _COLUMNS = 30
 _MOST = 1000  # columns that the page lists

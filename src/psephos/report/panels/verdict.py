@@ -17,8 +17,6 @@ from psephos.report.words import (
     small_difference,
 )
 
-__all__ = ["caution", "missed_words", "opened_words", "verdict"]
-
 
 def verdict(
     folder: Folder,

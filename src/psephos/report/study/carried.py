@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from psephos.report.study.folder import Cases
 from psephos.vote.importance import evenly_spaced
 
-__all__ = ["FIGURES", "carried_rows", "carried_values", "guarded", "rounded", "short"]
-
 _MANY = 400  # cases of a class from which on some are drawn
 _SOME = 200  # of each class
 FIGURES = 3

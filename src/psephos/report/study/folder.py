@@ -21,8 +21,6 @@ from psephos.protocol.study.folder import MARK, STUDY, sha256_of
 from psephos.protocol.study.outputs import SCHEMA
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
-__all__ = ["Cases", "Fit", "Folder", "HeldOut", "columns_of", "read_folder"]
-
 _COUNTED = ("repeat", "fold", "row")
 _UNBOUNDED = ("log_loss", "coverage")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")

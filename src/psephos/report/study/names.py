@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from psephos._errors import PsephosError
 from psephos.report.study.options import Named
 
-__all__ = ["LETTERS", "Shown", "head_and_end", "short_names", "shown_names"]
-
 LETTERS = 32  # a longer name is shortened
 _RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacteria
 _TIMES = " × "

@@ -24,19 +24,6 @@ from psephos.vote.part import n_trees
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
-__all__ = [
-    "Asked",
-    "CaseBallot",
-    "CaseBallots",
-    "CaseLine",
-    "Facts",
-    "Near",
-    "Opened",
-    "model_facts",
-    "open_model",
-    "renamed_rows",
-]
-
 _UNTOLD = "Its votes rest on values of training cases, which this page does not carry."
 _KEPT = ("rows", "left_out")  # fields of parts that hold names of training rows
 _READ = 40  # columns of a voter that the page names

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from psephos._errors import PsephosError
 
-__all__ = ["CASES", "Named", "Options", "read_names"]
-
 CASES = ("full", "rounded", "none")
 _HEAD = ("column", "name", "unit")
 

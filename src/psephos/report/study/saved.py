@@ -13,8 +13,6 @@ from psephos.report.study.names import Shown
 from psephos.report.study.opened import Asked, Opened, open_model
 from psephos.report.study.standings import standings
 
-__all__ = ["Saved"]
-
 
 @dataclass(frozen=True)
 class Saved:

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 from psephos._errors import PsephosError
 
-__all__ = ["checked_about", "checked_environment", "damaged", "read_json"]
-
 _MOST = 2**53  # of counts, which are shown and divided
 _NAME_LETTERS = 100
 

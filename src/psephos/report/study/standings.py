@@ -11,8 +11,6 @@ from psephos.protocol.evaluation.scores import main_metric
 from psephos.protocol.evaluation.statistics import Spread, Summary, comparable
 from psephos.report.study.folder import Fit, Folder
 
-__all__ = ["Choice", "Pair", "Standing", "choose", "pairs", "standings"]
-
 
 @dataclass(frozen=True)
 class Standing:

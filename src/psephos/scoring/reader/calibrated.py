@@ -7,8 +7,6 @@ from typing import Any
 from psephos.scoring.reader.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 from psephos.scoring.reader.vote import expit
 
-__all__ = ["Isotonic", "Platt", "Posteriors", "Tempered", "Weighed"]
-
 _LEAST_CHANCE = 1e-12
 
 

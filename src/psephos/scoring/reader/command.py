@@ -15,8 +15,6 @@ from psephos.scoring.reader.core import CALIBRATIONS, part_of
 from psephos.scoring.reader.model import PlainModel, said_words
 from psephos.scoring.reader.table import CaseFile, Wanted
 
-__all__ = ["run_scorer"]
-
 
 def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
     case = model.asked(row)

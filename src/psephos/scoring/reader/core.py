@@ -6,11 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-__all__ = [
-    "CALIBRATIONS", "FARTHEST", "NAN", "VOTERS", "WEIGHTS", "after_hook", "best", "cells",
-    "exp_shares", "filled", "of_kind", "part_of", "single", "spans", "summed",
-]  # fmt: skip
-
 NAN = math.nan
 FARTHEST = 1e150  # the greatest size of a value: squares and their sums are finite
 VOTERS: dict[str, Any] = {}

@@ -11,8 +11,6 @@ from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
 from psephos.vote.reasons import Always, CaseLike
 
-__all__ = ["PlainModel", "said_words"]
-
 _MOST_COLUMNS = 200  # that are named one by one
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from psephos.scoring.reader.core import NAN, VOTERS, WEIGHTS, filled, of_kind
 from psephos.vote.reasons import Always, CaseLike
 
-__all__ = ["Cases", "Kernels", "LocalWeights", "NearestCases", "Prototypes", "Relevance"]
-
 
 @of_kind(VOTERS, "training cases")
 class Cases:

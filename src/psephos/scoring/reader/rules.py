@@ -6,8 +6,6 @@ from typing import Any
 from psephos.scoring.reader.core import VOTERS, WEIGHTS, of_kind, spans
 from psephos.vote.reasons import Always, Path, Test
 
-__all__ = ["FirstRule", "HeldHypotheses", "Rules"]
-
 _RULE_OPS = ("<=", ">", "in")
 
 

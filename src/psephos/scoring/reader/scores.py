@@ -6,8 +6,6 @@ from typing import Any
 from psephos.scoring.reader.core import NAN, VOTERS, best, exp_shares, of_kind, spans, summed
 from psephos.vote.reasons import Abstention, Gate, Route, Score, Term
 
-__all__ = ["Bayes", "KernelMachines", "Linear", "Quadratic", "SoftTrees"]
-
 
 class _Scoring:
     """What voters that score share: `reads` (T lists of columns), `abstains`, `says`, `code`."""

@@ -6,8 +6,6 @@ from typing import Any
 from psephos.scoring.reader.core import VOTERS, of_kind, spans
 from psephos.vote.reasons import Always, Path, Test
 
-__all__ = ["Constants", "Stumps"]
-
 
 @of_kind(VOTERS, "constant voters")
 class Constants:

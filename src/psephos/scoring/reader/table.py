@@ -18,8 +18,6 @@ from psephos._files.text import Header, checked_separator, opened, table_rows
 from psephos._files.unknown import Unknown
 from psephos.scoring.reader.core import FARTHEST, NAN
 
-__all__ = ["CaseFile", "Wanted", "codes_in", "numbers_in", "places_in", "refuse_far"]
-
 
 @dataclass(frozen=True)
 class Wanted:

@@ -5,8 +5,6 @@ from typing import Any
 from psephos.scoring.reader.core import best
 from psephos.vote.names import number, percent
 
-__all__ = ["Classes", "LabelSets", "Numbers", "target_of"]
-
 _LEVEL = 2.0**-41
 
 

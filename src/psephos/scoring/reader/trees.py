@@ -10,8 +10,6 @@ from typing import Any
 from psephos.scoring.reader.core import VOTERS, best, of_kind, single, spans
 from psephos.vote.reasons import Abstention, Always, Inner, Path, Spread, Test
 
-__all__ = ["BinaryTrees", "BranchingTrees", "Forests", "as_branching", "spoken_share"]
-
 
 def spoken_share(shares: Any, code: Any) -> Any:
     """Return sum over k of p_k code_k; of SAMME's codes so that equal shares stay equal."""

@@ -16,8 +16,6 @@ from psephos.scoring.reader.core import (
 )  # fmt: skip
 from psephos.scoring.reader.target import target_of
 
-__all__ = ["Asked", "WholeVote"]
-
 _TIE_OF_SHARES = 1e-12
 
 

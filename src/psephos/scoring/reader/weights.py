@@ -4,8 +4,6 @@ from typing import Any
 
 from psephos.scoring.reader.core import WEIGHTS, of_kind
 
-__all__ = ["Confident", "ConstantWeights", "Measured", "WeightsByOutput"]
-
 
 @of_kind(WEIGHTS, "constant")
 class ConstantWeights:

@@ -9,8 +9,6 @@ from psephos.scoring.reader.vote import WholeVote
 from psephos.vote.reasons import Abstention, Inner
 from psephos.vote.reasons.read import OfAnswers
 
-__all__ = ["Coded", "Composed", "Joined", "Nested", "Ranked"]
-
 
 @of_kind(VOTERS, "joined voters")
 class Joined:

@@ -14,8 +14,6 @@ from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 from psephos.trees.quantiles import QuantileSummary
 
-__all__ = ["BlockBins"]
-
 _BINS = 256
 
 

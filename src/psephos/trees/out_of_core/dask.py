@@ -18,8 +18,6 @@ from psephos.trees.out_of_core.labels import Labels
 from psephos.trees.out_of_core.rows import Block
 from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
 
-__all__ = ["DaskHolder", "dask_partitions"]
-
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _FAN_IN = 8  # partial results that one task joins

@@ -16,8 +16,6 @@ from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
 from psephos.trees.out_of_core.scratch import Scratch, Spool
 from psephos.trees.quantiles import QuantileSummary, SummaryStream
 
-__all__ = ["DiskHolder", "add_histograms", "add_sizes", "moved", "pairs_of", "row_gradients"]
-
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _COLUMNS = 8  # columns of one task of the thread pool

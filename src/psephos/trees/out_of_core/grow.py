@@ -18,8 +18,6 @@ from psephos.trees.newton import Growth, NewtonTree, shrink, whole_scales
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.quantiles import QuantileSummary
 
-__all__ = ["Holder", "Level", "Objective", "Scales", "boost"]
-
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _LEAST_LOSS = np.float32(1e-6)

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["Labels"]
-
 _Floats = NDArray[np.float64]
 _MOST_CLASSES = 1000
 

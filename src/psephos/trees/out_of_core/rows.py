@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 
-__all__ = ["ArrayRows", "Block", "ParquetRows", "RowSource", "block_length", "prefetched"]
-
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = 1 << 23  # of values: one block is worked on while others are read
 _Item = TypeVar("_Item")

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from psephos.trees.out_of_core.rows import fill
 
-__all__ = ["Scratch", "Spool"]
-
 
 class Spool:
     """A file that holds, for each row, `width` numbers; a block is stored as it is laid out.

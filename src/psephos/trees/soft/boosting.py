@@ -23,8 +23,6 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.optimise.arrays import namespace
 
-__all__ = ["residual_losses", "summed_loss"]
-
 
 def residual_losses(
     said: Any, y: Any, weight: Any, loss: Any, learning_rate: float, detach: bool

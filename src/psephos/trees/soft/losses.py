@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["CrossEntropy", "SquaredError"]
-
 
 class TreeLoss(Protocol):
     """A loss of margins (..., n, K) and targets (n, K)."""

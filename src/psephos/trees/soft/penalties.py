@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from psephos.optimise.arrays import like, namespace, on_host
 
-__all__ = ["GateBalance", "column_norms", "leaf_spread", "shrink_columns"]
-
 _LEAST = 1e-7  # of a gate's share on either side: below, the logarithm is taken there
 
 

@@ -12,8 +12,6 @@ from psephos.trees.soft.boosting import residual_losses, summed_loss
 from psephos.trees.soft.penalties import GateBalance, column_norms, leaf_spread, shrink_columns
 from psephos.trees.soft.trees import SoftTrees, backward, forward
 
-__all__ = ["SoftPlan", "SoftTrainer"]
-
 _ROWS = 4096  # of a block whose margins are computed at once
 _TINY = 1e-30
 

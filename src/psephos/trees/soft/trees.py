@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["SoftTrees", "backward", "forward", "started"]
-
 
 class SoftTrees(NamedTuple):
     """The parameters of M soft trees of one depth, I = 2^D - 1 gates and L = 2^D leaves each."""

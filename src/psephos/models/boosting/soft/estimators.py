@@ -11,8 +11,6 @@ from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import Constraint, Interval
 
-__all__ = ["SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor"]
-
 _FAT = 100  # columns from which comparisons take sparse gates
 
 

@@ -22,8 +22,6 @@ from psephos.trees.soft.trees import SoftTrees, started
 from psephos.vote import Vote
 from psephos.vote.names import listed, plural
 
-__all__ = ["fit_soft"]
-
 _Floats = NDArray[np.float64]
 _START, _EPOCH = 10, 11  # task ids of seeds
 

@@ -14,8 +14,6 @@ from psephos.vote import CodedVoters, SoftTreeVoters, design_matrix
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 
-__all__ = ["SoftInputs", "centre_and_scale"]
-
 _Floats = NDArray[np.float64]
 _FARTHEST = 1e6  # deviations: float32 squares them
 

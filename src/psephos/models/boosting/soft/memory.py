@@ -18,8 +18,6 @@ from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 from psephos.vote.codec import encode, register
 from psephos.vote.part import Columns, check
 
-__all__ = ["SoftMemory", "plan_of", "raise_other"]
-
 _Singles = NDArray[np.float32]
 
 

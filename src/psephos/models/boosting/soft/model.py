@@ -14,8 +14,6 @@ from psephos.models.boosting.soft.memory import SoftMemory
 from psephos.params import Constraint, Interval, OneOf, Text
 from psephos.vote import Vote
 
-__all__ = ["SoftModel"]
-
 _ABOVE = Interval(0, open_low=True)
 _Floats = NDArray[np.float64]
 

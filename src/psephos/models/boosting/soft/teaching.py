@@ -11,7 +11,6 @@ from psephos._errors import PsephosError, PsephosTypeError, shortly
 from psephos._partial import SoftLabels
 
 _ARRAYS = ("X", "y", "sample_weight")
-__all__ = ["LearnsClasses", "LearnsNumbers", "learnt_labels", "learnt_numbers"]
 
 
 class LearnsFromBatches:

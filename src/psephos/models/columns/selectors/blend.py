@@ -8,8 +8,6 @@ from psephos.models.columns.selectors.importance import importance
 from psephos.models.columns.selectors.lars import lars
 from psephos.models.linear.ridge import default_alphas, fit_ridge
 
-__all__ = ["blend", "joined"]
-
 _Floats = NDArray[np.float64]
 _AFTER = 4
 _FOLDS = 5

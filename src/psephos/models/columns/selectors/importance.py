@@ -7,8 +7,6 @@ from psephos.models.columns.problem import Problem
 from psephos.models.committees.fitting import Task, fit_all
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 
-__all__ = ["importance"]
-
 _TREES = 2000
 _LEAF = 5  # rows of a leaf for numbers: cuts below tell neighbouring rows apart, and cost most
 

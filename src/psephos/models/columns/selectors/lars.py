@@ -9,8 +9,6 @@ from sklearn.linear_model import lars_path
 
 from psephos.models.columns.problem import Problem, standardised
 
-__all__ = ["drawn_rows", "entries", "lars", "screened"]
-
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.committees.fitting import Data, Task, fit_all
 
-__all__ = ["of_model"]
-
 
 def of_model(data: Data, estimator: Any) -> NDArray[np.float64]:
     """Return (p,) importances of an estimator fitted on all columns, or sizes of its coefficients.

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from psephos.models.columns.problem import Problem
 from psephos.models.columns.selectors.lars import drawn_rows, entries, screened
 
-__all__ = ["stability"]
-
 _HALVES = 100
 _ENTRIES = 20
 _SCREENED = 1000

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from psephos.models.columns.problem import Problem
 
-__all__ = ["univariate"]
-
 
 def univariate(problem: Problem) -> NDArray[np.float64]:
     """Return (p,) absolute correlations of each column's normal scores with the target.

@@ -11,11 +11,6 @@ from psephos.models.swag.problem import Problem, Says, Subsets
 from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = [
-    "NONE", "Expansion", "Scaling", "by_size", "kernel_voters", "linear_voters", "refuse_numbers",
-    "refuse_value",
-]  # fmt: skip
-
 _Floats = NDArray[np.float64]
 NONE = np.empty(0, dtype=np.intp)
 #: One kernel machine: columns, centre and factor of each (d,), support rows (m, d), their signed

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.moments import FoldSums, describe, load
 from psephos.models.swag.problem import Folds
 
-__all__ = ["SharedSums"]
-
 TABLE_BYTES = 2**28  # 256 MiB: a problem whose tables would be larger is summed from its rows
 
 _NUMBERS = 2**18  # of a block of candidates

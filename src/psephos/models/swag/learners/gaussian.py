@@ -31,8 +31,6 @@ from psephos.params import Interval, OneOf, check_params
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = ["UNSEEN", "BoundGaussian", "LinearDiscriminantLearner", "NaiveBayesLearner"]
-
 _Floats = NDArray[np.float64]
 _Subsets = Sequence[NDArray[np.intp]]
 UNSEEN = -1e100  # the log-share of a class without a row: no score is below

@@ -20,8 +20,6 @@ from psephos.models.swag.problem import Problem, Says
 from psephos.params import Options, check_params
 from psephos.vote import LinearVoters
 
-__all__ = ["LassoLogisticLearner"]
-
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.intp]
 

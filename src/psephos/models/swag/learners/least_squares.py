@@ -17,8 +17,6 @@ from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subs
 from psephos.params import Flag, Interval, check_params
 from psephos.vote.voters.linear import LinearVoters
 
-__all__ = ["LeastSquaresLearner", "RidgeLearner"]
-
 _Floats = NDArray[np.float64]
 
 

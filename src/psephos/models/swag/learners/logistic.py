@@ -16,8 +16,6 @@ from psephos.models.swag.problem import Problem, Says
 from psephos.params import Interval, check_params
 from psephos.vote import LinearVoters
 
-__all__ = ["FINAL", "POSITIVE", "BoundLogistic", "LogisticLearner", "Rows"]
-
 _Floats = NDArray[np.float64]
 _Columns = NDArray[np.intp]
 POSITIVE = Interval(0, open_low=True)

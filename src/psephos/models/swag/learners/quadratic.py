@@ -16,8 +16,6 @@ from psephos.models.swag.problem import Problem, Says, Subsets
 from psephos.params import Interval, check_params
 from psephos.vote.voters.gaussian import QuadraticVoters
 
-__all__ = ["QuadraticDiscriminantLearner"]
-
 _Floats = NDArray[np.float64]
 _Subsets = Sequence[NDArray[np.intp]]
 

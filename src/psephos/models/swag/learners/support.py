@@ -24,8 +24,6 @@ from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.params import Flag, Interval, OneOf, Options, Several, check_params
 from psephos.vote import Voters
 
-__all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
-
 _Floats = NDArray[np.float64]
 _Subset = NDArray[np.intp]
 _NUMBERS = 2**22  # scores held at once while C is chosen

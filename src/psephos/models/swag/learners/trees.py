@@ -17,8 +17,6 @@ from psephos.vote import Voters
 from psephos.vote.voters.forests import ForestVoters, spoken
 from psephos.vote.voters.trees import TreeVoters
 
-__all__ = ["ForestLearner", "TreeLearner"]
-
 _Floats = NDArray[np.float64]
 #: The nodes of a tree: columns of the table (-1: a leaf), first children, thresholds, shares.
 _Nodes = tuple[NDArray[np.intp], NDArray[np.intp], _Floats, _Floats]
