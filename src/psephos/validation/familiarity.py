@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos.explain.prototypes import Prototypes
 from psephos.validation.cohort import Cohort
 from psephos.vote.names import number, plural
+from psephos.vote.part import field_of, offers
 from psephos.vote.profile import LEVELS, Profile
 
 _Floats = NDArray[np.float64]
@@ -31,9 +32,9 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     of them, and ``expected`` of each tenth of ``share_farther``: with ties these are no tenths.
     """
     weighting: Any = model.vote_.weighting
-    if not hasattr(weighting, "nearest"):
+    if not offers(weighting, "nearest"):
         return None
-    cases = getattr(weighting, "anchors", getattr(weighting, "cases", None))
+    cases = field_of(weighting, "anchors", field_of(weighting, "cases"))
     if cases is None or len(cases) < 2:
         return _by_mass(model, cohort)
     own = np.full((len(cases), model.vote_.n_features), np.nan)
@@ -119,13 +120,15 @@ def _nearest(vote: Any, X: _Floats, own: _Floats, skip: int) -> tuple[_Floats | 
 
 
 def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
-    baseline = model._measured()
+    baseline = model._known_baseline()
     profile: Profile | None = None if baseline is None else baseline.profile
     if profile is None or not len(profile.mass) or np.isnan(profile.mass).any():
         return None
     weighed = set(model.vote_.weighting.columns.tolist())
     mass, trained, n_kept = model.vote_.mass(cohort.X), profile.mass, model.vote_.n_voters
-    if hasattr(model.vote_.weighting, "batches"):  # what the prior weighs is the same everywhere
+    if (
+        field_of(model.vote_.weighting, "batches") is not None
+    ):  # what the prior weighs is the same everywhere
         whole, found = mass, Prototypes.of(model)
         mass = found.familiarity(cohort.X[:, found.columns])
         trained = np.maximum(trained - np.median(whole - mass), 0.0)

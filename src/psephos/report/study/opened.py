@@ -95,7 +95,7 @@ class Asked:
     @property
     def profile(self) -> Profile | None:
         """Return what the training columns were like; None where the file does not tell."""
-        found = self.model._measured()
+        found = self.model._known_baseline()
         return None if found is None else found.profile
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
