@@ -105,8 +105,8 @@ def test_a_refit_unlike_the_models_of_the_folds_is_warned_of(copy, refit, warned
         assert "reads 2 columns, the models of the folds 5.8 on average (5 to 7)" in told[0]
 
 
-def test_methods_speak_of_what_ran(compared):
-    report = summarise(compared)
+def test_methods_speak_of_what_ran(compared, summarised):
+    report = summarised
     words = " ".join(report["methods"])
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     assert about["fingerprint"] in words
