@@ -17,12 +17,9 @@ def by(name):
 
 
 @pytest.fixture
-def study(compared):
+def study(summarised):
     """The answers of a study and what Python says of them."""
-    from psephos.report import summarise
-
-    report = summarise(compared)
-    return report, report["island"]["missed"]
+    return summarised, summarised["island"]["missed"]
 
 
 def two(study):

@@ -28,8 +28,8 @@ def saved(compared):
 
 
 @pytest.fixture(scope="session")
-def island(compared):
-    return summarise(compared)["island"]
+def island(summarised):
+    return summarised["island"]
 
 
 def in_page(saved, key):

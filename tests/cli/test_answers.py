@@ -418,12 +418,9 @@ def test_cells_of_a_fat_model_are_cut_unless_asked(call, tmp_path):
     assert max(map(len, lines)) < 1000
     assert "greatest coefficients (above 0: for the second class)" in lines[1]
     assert "and 1494 more" in lines[1]
-    told = sheet(call("explain", out, table).stdout)
+    told, asked = (sheet(call("explain", out, table, *how).stdout) for how in ((), ("--details",)))
     assert max(len(cell) for row in told for cell in row.values()) <= 32_000
-    short, whole = (
-        json.loads(sheet(call("explain", out, table, *how).stdout)[0]["details"])
-        for how in ((), ("--details",))
-    )
+    short, whole = (json.loads(one[0]["details"]) for one in (told, asked))
     kept = len(short["terms"]) - 1
     assert len(whole["terms"]) == 1500
     assert short["terms"] == [*whole["terms"][:kept], f"and {1500 - kept} more"]

@@ -43,7 +43,10 @@ def test_no_report_leaves_the_report_out_and_report_writes_it(call, table, colum
 
 def test_the_demonstration_is_the_main_job_on_a_real_table(call, tmp_path, monkeypatch):
     from psephos import datasets
+    from psephos.protocol import PROTOCOLS
 
+    fewer = replace(PROTOCOLS["demo"], folds=2, inner_folds=2)  # as it is: tests/cli/test_report.py
+    monkeypatch.setitem(PROTOCOLS, "demo", fewer)
     whole = datasets.breast_cancer_interactions()
     part = whole._replace(X=whole.X[:60, ::31], y=whole.y[:60], columns=whole.columns[::31])
     monkeypatch.setattr(datasets, "breast_cancer_interactions", lambda: part)

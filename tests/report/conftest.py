@@ -20,3 +20,11 @@ def builders():
 def compared(request, builders, tmp_path_factory):
     """Folder of a real comparison whose names are all hostile."""
     return builders.shared_folder(tmp_path_factory, request.param)
+
+
+@pytest.fixture(scope="session")
+def summarised(compared):
+    """What a report says of that folder; tests read it and change nothing."""
+    from psephos.report import summarise
+
+    return summarise(compared)

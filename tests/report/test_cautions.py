@@ -124,8 +124,8 @@ def test_half_as_many_columns_again_is_far(folds, refit, warned):
     assert bool(_unlike(SimpleNamespace(refit_columns={"a": refit}), one)) == warned
 
 
-def test_methods_speak_of_what_ran(compared):
-    report = summarise(compared)
+def test_methods_speak_of_what_ran(compared, summarised):
+    report = summarised
     words = " ".join(report["methods"])
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     assert about["fingerprint"] in words

@@ -7,13 +7,12 @@ import pytest
 
 from psephos import SamBAClassifier
 from psephos.models.prototypes import ProsetClassifier
-from psephos.report import summarise
 from psephos.report.panels.tripod import ITEMS
 from psephos.report.study.opened import renamed_rows
 
 
-def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared):
-    report = summarise(compared)
+def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared, summarised):
+    report = summarised
     told = report["tripod"]
     answered = {item["no"]: item["words"] for item in told["answered"]}
     left = {item["no"] for item in told["left"]}
@@ -29,8 +28,8 @@ def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared
     assert f"{np.isnan(values).sum()} of {values.size} values are missing" in answered["11"]
 
 
-def test_settings_are_those_of_the_fit_to_all(compared):
-    report = summarise(compared)
+def test_settings_are_those_of_the_fit_to_all(compared, summarised):
+    report = summarised
     assert set(report["island"]["made"]) == {m["key"] for m in report["models"]}
     assert report["model_made"] == report["island"]["made"][report["bar"]["key"]]
     assert "No data from elsewhere were asked" in report["not_done"]

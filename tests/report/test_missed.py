@@ -22,8 +22,8 @@ def answers_of(folder, model):
     return mine["truth"].first(), mine[[c for c in table if c.startswith("p_")]].mean()
 
 
-def test_the_first_state_and_every_model_are_their_held_out_answers(compared):
-    report = summarise(compared)
+def test_the_first_state_and_every_model_are_their_held_out_answers(compared, summarised):
+    report = summarised
     told, classes = report["island"]["missed"], json.loads(
         (compared / "comparison.json").read_text("utf-8")
     )["classes"]  # fmt: skip

@@ -49,11 +49,11 @@ def test_species_are_italic_and_names_that_are_given_are_as_given():
         shown_names([genus, "x"], {"x": Named("Gemella")})
 
 
-def test_title_names_and_class_are_on_the_page(compared, builders, tmp_path):
+def test_title_names_and_class_are_on_the_page(compared, summarised, builders, tmp_path):
     column = builders.HOSTILE[0]
     quoted = '"' + column.replace('"', '""') + '"'
     names = written(tmp_path / "n.csv", f"column,name,unit\n{quoted},<b>Short</b>,mg\n")
-    wanted = summarise(compared)["bar"]["classes"][1]
+    wanted = summarised["bar"]["classes"][1]
     path = build_report(
         compared, tmp_path / "r.html", title="Who <i>has</i> it?", names=names, positive=wanted
     )

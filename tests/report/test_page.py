@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from psephos.report import build_report, summarise
+from psephos.report import build_report
 from psephos.report.numbers.training_ballots import casebook, sentence_of, shared_sentences
 from psephos.report.page.render import embed
 from psephos.report.study.folder import read_folder
@@ -171,10 +171,10 @@ def test_hostile_names_are_text(builders, compared, text, page):
     assert not [e for e in page.elements if e["tag"] in {"b", "i", "u", "em", "img"}]
 
 
-def test_the_card_is_the_saved_model_in_its_own_words(compared, page):
+def test_the_card_is_the_saved_model_in_its_own_words(compared, summarised, page):
     from psephos.models import load
 
-    report = summarise(compared)
+    report = summarised
     (choice,) = page.all(data_test="card-choice")
     assert "selected on these folds" in choice["text"]
     assert "optimistic" in choice["text"]

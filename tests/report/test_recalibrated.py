@@ -29,8 +29,8 @@ def test_cross_fitted_answers_have_the_log_loss_that_the_models_file_tells(compa
     assert told >= 3
 
 
-def test_a_map_is_offered_where_its_answers_are_judged(compared):
-    island = summarise(compared)["island"]
+def test_a_map_is_offered_where_its_answers_are_judged(summarised):
+    island = summarised["island"]
     for key, one in island["maps"].items():
         assert "cross-fitted" in one["words"]
         judged = island["missed"]["models"][key]["again"]

@@ -22,8 +22,8 @@ def study(builders, path, columns, n_columns=60, repeats=1):
     )  # fmt: skip
 
 
-def test_the_grid_is_that_of_the_results(compared):
-    told = summarise(compared)["island"]["stability"]
+def test_the_grid_is_that_of_the_results(compared, summarised):
+    told = summarised["island"]["stability"]
     with (compared / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for key, model in told["models"].items():
@@ -101,8 +101,8 @@ def test_where_nothing_can_be_compared_it_is_said(builders, tmp_path, columns, s
     build_report(tmp_path)
 
 
-def test_rules_are_counted_by_the_folds_models_apart_from_the_last_fit(compared):
-    told = summarise(compared)["island"]["stability"]
+def test_rules_are_counted_by_the_folds_models_apart_from_the_last_fit(compared, summarised):
+    told = summarised["island"]["stability"]
     for key, kept in read_folds(compared).items():
         model = told["rules"][key]
         final = load(compared / "models" / f"{key}.psephos") if model["final"] else None

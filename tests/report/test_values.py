@@ -435,8 +435,8 @@ def test_a_function_that_would_not_fit_says_what_it_adds(many, monkeypatch):
     assert report["ballots"] is not None  # the training cases' ballots stand in its place
 
 
-def test_the_pictures_of_the_first_state_count_every_case(compared):
-    report = summarise(compared)
+def test_the_pictures_of_the_first_state_count_every_case(compared, summarised):
+    report = summarised
     island, first = report["island"]["values"], report["values"]
     cases = read_folder(compared).cases
     y = np.asarray(cases.y)
