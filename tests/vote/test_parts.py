@@ -122,7 +122,7 @@ def test_rules_in_words():
     assert (when, left, other, right) == ("if so", -1.0, "otherwise, also if missing", 1.0)
     said = [voters.sides(t)[1][0] for t in range(6)]  # a stump on presence asks of missing values
     missing = ["or missing" in word or "present" in word for word in words]
-    assert said == [f"otherwise{'' if left else ' or if missing'}" for left in missing]
+    assert said == [f"otherwise{'' if left else ', also if missing'}" for left in missing]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

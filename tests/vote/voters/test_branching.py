@@ -183,7 +183,7 @@ def test_trees_in_words():
     ]
     assert part.rule(4, NAMES, {}) == "site in {0, 3} or missing (25%)"
     said = [[(when, float(v[0])) for when, v in part.sides(t)] for t in range(6)]
-    other = ["", "", " or if missing", "", " or if missing (75%)"]
+    other = ["", "", ", also if missing", "", ", also if missing (75%)"]
     wanted = [[("if so", 1.0), (f"otherwise{one}", 2.0)] for one in other]
     wanted[0].append(("if missing", 0.0))  # a row that ends at the root
     assert said == [*wanted, []]
