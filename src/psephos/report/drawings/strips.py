@@ -17,6 +17,16 @@ _DEPTHS = 4  # of the paint
 _Floats = NDArray[np.float64]
 
 
+def _mark(cut: Mapping[str, Any] | None, axis: Mapping[str, Any], left: float) -> Any:
+    """Return where the column's cut is drawn, and its text; None if it has none."""
+    if cut is None:
+        return None
+    return {
+        "x": round(float(_places(np.array([cut["at"]]), axis, left)[0]), 1),
+        "text": cut["text"],
+    }
+
+
 def strip(
     column: Mapping[str, Any],
     values: _Floats,
@@ -65,11 +75,6 @@ def strip(
         for k in order
     }
     foot = max(base.values()) + 5
-    cut = column["cut"]
-    mark: dict[str, Any] | None = None
-    if cut is not None:
-        at = float(_places(np.array([cut["at"]]), axis, left)[0])
-        mark = {"x": round(at, 1), "text": cut["text"]}
     return {
         "width": _WIDTH,
         "height": foot + 26,
@@ -89,7 +94,7 @@ def strip(
             for k in order
         ],
         "paint": _paint(column, axis, gone, left, foot),
-        "cut": mark,
+        "cut": _mark(column["cut"], axis, left),
         "ends": [_text(axis["low"]), _text(axis["high"])],
         "left": left,
         "gone": gone,

@@ -267,8 +267,8 @@ def _first_state(
             *({"name": one.name, "whole": one.name, "italic": False, "unit": ""}
               for one in listed),
         ],
+        "beside_words": _beside_words(columns, listed) if told.kept else "",
     }  # fmt: skip
-    state["beside_words"] = _beside_words(columns, listed) if told.kept else ""
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
         state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
