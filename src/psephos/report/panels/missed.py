@@ -240,6 +240,16 @@ def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]
 
 
 # ---------------------------------------------------------------------- without script
+def _heads(
+    columns: Sequence[Mapping[str, Any]], listed: Sequence[Subgroups]
+) -> list[dict[str, Any]]:
+    """Return the heads of the columns beside a mistake: those of the model, then of groups."""
+    return [
+        *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
+        *({"name": one.name, "whole": one.name, "italic": False, "unit": ""} for one in listed),
+    ]
+
+
 def _first_state(
     told: Told,
     shared: dict[str, Any],
@@ -262,11 +272,7 @@ def _first_state(
         "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
         "kept": told.kept, "lists": [], "groups": None, "wrong": None,
         "wording": shared["wording"], "threshold": t, "weight": f"{(1 - t) / t:.2g}",
-        "heads": [
-            *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
-            *({"name": one.name, "whole": one.name, "italic": False, "unit": ""}
-              for one in listed),
-        ],
+        "heads": _heads(columns, listed),
         "beside_words": _beside_words(columns, listed) if told.kept else "",
     }  # fmt: skip
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
