@@ -143,7 +143,7 @@ def _apart(s: Standing) -> str:
 
 def _readable(choice: Choice, opened: Standing, pair: Pair | None, folder: Folder) -> str:
     if opened is choice.best:
-        return "It can be read on this page."
+        return f"{opened.label} can be read on this page."
     how = ", which was asked for by name," if choice.asked else ", the most accurate of those that"
     how += "" if choice.asked else " can be read on this page,"
     words = f"{opened.label}{how} came to {_reached(opened)}."
