@@ -231,6 +231,6 @@ class StumpVoters(ReadsColumns):
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere, and which is of missing values."""
-        left = self.missing_left[voter] or np.isposinf(self.threshold[voter])
+        left = bool(self.missing_left[voter]) or float(self.threshold[voter]) == np.inf
         other = "otherwise" if left else "otherwise, also if missing"
         return [("if so", self.left[voter]), (other, self.right[voter])]
