@@ -14,8 +14,8 @@ def test_what_tells_the_classes_apart_is_claimed(builders, tmp_path):
     report = summarise(folder)
     assert (
         "Of the 2 models that read columns 1 is shown to be better than a constant answer (balanced"
-        " accuracy 0.50): with shuffled labels any of them would be in at most 1 table of 20; noise"
-        " is not." in report["verdict"]
+        " accuracy 0.50): with shuffled labels any of them would look so in at most 1 table of 20;"
+        " noise is not." in report["verdict"]
     )
     assert {m["key"] for m in report["models"] if m["frontier"]} == {"good"}
     told = report["island"]["missed"]["models"]

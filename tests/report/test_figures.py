@@ -102,8 +102,8 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
     assert chance == (
         "Of the 5 models that read columns 4 are shown to be better than a constant answer"
-        " (balanced accuracy 0.50): with shuffled labels any of them would be in at most 1 table of"
-        " 20; tiny is not."
+        " (balanced accuracy 0.50): with shuffled labels any of them would look so in at most 1"
+        " table of 20; tiny is not."
     )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"

@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from psephos.explain.rules import rules_of
 from psephos.protocol import read_folds, selection_stability
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import build_report, summarise
+from psephos.report.panels.stability import _model
 
 
 def study(builders, path, columns, n_columns=60, repeats=1):
@@ -53,6 +55,16 @@ def test_words_count_what_came_back(builders, tmp_path):
     assert "The other 4 are in the table" in told["note"]
     assert not told["final"]
     build_report(tmp_path)
+
+
+def test_the_grid_draws_what_its_caption_says():
+    """A column of the last fit that no fold read stands before one that came back once."""
+    spread = SimpleNamespace(value=0.5, low=np.nan, high=np.nan)
+    one = SimpleNamespace(label="a", summary=SimpleNamespace(stability=spread))
+    told = _model(one, [[0, 1], [0], [0]], ["b", "d"], ["b", "c", "d", "e"], {})
+    assert [row[0] for row in told["rows"]] == [0, 2, 1]
+    assert told["drawn"] == 2
+    assert "or that the fit to all cases reads. The other one is in the table." in told["note"]
 
 
 def test_of_one_column_it_is_said_how_often_it_came_back(builders, tmp_path):

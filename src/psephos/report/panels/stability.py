@@ -81,12 +81,10 @@ def _model(
     times = Counter(j for own in folds for j in own)
     last = set(final or ())
     where = {name: j for j, name in enumerate(columns)}
-    every = sorted(
-        {*times, *(where[name] for name in last if name in where)},
-        key=lambda j: (-times[j], columns[j] not in last, j),
-    )
     half, sets = len(folds) / 2, [set(own) for own in folds]
-    drawn = [j for j in every if times[j] > half or columns[j] in last]
+    everyone = {*times, *(where[name] for name in last if name in where)}
+    drawn = {j for j in everyone if times[j] > half or columns[j] in last}
+    every = sorted(everyone, key=lambda j: (j not in drawn, -times[j], columns[j] not in last, j))
     single = len(folds) <= _SQUARES
     return {
         "kind": "tally" if len(drawn) > ROWS else "grid",
@@ -101,7 +99,7 @@ def _model(
             for j in every[:_LISTED]
         ],
         "tally": _tally(times, len(folds)),
-        "note": _note(len(drawn), len(every), len(times), len(folds), final is not None),
+        "note": _note(len(drawn), len(every), len(folds), final is not None),
     }  # fmt: skip
 
 
@@ -162,7 +160,7 @@ def _words(
     return words
 
 
-def _note(drawn: int, every: int, came: int, n: int, final: bool) -> str:
+def _note(drawn: int, every: int, n: int, final: bool) -> str:
     if drawn > ROWS:
         words = "Too many to name one by one: the number of columns by how often they came back."
     else:
@@ -170,8 +168,10 @@ def _note(drawn: int, every: int, came: int, n: int, final: bool) -> str:
         words = f"Columns that came back at least {count(least)} times"
         words += ", or that the fit to all cases reads." if final else "."
         if every > _LISTED:
-            words += f" The table lists the {min(came, _LISTED)} that came back most often"
-            words += f" and {_LISTED - came} of the others." if came < _LISTED else "."
+            words += (
+                f" The table lists {_LISTED} of all {count(every)}: these, then those that came"
+            )
+            words += " back most often."
         elif every > drawn:
             other = every - drawn
             words += f" The other {f'{count(other)} are' if other > 1 else 'one is'} in the table."

@@ -83,7 +83,7 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
     constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
-    lot = "with shuffled labels {} would be in at most 1 table of 20"
+    lot = "with shuffled labels {} would look so in at most 1 table of 20"
     if len(asked) == 1:
         shown = f"It is {'' if sure else 'not '}shown to be better than {constant}"
         return f"{shown}{': ' + lot.format('it') if sure else ''}."

@@ -140,7 +140,7 @@
     big.append(chance(p[about]), " ", make("span", `called ${study.classes[k]}`, two ? "call follows" : "call"));
     const row = from[0] === "r" ? Number(from.slice(1)) : null, i = row === null ? -1 : study.rows.indexOf(row), held = row === null ? null : heldOut(row);
     const named = row === null ? "" : person(row), truth = row === null ? "" : ` ${named[0].toUpperCase()}${named.slice(1)} is ${study.classes[study.y[i]]}.` + (held ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.` : " The model asked here has seen this case.");
-    const say = told([known ? `The ${page.again.map() ? "recalibrated probability" : calc.says} for ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
+    const say = told([known ? `The ${page.again.map() ? "recalibrated probability" : calc.says} for ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is its answer where every value is missing.", make("span", truth, "quiet")], "say");
     box.replaceChildren(big, say);
     const bar = (width) => {
       const tall = two ? 34 : 36 * p.length, picture = svg("svg", { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", ") });
