@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_words_count_what_came_back(builders, tmp_path):
 def test_the_grid_draws_what_its_caption_says():
     """A column of the last fit that no fold read stands before one that came back once."""
     spread = SimpleNamespace(value=0.5, low=np.nan, high=np.nan)
-    one = SimpleNamespace(label="a", summary=SimpleNamespace(stability=spread))
+    one: Any = SimpleNamespace(label="a", summary=SimpleNamespace(stability=spread))
     told = _model(one, [[0, 1], [0], [0]], ["b", "d"], ["b", "c", "d", "e"], {})
     assert [row[0] for row in told["rows"]] == [0, 2, 1]
     assert told["drawn"] == 2
