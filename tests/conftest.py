@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 
 def _kernel_hash() -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
     for path in sorted((_ROOT / "src" / "psephos" / "kernels").rglob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
@@ -26,7 +27,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 # numba's cache does not see an edit in another file than the kernel's own, so the folder is
-# named by all of them. This must happen before numba is imported.
+# named by all of them, and by the releases that compile. This must happen before numba is imported.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _kernel_hash()))
 
 import hypothesis  # noqa: E402

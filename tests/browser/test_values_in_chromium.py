@@ -383,10 +383,10 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
     choose(page, key)
     one, calc = in_page(saved, key), island["case"]["models"][key]
     page.locator(by("case-from")).select_option("r5")
-    page.locator(f"{by('hearing')} summary").click()
+    page.locator(f"{by('kernel')} summary").click()
     before = page.locator(by("case-answer")).get_attribute("data-probability")
     for name, value in (("a", 0.7), ("b", 3.1)):
-        page.locator(f"#hearing-{name}").evaluate(
+        page.locator(f"#kernel-{name}").evaluate(
             "(one, v) => { one.value = v; one.dispatchEvent(new Event('input')); }", value
         )
     weighting = one.vote.weighting
@@ -404,7 +404,7 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
     assert float(shown.get_attribute("data-probability")) == pytest.approx(
         chances[about], abs=EXACT
     )
-    page.locator(f"{by('hearing')} button").click()
+    page.locator(f"{by('kernel')} button").click()
     assert shown.get_attribute("data-probability") == before
 
 

@@ -55,15 +55,17 @@ def case(name, **kwargs):
 
 CASES = {name: case(name) for name in sorted(CLASSES)}
 CASES |= {f"{name}, three classes": case(name, n_classes=3) for name in sorted(MORE)}
-CASES |= {f"{name}, missing": case(name, missing=0.2) for name in sorted(OWN)}
 CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
-CASES |= {f"{name}, missing": case(name, n_classes=0, missing=0.2) for name in sorted(NUMBERS)}
 CATEGORICAL = {
     n for n in NUMBERS | OWN if "categorical_features" in SETTINGS[n].get_params(deep=False)
 }
+CASES |= {  # of the others gaps are with the categories
+    f"{name}, missing": case(name, n_classes=0 if name in NUMBERS else 2, missing=0.2)
+    for name in sorted((NUMBERS | OWN) - CATEGORICAL)
+}
 CASES |= {
     f"{name}, categories": case(
-        name, n_classes=0 if name in NUMBERS else 2, missing=0.1, categories=(4, 5)
+        name, n_classes=0 if name in NUMBERS else 2, missing=0.2, categories=(4, 5)
     )
     for name in sorted(CATEGORICAL)
 }

@@ -53,7 +53,10 @@ def test_verdict_panel_and_case_use_the_same_word(compared):
         calc = island["case"]["models"][key]
         assert calc.get("says", axis) == axis
         if island["missed"]["kind"] == "two":
-            assert any(f"from a {axis} of 0.50, {key} misses" in one for one in report["verdict"])
+            assert any(
+                f"from a {axis} of 0.50, where this page opens, {key} misses" in one
+                for one in report["verdict"]
+            )
         others = {STATED, VOTE_SHARE, LEAF_SHARE} - {axis}
         said = [*report["verdict"], island["missed"]["models"][key]["note"]]
         assert not [one for one in said for other in others if other in one]

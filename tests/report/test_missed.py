@@ -79,8 +79,9 @@ def test_the_words_of_the_verdict_and_of_the_panel_are_the_counts(builders, tmp_
     called, positive = proba[:, 1] >= 0.5, truth == 1
     missed, alarms = (~called & positive).sum(), (called & ~positive).sum()
     assert report["verdict"][-1] == (
-        f"Called ill from a stated probability of 0.50, good misses {missed} of {positive.sum()}"
-        f" ill and raises a false alarm at {alarms} of {(~positive).sum()} healthy."
+        f"Called ill from a stated probability of 0.50, where this page opens, good misses {missed}"
+        f" of {positive.sum()} ill and raises a false alarm at {alarms} of {(~positive).sum()}"
+        " healthy."
     )
     lists = report["missed"]["lists"]
     p = np.floor(proba[:, 1] * 1e6)

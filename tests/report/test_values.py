@@ -424,7 +424,7 @@ def test_of_many_columns_six_are_drawn_and_the_others_listed(many):
     listed = [column["whole"] for column in [*found["columns"][:6], *found["table"]]]
     assert sorted(listed) == sorted(saved.asked("adaboost").whole)
     rest = sum(line["share"] for line in found["table"])
-    assert f"({100 * rest:.1f} % of the say)" in found["rest_words"].replace("\u202f", " ")
+    assert f"({100 * rest:.1f} % of the importance)" in found["rest_words"].replace("\u202f", " ")
 
 
 def test_a_function_that_would_not_fit_says_what_it_adds(many, monkeypatch):

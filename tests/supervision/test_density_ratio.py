@@ -89,11 +89,11 @@ def test_kliep_is_optimal(sigma, seed):
     assert (dual >= 0).all()
     assert_allclose(centre @ dual, 1.0, atol=1e-12)
     gain = (K_top / (K_top @ dual)[:, None]).mean(0) / centre
-    heard = centre >= 1 / len(bottom)
-    assert (dual[~heard] == 0).all()
-    assert gain[heard].max() <= 1 + 1e-7
+    reached = centre >= 1 / len(bottom)
+    assert (dual[~reached] == 0).all()
+    assert gain[reached].max() <= 1 + 1e-7
     assert_allclose(gain[centre * dual > 1e-6], 1.0, atol=1e-4)
-    assert_allclose(((gain - 1) * centre * dual)[heard], 0.0, atol=1e-7)
+    assert_allclose(((gain - 1) * centre * dual)[reached], 0.0, atol=1e-7)
 
 
 def test_kliep_beats_any_other_point():

@@ -44,8 +44,8 @@ def shares_of(tree, node, i, above=None):
     b = tree.branch(node, i)
     if b >= 0:
         return shares_of(tree, node.children[b], i, own)
-    heard = [(s, c) for s, c in zip(node.shares, node.children, strict=True) if s > 0]
-    return sum(s * shares_of(tree, c, i, own) for s, c in heard)
+    entered = [(s, c) for s, c in zip(node.shares, node.children, strict=True) if s > 0]
+    return sum(s * shares_of(tree, c, i, own) for s, c in entered)
 
 
 def windowed_twin(table, options, trials, size, increment):

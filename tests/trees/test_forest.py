@@ -64,7 +64,7 @@ def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
     answers = found.answers()
     assert ((nodes.answer < 0) == (nodes.column >= 0)).all()
     assert nodes.answer.max() == len(answers) - 1
-    heard, total = np.zeros(len(rows.mass)), np.zeros((len(rows.mass), max(n_classes, 1)))
+    asked, total = np.zeros(len(rows.mass)), np.zeros((len(rows.mass), max(n_classes, 1)))
     for t, seed in enumerate(SEEDS):
         count = draws.counts(seed)
         ends = nodes.answer[np.array([leaf_of(nodes, t, x) for x in X])]
@@ -82,11 +82,11 @@ def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
                 expected = np.average(said, weights=count[inside])
             assert_allclose(answers[leaf], np.atleast_1d(expected), atol=1e-12)
         for g in np.flatnonzero(count == 0):
-            heard[g] += 1
+            asked[g] += 1
             total[g] += answers[ends[np.flatnonzero(rows.group == g)[0]]]
     out = found.out_of_bag(draws, SEEDS, None)
-    assert_array_equal(np.isnan(out[:, 0]), heard == 0)
-    assert_allclose(out[heard > 0], (total / heard.clip(1)[:, None])[heard > 0], atol=1e-12)
+    assert_array_equal(np.isnan(out[:, 0]), asked == 0)
+    assert_allclose(out[asked > 0], (total / asked.clip(1)[:, None])[asked > 0], atol=1e-12)
 
 
 def test_threads_change_nothing():
@@ -197,14 +197,14 @@ def test_values_and_bins_of_each_value_grow_the_same_trees(criterion, n_classes,
 
 def test_values_are_read_in_any_layout_and_order_of_rows():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((300, 400)).astype(np.float32), rng.standard_normal(300)
-    order = rng.permutation(300)
+    X, y = rng.standard_normal((150, 200)).astype(np.float32), rng.standard_normal(150)
+    order = rng.permutation(150)
     forms = (X, y), (np.asfortranarray(X), y), (np.repeat(X, 2, axis=1)[:, ::2], y)
     told = []
     for values, answers in (*forms, (X[order], y[order])):
         before = values.copy()
         for n_jobs in (1, 3):
-            rows = Rows.of(values, {}, answers, np.ones(300), 255, n_jobs, unbinned=True)
+            rows = Rows.of(values, {}, answers, np.ones(150), 255, n_jobs, unbinned=True)
             rule = Rule(99, 2, 1, 20)
             found = grow_forest(rows, 0, "squared_error", rule, SEEDS, None, n_jobs, 0.0, True)
             assert_array_equal(values, before)

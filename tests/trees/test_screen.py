@@ -109,14 +109,14 @@ def test_few_columns_are_screened_where_bounds_tell(random_seed, monkeypatch, cr
 def test_bounds_that_tell_nothing_are_tried_rarely(random_seed, monkeypatch):
     # All columns are one: each of them comes near the best.
     rng = np.random.default_rng(random_seed)
-    x, y = rng.standard_normal((300, 1)), rng.integers(0, 2, 300)
+    x, y = rng.standard_normal((80, 1)), rng.integers(0, 2, 80)
     search = StumpSearch(np.repeat(x, 600, axis=1), y, 2)
     bounded = _screen.Screen._by_bounds
     tried = []
     monkeypatch.setattr(_screen.Screen, "_by_bounds", lambda *a: tried.append(1) or bounded(*a))
     stumps, count = [], []
     for _ in range(45):
-        stumps += [search.best(np.ones(300), "error")]
+        stumps += [search.best(np.ones(80), "error")]
         count += [len(tried)]
     assert_array_equal(np.flatnonzero(np.diff(count, prepend=0)), [1, 6, 15, 32])
     assert len({(s.column, s.gain, s.threshold) for s in stumps if s is not None}) == 1

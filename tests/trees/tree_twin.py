@@ -105,14 +105,14 @@ def parts(tree, row, node=0):
     way = way_of(tree, node, row)
     if way >= 0:
         return parts(tree, row, children[way])
-    heard = [c for c in children if tree.share[c] > 0]
-    if way == STAY or not heard:
+    entered = [c for c in children if tree.share[c] > 0]
+    if way == STAY or not entered:
         return {node: 1.0}, way == SPREAD
     out = {}
-    for c in heard:
+    for c in entered:
         below, _ = parts(tree, row, c)
         for leaf, part in below.items():
-            out[leaf] = part * tree.share[c] / sum(tree.share[heard])
+            out[leaf] = part * tree.share[c] / sum(tree.share[entered])
     return out, True
 
 

@@ -24,7 +24,7 @@ _WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
 _PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))
 _STEPS, _SHORTEST = 200, 1e-8
 _RIDGE = 1e-10  # of the greatest curvature
-_LEAST = 1e-12  # of a mean of kernels: a kernel without any row has no say
+_LEAST = 1e-12  # of a mean of kernels: a kernel without any row counts for nothing
 
 
 @parameters
@@ -288,7 +288,7 @@ class KLIEP(_KernelRatio):
     denominator fall, look better than they are.
 
     A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n, or
-    1/2 of one row) has no say, which the source does not ask for: its coefficient could be any, as
+    1/2 of one row) is left out, which the source does not ask for: its coefficient could be any, as
     large as one likes where there is no row, and so could ratios near it.
 
     References
@@ -372,22 +372,22 @@ def _likeliest(
 
     Those of kernels whose mean is below `least` are 0.
     """
-    heard = np.flatnonzero(centre >= least)
-    if not len(heard):
+    reached = np.flatnonzero(centre >= least)
+    if not len(reached):
         raise PsephosError(
             "no row of the denominator is near a row of the numerator at this width of kernels: "
             "use a greater sigma, or scale the columns."
         )
-    scaled = K[:, heard] / centre[heard]
-    seen = scaled.max(axis=1) > 0  # a row of the numerator that no kernel is near has no say
+    scaled = K[:, reached] / centre[reached]
+    seen = scaled.max(axis=1) > 0  # a row of the numerator that no kernel is near
     scaled, share = scaled[seen], a[seen] / a[seen].sum()
 
-    part = np.full(len(heard), 1.0 / len(heard))
+    part = np.full(len(reached), 1.0 / len(reached))
     for _ in range(20):  # steps of expectation-maximisation lead near in no time
         part = part * ((share / (scaled @ part)) @ scaled)
     part = _newton(scaled, share, part, tol)
     dual = np.zeros(len(centre))
-    dual[heard] = part / part.sum() / centre[heard]
+    dual[reached] = part / part.sum() / centre[reached]
     return dual
 
 

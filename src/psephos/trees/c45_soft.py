@@ -133,11 +133,11 @@ def wrong_answers(
 ) -> _Flags:
     """Return whether each row, shape (n,), is given another class from each root, shape (T,).
 
-    The class is the one of the greatest share; of nearly equal shares the first speaks.
+    The class is the one of the greatest share; of nearly equal shares the first.
     """
     said = tree.answers(values, root)
-    heard = said >= said.max(axis=2, keepdims=True) - _TIE
-    return heard.argmax(axis=2) != y[:, None]
+    greatest = said >= said.max(axis=2, keepdims=True) - _TIE
+    return greatest.argmax(axis=2) != y[:, None]
 
 
 def _branches(tree: Tree, node: int, x: _Floats) -> _Whole:

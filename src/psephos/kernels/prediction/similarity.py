@@ -16,9 +16,7 @@ from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
 
 _Float = NDArray[np.float64]
-_BLOCK_WEIGHTS = 1 << 17  # of a task: a megabyte, about what the second-level cache holds
-_SMALL = 700_000  # products of a matrix product that BLAS makes without a copy of its parts
-_NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
+_ROWS, _ANCHORS = 64, 1024  # weighed and summed at a time: they stay in the second-level cache
 
 
 class Metric(NamedTuple):
@@ -211,8 +209,8 @@ def _weigh_rows(
     m, floor, any_far = weights.shape[1], a**b, False
     for r in range(X.shape[0]):
         row = weights[r]
-        for start in range(first, m, _NEAR):
-            part = row[: m if m < start + _NEAR else start + _NEAR]
+        for start in range(first, m, _ANCHORS):
+            part = row[: m if m < start + _ANCHORS else start + _ANCHORS]
             _squared_row(X, r, anchors, inverse, is_category, has_nan, far, start, part, counts)
         u, left_out = row[first:], own[r] - first
         if left_out >= 0:
@@ -261,18 +259,11 @@ def _weighed(right: NDArray[Any], s: _Float) -> _Float:
     return table
 
 
-def _product(weights: _Float, table: _Float) -> _Float:
-    """Return ``weights @ table``, some anchors at a time: BLAS is twice as quick on small parts."""
-    step = max(256, _SMALL // max(1, len(weights) * table.shape[1]))
-    total = weights[:, :step] @ table[:step]
-    for start in range(step, len(table), step):
-        total += weights[:, start : start + step] @ table[start : start + step]
-    return total
-
-
-def _block_rows(n_anchors: int) -> int:
-    """Return how many rows are one task."""
-    return min(64, max(24, _BLOCK_WEIGHTS // max(1, n_anchors)))
+def _tiles(columns: _Float, *rest: Any) -> list[tuple[slice, tuple[Any, ...]]]:
+    """Return which anchors are summed at a time, and the parts of each lot."""
+    m = columns.shape[1]
+    lots = [slice(start, min(start + _ANCHORS, m)) for start in range(0, m, _ANCHORS)]
+    return [(lot, (frozen(columns[:, lot]), *rest)) for lot in lots]
 
 
 def distances(
@@ -283,14 +274,13 @@ def distances(
     parts = _parts(Z, metric, queries)
     n = len(queries)
     out = np.empty((n, len(np.asarray(Z))))
-    size = _block_rows(out.shape[1])
 
     def block(b: int) -> None:
-        rows = slice(b * size, (b + 1) * size)
+        rows = slice(b * _ROWS, (b + 1) * _ROWS)
         _squared_rows(queries[rows], *parts, out[rows], np.empty(out.shape[1]))
         np.sqrt(out[rows], out=out[rows])
 
-    run_blocks(block, -(-n // size), n_jobs)
+    run_blocks(block, -(-n // _ROWS), n_jobs)
     return out
 
 
@@ -353,16 +343,22 @@ def local_sums(
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
     kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), frozen(s)
-    sums, shift, size = np.zeros((n, n_voters + 1)), np.zeros(n), _block_rows(len(s))
+    sums, shift, tiles = np.zeros((n, n_voters + 1)), np.zeros(n), _tiles(*parts)
+    size = max(_ROWS, _ROWS * _ANCHORS // len(s))
 
-    def block(k: int) -> None:
-        rows = slice(k * size, (k + 1) * size)
-        weights = np.empty((len(queries[rows]), len(s)))
-        _weigh_rows(
-            queries[rows], *parts, s, left_out[rows], 0, *kernel, per_query, shift[rows], weights,
-            np.empty(len(s)),
-        )  # fmt: skip
-        sums[rows] = _product(weights, weighed)
+    def block(b: int) -> None:
+        rows = slice(b * size, (b + 1) * size)
+        X, out, own, by = queries[rows], sums[rows], left_out[rows], shift[rows]
+        whole = per_query
+        for lot, its in () if whole else tiles:
+            k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
+            here = np.where(own < lot.stop, own - lot.start, -1)
+            whole |= _weigh_rows(X, *its, s[lot], here, 0, *kernel, False, by, k, scratch)
+            out += k @ weighed[lot]
+        if whole:  # what is asked of a row depends on all its distances
+            k, by[:] = np.empty((len(X), len(s))), 0.0
+            _weigh_rows(X, *parts, s, own, 0, *kernel, per_query, by, k, np.empty(len(s)))
+            out[:] = k @ weighed
 
     run_blocks(block, -(-n // size), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
@@ -410,18 +406,20 @@ def pair_sums(
     s = frozen(anchor_weight, np.float64)
     n, n_voters = right.shape
     own = np.arange(n) if leave_out else np.full(n, -1)
-    weighed, far, parts = _weighed(right, s), False, _parts(rows, metric)
-    sums, shift, counts = np.zeros((n, n_voters + 1)), np.zeros(n), np.empty(n)
-    size = _block_rows(n)
-    weights = np.empty((min(n, size), n))
-    for top in range(0, n, size):
-        end = min(n, top + size)
-        k = weights[: end - top]
-        far |= _weigh_rows(
-            rows[top:end], *parts, s, own[top:end], top, *kernel, False, shift, k, counts
-        )
-        sums[top:end] += _product(k[:, top:], weighed[top:])
-        sums[end:] += k[:, end:].T @ weighed[top:end]
+    weighed, far, tiles = _weighed(right, s), False, _tiles(*_parts(rows, metric))
+    sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
+    for top in range(0, n, _ROWS):
+        X, these = rows[top : top + _ROWS], slice(top, min(n, top + _ROWS))
+        for lot, its in tiles[top // _ANCHORS :]:
+            k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
+            first, here = max(top - lot.start, 0), own[these]
+            here = np.where(here < lot.stop, here - lot.start, -1)
+            far |= _weigh_rows(
+                X, *its, s[lot], here, first, *kernel, False, shift[these], k, scratch
+            )
+            sums[these] += k[:, first:] @ weighed[lot.start + first : lot.stop]
+            after = max(these.stop, lot.start)  # the anchors that are no rows of this block
+            sums[after : lot.stop] += k[:, after - lot.start :].T @ weighed[these]
     if not far:
         return sums[:, -1].copy(), sums[:, :-1].copy()
     return local_sums(rows, rows, metric, kernel, s, right, own=own)[:2]

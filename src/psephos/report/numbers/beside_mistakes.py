@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from psephos.explain.directions import value_text
-from psephos.report.numbers.column_values import by_say
+from psephos.report.numbers.column_values import by_importance
 from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.study.saved import Saved
 
@@ -13,7 +13,7 @@ MOST = 3  # columns
 
 
 def beside(saved: Saved, key: str, full: bool) -> list[dict[str, Any]]:
-    """Return the columns of most say, each with its values as the page carries and writes them.
+    """Return the most important columns, each with its values as the page carries and writes them.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def beside(saved: Saved, key: str, full: bool) -> list[dict[str, Any]]:
     if cases is None or key not in saved.keys:
         return []
     asked = saved.asked(key)
-    whole = [asked.whole[j] for j in by_say(asked, saved.opened(key))[:MOST]]
+    whole = [asked.whole[j] for j in by_importance(asked, saved.opened(key))[:MOST]]
     rows = carried_rows(np.asarray(cases.y, dtype=np.intp))
     values = carried_values(cases, rows, {name: saved.cuts(name) for name in whole}, full)
     return [

@@ -37,7 +37,7 @@ def calculator(
     Parameters
     ----------
     order : sequence of int
-        The columns that a complete case is answered by, those of most say first.
+        The columns that a complete case is answered by, the most important first.
     rows : ndarray of int
         The cases that the page carries.
     y : ndarray of int

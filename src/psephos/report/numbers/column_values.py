@@ -52,7 +52,7 @@ class Portrait:
     least: float  # a change of the mean answer that is worth a word
     thresholds: dict[int, list[Threshold]]
     gradual: set[int]
-    shares: dict[str, float]  # of the say, by name; empty where the file does not tell
+    shares: dict[str, float]  # of the importance, by name; empty where the file does not tell
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
     kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
     short: dict[str, str]  # whole name -> name on the page
@@ -102,7 +102,7 @@ def portrait(
         ``ringed``, the cases that are prototypes; and words.
     """
     model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
-    used = by_say(asked, opened)
+    used = by_importance(asked, opened)
     drawn = drawn_of(used)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {
@@ -177,8 +177,8 @@ def drawn_of(used: list[int]) -> list[int]:
     return used if len(used) <= DRAWN else used[:PAINTED]
 
 
-def by_say(asked: Asked, opened: Opened) -> list[int]:
-    """Return the columns that a complete case is answered by, those of most say first."""
+def by_importance(asked: Asked, opened: Opened) -> list[int]:
+    """Return the columns that a complete case is answered by, the most important first."""
     used: list[int] = asked.vote.used.tolist()
     return sorted(used, key=lambda j: (-opened.importance.get(asked.names[j], 0.0), j))
 
@@ -191,7 +191,7 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "name": name,
         "whole": whole,
         "share": share,
-        "share_words": "" if share is None else f"{percent(share)} of the say",
+        "share_words": "" if share is None else f"{percent(share)} of the importance",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
         "rising_with": [],
@@ -356,7 +356,7 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
         return ""
     share = sum(model.shares.get(model.asked.names[j], 0.0) for j in rest)
     words = f"Show the other {len(rest)} columns" if len(rest) > 1 else "Show the other column"
-    return f"{words} ({percent(share)} of the say)" if model.shares else words
+    return f"{words} ({percent(share)} of the importance)" if model.shares else words
 
 
 def _rounded(values: _Floats) -> list[Any]:

@@ -12,7 +12,7 @@ from psephos.report.numbers.calculators import (
     typical,
     typical_words,
 )
-from psephos.report.numbers.column_values import by_say, drawn_of
+from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
@@ -95,7 +95,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: Options) -> 
                 "why": f"{key} keeps values of training cases, which this page does not carry."
             }
             continue
-        order = by_say(asked, saved.opened(key))
+        order = by_importance(asked, saved.opened(key))
         cuts = None if full else [saved.cuts(name) for name in asked.whole]
         one = calculator(
             asked, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
@@ -127,7 +127,7 @@ def _drawn(saved: Saved) -> set[str]:
     found: set[str] = set()
     for key in saved.keys:
         asked = saved.asked(key)
-        found |= {asked.whole[j] for j in drawn_of(by_say(asked, saved.opened(key)))}
+        found |= {asked.whole[j] for j in drawn_of(by_importance(asked, saved.opened(key)))}
     return found
 
 
@@ -143,5 +143,5 @@ def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any
         "start": f"the {typical_words(carried)} of {class_names(saved.folder)[positive]}",
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
-        "more": plural(len(votes) - _SHOWN, "lighter ballot") if len(votes) > _SHOWN else "",
+        "more": plural(len(votes) - _SHOWN, "further ballot") if len(votes) > _SHOWN else "",
     }

@@ -84,12 +84,11 @@ def _not_done(folder: Folder) -> str:
             "no threshold was chosen",
             "no answer was recalibrated, unless you choose so where this page offers it",
         ]
-    words += [
-        "but for those of the verdict against a constant answer, intervals were not widened for"
-        " many comparisons",
-        "nothing here says that a column causes anything",
-    ]
-    return f"{series(words)}."
+    words.append("nothing here says that a column causes anything")
+    return (
+        f"{series(words)}. Intervals were not widened for many comparisons; only the verdict on"
+        " which models are better than a constant answer allows for them."
+    )
 
 
 def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool) -> dict[str, Any]:

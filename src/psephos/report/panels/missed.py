@@ -310,7 +310,7 @@ def _first_state(
 
 def _beside_words(columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups]) -> str:
     """Return which columns stand beside each mistake, and why."""
-    why = ["the columns of most say with the model"] if columns else []
+    why = ["the columns most important to the model"] if columns else []
     if not parted:
         return f"Beside each mistake stand {why[0]}." if why else ""
     names = f"{series([one.name for one in parted])}, by which cases are parted below"

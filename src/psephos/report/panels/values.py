@@ -94,9 +94,9 @@ def _notes(one: Mapping[str, Any]) -> list[str]:
         listed = series([*named, f"{more} more"] if more else named)
         notes.append(f"Where one of these is missing it also asks for {listed}.")
     if one["unlisted"]:
-        notes.append(f"{plural(one['unlisted'], 'column')} of still less say are not listed.")
+        notes.append(f"{plural(one['unlisted'], 'column')} of less importance are not listed.")
     if not one["shared"]:
-        notes.append("The file of this model does not tell how the say is shared among columns.")
+        notes.append("The file of this model does not tell how important each column is.")
     return notes
 
 

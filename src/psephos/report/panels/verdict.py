@@ -181,8 +181,8 @@ def missed_words(missed: Mapping[str, Any], label: str) -> str:
     alarms = of(c["alarms"], c["negative"], names["neg"])
     return (
         f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
-        f" {missed['fills']['threshold']}, {label} misses {lost} and raises a false alarm at"
-        f" {alarms}."
+        f" {missed['fills']['threshold']}, where this page opens, {label} misses {lost} and raises"
+        f" a false alarm at {alarms}."
     )
 
 

@@ -119,7 +119,7 @@ page.ballot = (() => {
     parts.push(list(lines.slice(0, 7).map(li)));
     if (lines.length > 7) {
       const more = make("details");
-      more.append(make("summary", page.words.plural(lines.length - 7, "lighter ballot")), list(lines.slice(7).map(li)));
+      more.append(make("summary", page.words.plural(lines.length - 7, "further ballot")), list(lines.slice(7).map(li)));
       parts.push(more);
     }
     const kept = box.querySelector("details[open]");

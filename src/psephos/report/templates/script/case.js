@@ -157,12 +157,12 @@
     box.append(chart(bar));
   };
 
-  // Weights by nearness: how near a case must be to be heard.
-  const hearing = () => {
+  // Weights by nearness: how near a training case must be to count.
+  const kernel = () => {
     const local = calc.plain.weights, fitted = local.similarity;
     if (!fitted || fitted.a === undefined || fitted.b === undefined) return [];
     const now = { a: fitted.a, b: fitted.b }, box = make("details"), rows = {};
-    box.dataset.test = "hearing";
+    box.dataset.test = "kernel";
     const set = (name, value) => {
       now[name] = value;
       rows[name].value = value;
@@ -170,10 +170,10 @@
       open = openModel({ ...page.again.plain(calc.plain), weights: { ...local, similarity: { ...fitted, ...now } } });
       refresh();
     };
-    box.append(make("summary", "How near must a case be to be heard? (a and b)"));
-    [["a", "a, the smallest distance told apart", 0, 1.5], ["b", "b, how fast hearing fades", 0.25, 8]].forEach(([name, words, low, high]) => {
+    box.append(make("summary", "How near must a training case be to count? (a and b)"));
+    [["a", "a, the distance below which all count alike", 0, 1.5], ["b", "b, how fast the weight falls beyond", 0.25, 8]].forEach(([name, words, low, high]) => {
       const p = make("p", "", "slide"), label = make("label", `${words} (fitted ${write(fitted[name], 3)})`), input = make("input");
-      Object.assign(input, { type: "range", min: Math.min(low, fitted[name]), max: Math.max(high, fitted[name]), step: "any", value: fitted[name], id: `hearing-${name}` });
+      Object.assign(input, { type: "range", min: Math.min(low, fitted[name]), max: Math.max(high, fitted[name]), step: "any", value: fitted[name], id: `kernel-${name}` });
       label.htmlFor = input.id;
       input.addEventListener("input", () => set(name, Number(input.value)));
       rows[name] = input;
@@ -198,13 +198,13 @@
     left.append(...fields.slice(0, top));
     const folded = (list, words) => { if (!list.length) return; const more = make("details"); more.append(make("summary", words), ...list); left.append(more); };
     const share = columns.length >= used ? columns.slice(top).reduce((sum, one) => sum + (one.share || 0), 0) : 0;
-    folded(fields.slice(top, used), `${used - top} further columns${share ? `, ${percent(share)} of the say` : ""}`);
+    folded(fields.slice(top, used), `${used - top} further columns${share ? `, ${percent(share)} of the importance` : ""}`);
     folded(fields.slice(used), `${fields.length - used} columns that are asked for only where another is missing`);
     const answer = make("div", "", "answer"), votes = make("div"), near = make("div"), right = make("div"), box = make("div", "", "newcase");
     answer.setAttribute("aria-live", "polite");
     votes.dataset.test = "case-votes";
     near.dataset.test = "case-near";
-    right.append(answer, votes, ...hearing(), near);
+    right.append(answer, votes, ...kernel(), near);
     box.append(left, right);
     const pick = make("div", "", "pick"), label = make("label", "Start from");
     label.htmlFor = "case-from";

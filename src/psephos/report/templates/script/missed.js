@@ -147,7 +147,7 @@
     }
   };
 
-  // ---- lists of mistakes, the surest first; beside each the values of the columns of most say, and its groups
+  // ---- lists of mistakes, the surest first; beside each the values of the most important columns, and its groups
   const beside = (groups) => {
     const values = page.data.values, one = values && values.rows.length ? values.models[hub.get("model")] : null, places = new Map((one ? values.rows : []).map((row, i) => [row, i]));
     const columns = (one ? one.columns.slice(0, 3) : []).map((column) => ({ ...column, text: (i) => {

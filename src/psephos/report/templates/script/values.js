@@ -247,12 +247,12 @@
     label.append(search);
     const element = make("table"), body = make("tbody"), head = make("tr");
     element.dataset.test = "value-table";
-    ["column", "share of the say", "for whom", "cases"].forEach((words) => { const cell = make("th", words); cell.scope = "col"; head.append(cell); });
+    ["column", "share of the importance", "for whom", "cases"].forEach((words) => { const cell = make("th", words); cell.scope = "col"; head.append(cell); });
     one.table.forEach((line) => {
       const row = make("tr"), name = titled(line, "th"), words = make("td");
       name.scope = "row";
       words.append(...parts([...line.direction, ...(line.missing_words.length ? [" ", ...line.missing_words] : [])], hue));
-      row.append(name, make("td", line.share_words.replace(" of the say", "")), words, make("td", [line.words, line.folds_words].filter(Boolean).join(" ")));
+      row.append(name, make("td", line.share_words.replace(" of the importance", "")), words, make("td", [line.words, line.folds_words].filter(Boolean).join(" ")));
       body.append(row);
     });
     search.addEventListener("input", () => {
