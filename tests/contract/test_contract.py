@@ -65,10 +65,12 @@ CASES |= {  # of the others gaps are with the categories
 }
 CASES |= {
     f"{name}, categories": case(
-        name, n_classes=0 if name in NUMBERS else 2, missing=0.2, categories=(4, 5)
+        name, n_classes=0 if name in NUMBERS else 2, missing=0.1, categories=(4, 5)
     )
     for name in sorted(CATEGORICAL)
 }
+# draws without some of the categories, which are then missing to the members
+CASES["bagging, more gaps"] = case("bagging", missing=0.2, categories=(4, 5))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -175,13 +175,17 @@ class BranchVoters(ReadsColumns):
         reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(surrogates.ptr))])
         return usage_at(self, reader, column)
 
-    def primary(self) -> Self:
+    def primary(self, unsure: Sequence[int] = ()) -> Self:
         """Return the same trees without the surrogates that only a missing value asks.
 
-        Those of a rule on categories that does not know all of them stay.
+        Those of a rule on categories that does not know all of them stay, as do those of rules on
+        the columns `unsure`, of which there may be categories that the trees were not grown on.
         """
         nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
         unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
+        asked = nodes.column >= 0
+        asked[asked] = np.isin(self.columns[nodes.column[asked]], list(unsure))
+        unseen = np.union1d(unseen, every[asked])
         surrogates = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
         return replace(self, nodes=replace(nodes, surrogates=surrogates)).take(
             np.arange(self.n_voters)

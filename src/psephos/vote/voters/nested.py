@@ -138,10 +138,20 @@ class NestedVoters(ReadsColumns):
         return usage_of(self, self.places)
 
     def primary(self) -> Self:
-        """Return the same votes without what only a missing value asks; all if they abstain."""
+        """Return the same votes without what only a missing value asks; all if they abstain.
+
+        A category that one vote does not know is missing to it; those that any knows may come.
+        """
         if self.abstains:
             return self
-        bare = [vote.primary() for vote in self.inner]
+        every: dict[int, set[float]] = {}
+        for own, levels in zip(self.places, self.levels, strict=True):
+            for j, values in levels:
+                every.setdefault(int(own[j]), set()).update(values.tolist())
+        bare = [
+            _primary(vote, [j for j, values in levels if len(values) < len(every[int(own[j])])])
+            for vote, own, levels in zip(self.inner, self.places, self.levels, strict=True)
+        ]
         held = [vote.columns for vote in bare]
         places = [own[read] for own, read in zip(self.places, held, strict=True)]
         levels = [
@@ -296,6 +306,15 @@ def _word(value: float, outer: list[str]) -> str:
     """Return the word of a category: that of a code of the table, or the number itself."""
     code = value.is_integer() and 0 <= value < len(outer)
     return outer[int(value)] if code else f"{value:g}"
+
+
+def _primary(vote: Vote, unsure: Sequence[int]) -> Vote:
+    """Return a vote without what only a missing value asks, which a value of `unsure` may be."""
+    if not unsure:
+        return vote.primary()
+    if isinstance(vote.voters, BranchVoters):
+        return replace(vote, voters=vote.voters.primary(unsure))
+    return vote
 
 
 def _coded(table: _Floats, levels: _Levels) -> _Floats:
