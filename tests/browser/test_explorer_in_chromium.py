@@ -34,7 +34,7 @@ def test_the_curve_is_that_of_the_weighting(page, noisy):
     for a, b in SETTINGS:
         found = page.evaluate(
             "([kind, a, b, where]) => where.map("
-            "(z) => page.explorer.heard(page.explorer.toys[kind], a, b, z))",
+            "(z) => page.explorer.meanRelevance(page.explorer.toys[kind], a, b, z))",
             ["noisy" if noisy else "pure", a, b, where.tolist()],
         )
         np.testing.assert_allclose(found, estimate(x, relevant, a, b, where), atol=1e-12)

@@ -1,4 +1,4 @@
-"""A page of its own on SamBA's a and b: how near a case must be to be heard."""
+"""A page of its own on SamBA's a and b: how near a training case must be to count."""
 
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def relevances(
 def estimate(
     x: _Floats, relevant: NDArray[np.bool_], a: float, b: float, where: _Floats
 ) -> _Floats:
-    """Return the mean relevance that is heard at some points: the weight over the similarity.
+    """Return the mean relevance around some points: the weight over the similarity.
 
     ``sum_i s_i omega_i / sum_i s_i`` with ``s_i = 1 / (a^b + |x_i - x|^b)``, by the weighting that
     a fitted `SamBAClassifier` has.

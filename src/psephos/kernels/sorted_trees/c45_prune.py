@@ -19,9 +19,9 @@ _SLACK = 0.1
 _ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding
 _ROWS, _SIZES, _VISITS = 1, 2, 3  # what is too short
 _GROWN = {_ROWS: ("rows", "weights"), _SIZES: ("sizes", "parts"), _VISITS: ("whole", "errors")}
-# Where a visit stands: it begins, takes the next child, heard from it, heard from the branch that
+# Where a visit stands: it begins, takes the next child, back from it, back from the branch that
 # may be raised, saw that branch pruned in earnest, saw its rows counted anew.
-_BEGIN, _NEXT, _HEARD, _TRIED, _RAISED, _COUNTED = 0, 1, 2, 3, 4, 5
+_BEGIN, _NEXT, _BACK, _TRIED, _RAISED, _COUNTED = 0, 1, 2, 3, 4, 5
 _ESTIMATE, _WRITE, _DECIDE = 0, 1, 2  # what a visit does: bits
 _VISITS_FIRST = 64  # that there is room for
 
@@ -356,7 +356,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
                         nodes.n_children[first + c] = 0
             own[7] = _NEXT
             continue
-        if stand == _HEARD:
+        if stand == _BACK:
             errors[0] += said
             own[7] = _NEXT
             continue
@@ -382,7 +382,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
                     break
                 own[3] = b + 1
                 if parts[at + c] > 0.0 if old else (begun < stop or mode > _ESTIMATE):
-                    own[7] = _HEARD
+                    own[7] = _BACK
                     _call(work, depth, first + c, begun, stop, at + k + 1, used, mode)
                     depth += 1
                 continue

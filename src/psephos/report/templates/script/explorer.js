@@ -3,8 +3,8 @@
   const { at, make, svg } = page, toys = page.data.toys;
   const chosen = { kind: "pure", a: 0.02, b: 4 };
 
-  // The mean relevance that is heard at z: sum of omega / (a^b + d^b) over sum of 1 / (a^b + d^b).
-  const heard = ({ x, omega }, a, b, z) => {
+  // The mean relevance around z: sum of omega / (a^b + d^b) over sum of 1 / (a^b + d^b).
+  const meanRelevance = ({ x, omega }, a, b, z) => {
     const d = x.map((one) => Math.abs(one - z)), least = Math.min(...d);
     if (a === 0 && least === 0) {
       const same = omega.filter((_, i) => d[i] === 0);
@@ -22,7 +22,7 @@
     const { weights } = toy.plain;
     return openModel({ ...toy.plain, weights: { ...weights, similarity: { ...weights.similarity, a, b } } });
   };
-  page.explorer = { heard, model, toys };
+  page.explorer = { meanRelevance, model, toys };
 
   const text = (x, y, words, anchor = "middle", kind = "soft") => svg("text", { x, y, "text-anchor": anchor, class: kind }, words);
   const path = (points) => "M" + points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
@@ -37,11 +37,11 @@
     picture.append(svg("line", { x1: 40, x2: width - 12, y1: Y(flat), y2: Y(flat), class: "dash" }), text(width - 14, Y(flat) - 6, "no local knowledge", "end"));
     toy.x.forEach((x, i) => picture.append(svg("circle", { cx: X(x).toFixed(1), cy: Y(toy.omega[i]).toFixed(1), r: 2.6, class: "row" })));
     const places = [...Array.from({ length: 601 }, (_, i) => i / 600), ...toy.x].sort((p, q) => p - q);
-    const curve = places.map((z) => [z, heard(toy, chosen.a, chosen.b, z)]);
+    const curve = places.map((z) => [z, meanRelevance(toy, chosen.a, chosen.b, z)]);
     picture.append(svg("path", { d: path(curve.map(([z, w]) => [X(z), Y(w)])), class: "line" }));
     box.replaceChildren(picture);
-    const off = toy.x.filter((x, i) => Math.abs(heard(toy, chosen.a, chosen.b, x) - toy.omega[i]) > 0.217).length;
-    at("line-told").textContent = off ? `At ${off} of the 200 cases the weight that is heard is nearer to the other relevance than to the case\u2019s own.` : "At every training case the weight that is heard is nearer to the case\u2019s own relevance.";
+    const off = toy.x.filter((x, i) => Math.abs(meanRelevance(toy, chosen.a, chosen.b, x) - toy.omega[i]) > 0.217).length;
+    at("line-told").textContent = off ? `At ${off} of the 200 cases the mean relevance is nearer to the other one than to the case\u2019s own.` : "At every training case the mean relevance is nearer to the case\u2019s own than to the other one.";
   };
 
   const plane = () => {
@@ -62,7 +62,7 @@
     [-1, 0, 1].forEach((v) => picture.append(text(X(v), height - 8, String(v).replace("-", "\u2212")), text(left - 6, Y(v) + 4, String(v).replace("-", "\u2212"), "end")));
     picture.append(text(X(0.97), Y(0.9), "class 1", "end", "pos strong halo"), text(X(-0.97), Y(0.9), "class 0", "start", "neg strong halo"));
     box.replaceChildren(picture);
-    at("plane-told").textContent = `With these a and b it answers ${wrong} of the ${toy.X.length} training cases otherwise than their label (ringed). That it agrees with the others is no evidence: they are heard themselves.`;
+    at("plane-told").textContent = `With these a and b it answers ${wrong} of the ${toy.X.length} training cases otherwise than their label (ringed). That it agrees with the others is no evidence: each counts most for itself.`;
   };
 
   let waiting = 0;
