@@ -51,7 +51,9 @@ TABLES = [
 ]
 FRAMES = ["samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge"]
 CALIBRATED = ["sigmoid", "isotonic", "temperature"]
-OTHERS = ["borda", "labels", "class votes", "losses", "linear answers", "linear numbers"]
+OTHERS = [
+    "borda", "labels", "class votes", "losses", "linear answers", "linear numbers", "drawn",
+]  # fmt: skip
 NAMES = [
     *(f"{name}, {k} classes, {gaps} missing" for name, k, gaps in TABLES),
     *(f"{name}, frame" for name in FRAMES),
@@ -89,6 +91,9 @@ def _other(what):
     if what == "linear numbers":
         members = [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=3))]
         return VotingRegressor(members).fit(*small_table(0))
+    if what == "drawn":
+        gibbs = clone(settings()["gibbs"]).set_params(n_draws=None)
+        return gibbs.fit(*small_table(2, missing=0.1))
     if what == "losses":
         costs = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
         return clone(settings()["cart"]).set_params(loss=costs).fit(X, y)

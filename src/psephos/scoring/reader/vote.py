@@ -148,8 +148,8 @@ def _each(shares: list[float], k: int) -> Any:
 
 
 def _majority(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
-    heard = [w if any(v) else 0.0 for w, v in zip(weights, votes, strict=True)]
-    return _each(_shares_of(heard), len(votes[0])), [vote.target.plainly(v) for v in votes]
+    voting = [w if any(v) else 0.0 for w, v in zip(weights, votes, strict=True)]
+    return _each(_shares_of(voting), len(votes[0])), [vote.target.plainly(v) for v in votes]
 
 
 def _alone(votes: Any, voter: int) -> tuple[Any, Any]:
@@ -178,14 +178,14 @@ def _borda(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
     k = len(votes[0])
     if k == 1:
         return _majority(votes, weights, x, vote)
-    heard = [
+    voting = [
         w if any(one != v[0] for one in v) else 0.0 for w, v in zip(weights, votes, strict=True)
     ]
     points = [
         [sum(o < one for o in v) + (sum(o == one for o in v) - 1) / 2.0 for one in v] for v in votes
     ]
     terms = [[(k * (p / (k * (k - 1) / 2.0)) - 1.0) / (k - 1) for p in row] for row in points]
-    return _each(_shares_of(heard), k), terms
+    return _each(_shares_of(voting), k), terms
 
 
 def _by_output(votes: Any, weights: Any, kept_of: Any) -> tuple[Any, Any]:
