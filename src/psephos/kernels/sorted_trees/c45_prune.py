@@ -292,25 +292,25 @@ def _visit(X, y, weight, nodes, limit, raising, does):
     )  # fmt: skip
     work.rows[:n], work.weights[:n] = np.arange(n), weight
     work.whole[0] = 0, 0, n, 0, 0, n, does, _BEGIN, 0
-    state, heard = np.array([1, 0, 0, 0]), np.zeros(3)
-    while _prune(X, y, nodes, limit, raising, work, state, heard):
+    state, carried = np.array([1, 0, 0, 0]), np.zeros(3)
+    while _prune(X, y, nodes, limit, raising, work, state, carried):
         grown = {name: getattr(work, name) for name in _GROWN[int(state[1])]}
         work = work._replace(**{name: longer(a, int(state[2])) for name, a in grown.items()})
 
 
 @jit
-def _prune(X, y, nodes, limit, raising, work, state, heard):
+def _prune(X, y, nodes, limit, raising, work, state, carried):
     """Go on with what `prune` says; return whether it waits for more room.
 
     ``state`` is the number of visits, what is too short, how long it is to be, and how many visits
-    there were before a branch was tried; ``heard`` what the last visit said, the errors of the
+    there were before a branch was tried; ``carried`` what the last visit said, the errors of the
     branch so far, and above which it is not worth more (these last for J48).
     """
     whole, all_errors, rows, weights, sizes, parts, branch, row_of, weight_of = work[:9]
     size, share, counts = work[9:]
     old, tie = limit.old, _ROUNDING if limit.old else TIE
     least = 0.0 if old else TIE  # shares up to it take no rows of missing value
-    depth, said = state[0], heard[0]
+    depth, said = state[0], carried[0]
     short, need = np.int64(0), np.int64(0)
     while depth > 0:
         if depth == len(whole):
@@ -333,8 +333,8 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
             if k == 0:
                 said = errors[1]
                 depth -= 1
-                heard[1] += said
-                if heard[1] > heard[2] and mode == _ESTIMATE and not old:
+                carried[1] += said
+                if carried[1] > carried[2] and mode == _ESTIMATE and not old:
                     depth = state[3]
                 continue
             sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_of, size)
@@ -398,11 +398,11 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
             said = errors[1] if raising else np.inf
             if raising and (old or nodes.n_children[first + largest] > 0):
                 target, does = first + largest, _DECIDE if old else _ESTIMATE
-                heard[1] = 0.0
-                heard[2] = (errors[0] if errors[0] > errors[1] else errors[1]) + 2.0 * _SLACK
+                carried[1] = 0.0
+                carried[2] = (errors[0] if errors[0] > errors[1] else errors[1]) + 2.0 * _SLACK
                 own[7], state[3] = _TRIED, depth
         else:  # it was tried
-            said = said if old else heard[1]
+            said = said if old else carried[1]
         if own[7] != _TRIED or stand == _TRIED:
             if at_least(said + _SLACK, errors[1], tie) and at_least(
                 errors[0] + _SLACK, errors[1], tie
@@ -429,7 +429,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
             top = end
         _call(work, depth, target, start, end, at + k + 1, top, does)
         depth += 1
-    state[0], state[1], state[2], heard[0] = depth, short, need, said
+    state[0], state[1], state[2], carried[0] = depth, short, need, said
     return short > 0
 
 
