@@ -412,6 +412,8 @@ def test_presets_split_as_they_say():
     share = np.mean(TABLE.codes)
     assert all(abs(np.mean(TABLE.codes[test]) - share) < 0.06 for _, test in [*quick, *samba])
     assert "10 stratified random splits, 20% of rows to test" in PROTOCOLS["samba"].words()
+    for repeats, words in ((1, "3-fold cross-validation;"), (2, "cross-validation repeated 2 ti")):
+        assert words in Protocol(folds=3, repeats=repeats).words()
 
 
 def contenders_with_what_is_drawn():

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.models.prototypes.candidates import (
+    _groups,
     draw_candidates,
     draw_judged_by_all,
     group_shares,
@@ -132,6 +133,14 @@ def test_shares_are_even_except_where_a_group_cannot_spare_them(sizes, n_candida
 @pytest.mark.parametrize(("max_fraction", "rows"), [(0.5, 3), (0.25, 3), (0.1, 9), (0.9, 11)])
 def test_smallest_divided_by_hand(max_fraction, rows):
     assert smallest_divided(max_fraction) == rows
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(8, 1), (9, 2), (10, 2)])
+def test_a_stratum_is_divided_from_as_many_rows_on(rows, groups):
+    hard = np.arange(rows) < 3
+    found = _groups(np.zeros(rows, dtype=np.intp), hard, np.ones(rows), 0.1)
+    assert len(found) == groups
+    assert sum(len(one) for one in found.values()) == rows
 
 
 # The draw
