@@ -1,6 +1,7 @@
 """Whom a model misses: the tables beside scikit-learn's."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -93,3 +94,17 @@ def test_answers_at_the_threshold_but_for_rounding_are_called():
     for one in displays:
         assert (one.counts.found, one.counts.alarms) == (2, 1)
         assert one.table()["outcome"].count("found") == 2
+
+
+@pytest.mark.parametrize("gone", [None, float("nan"), pd.NA])
+def test_a_missing_true_class_is_no_other_class(gone):
+    truth = np.array([1, 0, gone, 1], dtype=object)
+    with pytest.raises(PsephosError, match="missing in 1 of 4 rows, such as row 2"):
+        MissedDisplay.from_predictions(truth, [0.9, 0.1, 0.9, 0.1], pos_label=1)
+
+
+def test_a_class_that_the_model_has_not_is_no_other_class():
+    X = np.arange(20.0)[:, None]
+    model = LogisticRegression().fit(X, X[:, 0] > 9)
+    with pytest.raises(PsephosError, match="y holds 7; the classes are"):
+        MissedDisplay.from_estimator(model, X[:2], [1, 7])

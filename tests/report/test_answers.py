@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from psephos._errors import PsephosError
+from psephos.report import build_report
 from psephos.report.study.answers import held_out_answers, positive_class
 from psephos.report.study.folder import read_folder
 
@@ -86,3 +87,24 @@ def test_the_positive_class_is_taken_by_a_rule_that_is_told(classes, sizes, want
 def test_a_class_that_is_none_is_a_sentence():
     with pytest.raises(PsephosError, match="'c' is no class of this study: a, b are"):
         positive_class(SimpleNamespace(about={"classes": ["a", "b"]}), [1, 2], "c")
+
+
+def test_a_lost_answer_is_a_sentence(builders, tmp_path):
+    truth, proba = builders.of_two(20)
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
+    lines = (folder / "predictions.csv").read_text().splitlines(keepends=True)
+    (folder / "predictions.csv").write_text("".join(lines[:-1]))
+    with pytest.raises(PsephosError, match="a has 3 answers to the 4 test cases of repeat 0, fold"):
+        held_out_answers(read_folder(folder), ["a"])
+
+
+def test_a_page_takes_the_place_of_nothing_it_is_made_of(builders, tmp_path):
+    truth, proba = builders.of_two(20)
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
+    names = tmp_path / "names.csv"
+    names.write_text("column,name,unit\n")
+    for out in (folder / "predictions.csv", names):
+        before = out.read_bytes()
+        with pytest.raises(PsephosError, match="is a file that is read here"):
+            build_report(folder, out, names=names)
+        assert out.read_bytes() == before

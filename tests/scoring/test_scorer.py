@@ -5,6 +5,7 @@ import csv
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -152,6 +153,25 @@ def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("16 generated rows have the scores they should")
     assert len(rows_of((tmp_path / "out.csv").read_text("utf-8"))) == 21
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_told_and_leaves_the_file_of_before(families, cases, tmp_path):
+    path, out = tmp_path / "scorer.py", tmp_path / "out.csv"
+    path.write_text(scorer(families.fitted("samba, frame")), "utf-8")
+    command = [sys.executable, str(path), str(cases)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+    out.write_text("before")
+    limited = 'ulimit -f 1; trap "" XFSZ; exec "$@"'  # files of a kilobyte at most
+    command = ["bash", "-c", limited, "", *command, "--explain", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"cannot be written" in done.stderr
+    assert out.read_text() == "before"
+    assert sorted(tmp_path.iterdir()) == sorted([path, out, cases])
 
 
 def test_an_older_python_is_told(families, monkeypatch):

@@ -296,6 +296,9 @@ def test_the_folder_holds_what_was_found_and_is_the_same_twice(found, tmp_path):
     assert again["figures"] == json.loads(json.dumps(found.figures))
     assert len(again["predictions"]) == 120
     assert psephos.load(tmp_path / "one" / "model.psephos").vote_.n_voters == 4
+    (tmp_path / "two" / "validation.json").unlink()  # cut off, it is written again
+    write_validation(found, tmp_path / "two")
+    assert (tmp_path / "two" / "validation.json").exists()
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "mine.txt").write_text("text")
     with pytest.raises(PsephosError, match="no validation"):

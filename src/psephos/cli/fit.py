@@ -44,6 +44,7 @@ def fit(
     Its accuracy is not measured here: psephos compare does that, and its models, of other settings
     and seeds, are others even with the same --seed. Committees have their default members.
     """
+    from psephos.cli.answering import refuse_overwriting
     from psephos.cli.words import say
     from psephos.models import save
     from psephos.protocol import read_table
@@ -51,6 +52,7 @@ def fit(
     from psephos.protocol.running.tasks import told_warnings
     from psephos.vote.describing import kept_words
 
+    refuse_overwriting(out, table)
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
     if data.multilabel and not estimator.multilabel:

@@ -10,6 +10,7 @@ from psephos._errors import PsephosError
 from psephos.explain.dodging import dodged
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
+from psephos.figures.estimate import numbers
 from psephos.vote.names import class_words
 
 _WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
@@ -94,7 +95,7 @@ class MissedDisplay(Display):
         Raises
         ------
         PsephosError
-            If it has other than two classes, or `pos_label` is none of them.
+            If it has other than two classes, or `pos_label` or a true class is none of them.
         """
         classes: list[Any] = list(getattr(estimator, "classes_", ()))
         if len(classes) != 2 or not hasattr(estimator, "predict_proba"):
@@ -105,6 +106,9 @@ class MissedDisplay(Display):
         label = classes[1] if pos_label is None else pos_label
         if label not in classes:
             raise PsephosError(f"pos_label is {label!r}; the classes are {classes}.")
+        unknown = [one for one in dict.fromkeys(_labels(y).tolist()) if one not in classes]
+        if unknown:
+            raise PsephosError(f"y holds {unknown[0]!r}; the classes are {classes}.")
         chances = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         return cls.from_predictions(
             y, chances, pos_label=label, threshold=threshold, groups=groups, ids=ids,
@@ -150,14 +154,15 @@ class MissedDisplay(Display):
         Raises
         ------
         PsephosError
-            If lengths differ, an answer is no probability, or `pos_label` is not clear.
+            If lengths differ, a true class is missing, an answer is no probability, or `pos_label`
+            is not clear.
         """
-        truth, answers = np.asarray(y_true), np.asarray(y_proba, dtype=np.float64)
+        truth, answers = _labels(y_true), numbers(y_proba, "y_proba")
         if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
             raise PsephosError(f"y_true has shape {truth.shape} and y_proba {answers.shape}.")
         if not ((answers >= 0) & (answers <= 1)).all():
             raise PsephosError("y_proba has values that are no probabilities: give 0 to 1.")
-        if not 0 <= threshold <= 1:
+        if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
             raise PsephosError(f"threshold is {threshold!r}; it must be from 0 to 1.")
         labels: list[Any] = sorted(set(truth.tolist()))
         if pos_label is None and len(labels) != 2:
@@ -252,3 +257,23 @@ class MissedDisplay(Display):
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.1, 2.65), yticks=[],
                  xlabel=plain(f"probability of {self.names[0]}"),
                  title=plain(self.estimator_name))  # fmt: skip
+
+
+def _labels(y_true: Any) -> NDArray[Any]:
+    """Return true classes as an array; none may be missing."""
+    labels = np.asarray(y_true)
+    gone = [i for i, one in enumerate(labels.ravel().tolist()) if _is_missing(one)]
+    if gone:
+        raise PsephosError(
+            f"y_true is missing in {len(gone)} of {labels.size} rows, such as row {gone[0]}: leave "
+            "them out."
+        )
+    return labels
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a label is None, NaN or pandas' NA, which is not to be compared."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True

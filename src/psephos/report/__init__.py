@@ -70,6 +70,7 @@ def build_report(
     PosixPath('psephos-out/report.html')
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
+    _refuse_overwriting(target, Path(folder), names)
     judged = is_validation(folder)
     if judged and model is not None:
         raise PsephosError("a validation is of one model: leave out the model to show first.")
@@ -82,3 +83,12 @@ def build_report(
         page = render(summarise(folder, model, options))
     write_whole(target, page.encode("utf-8"))
     return target
+
+
+def _refuse_overwriting(target: Path, folder: Path, names: str | Path | None) -> None:
+    """Raise PsephosError if the page would take the place of what it is made of."""
+    if not target.exists():
+        return
+    own = target.resolve().is_relative_to(folder.resolve()) and target.suffix != ".html"
+    if own or (names is not None and Path(names).exists() and target.samefile(names)):
+        raise PsephosError(f"{str(target)!r} is a file that is read here: name another.")

@@ -45,7 +45,21 @@ class Surrogates:
 
     def of_nodes(self, nodes: _Whole, without: _Flags) -> Self:
         """Return those of some nodes, in that order; none where `without` is true."""
-        ptr, rules = spans_of(self.ptr, nodes, without)
+        return self._of_rules(*spans_of(self.ptr, nodes, without))
+
+    def without_gaps(self) -> Self:
+        """Return those that may be asked where no number is missing.
+
+        Of each node these are all up to the first that compares a number.
+        """
+        owner = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        numbers = (~np.isnan(self.threshold)).astype(np.intp)
+        before = np.cumsum(numbers) - numbers
+        kept = before == before[self.ptr[owner]]
+        lengths = np.bincount(owner[kept], minlength=len(self.ptr) - 1)
+        return self._of_rules(np.append(0, np.cumsum(lengths)), np.flatnonzero(kept))
+
+    def _of_rules(self, ptr: _Whole, rules: _Whole) -> Self:
         code_ptr, codes = spans_of(self.code_ptr, rules)
         return replace(
             self,

@@ -58,7 +58,12 @@ def write_validation(
     from psephos.modelfile import packed
 
     place = Path(folder)
-    if place.is_dir() and any(place.iterdir()) and not (place / MARK).exists():
+    own = {*(f"{name}.csv" for name in _TABLES), "model.psephos", "README.txt"}  # cut off before
+    if (
+        place.is_dir()
+        and not (place / MARK).exists()
+        and any(one.name not in own for one in place.iterdir())
+    ):
         raise PsephosError(
             f"the folder {str(place)!r} holds something that is no validation: give another with "
             "--out, so that nothing is overwritten."

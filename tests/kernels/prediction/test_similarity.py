@@ -263,3 +263,11 @@ def test_root(random_seed):
     x = 2.0 ** np.random.default_rng(random_seed).uniform(-900, 900, 1000)
     assert_allclose([_power.root(v) for v in x], np.sqrt(x), rtol=1e-15)
     assert _power.root(0.0) == 0.0
+
+
+@pytest.mark.parametrize("exponent", [-700, -60, 500, 900])
+def test_weights_of_any_size_have_the_same_mean(exponent):
+    rng = np.random.default_rng(0)
+    Z, w = rng.normal(size=(40, 3)), rng.random(40)
+    metric = Metric(np.ones(3), np.zeros(3, np.bool_), 1.0)
+    assert mean_distance(Z, np.ldexp(w, exponent), metric) == mean_distance(Z, w, metric)

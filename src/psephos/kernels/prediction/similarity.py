@@ -294,7 +294,8 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     every = np.asarray(Z, dtype=np.float64)
     stride = max(1, -(-len(every) // max_rows))
     used = frozen(every[::stride])
-    w = frozen(np.asarray(weight, dtype=np.float64)[::stride])
+    w = np.asarray(weight, dtype=np.float64)[::stride]
+    w = frozen(np.ldexp(w, -np.frexp(w.max(initial=0.0))[1]))  # else products may leave float64
     scratch = np.empty(len(used)), np.empty(len(used))
     return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *scratch))
 

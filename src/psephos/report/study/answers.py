@@ -1,5 +1,6 @@
 """The answers that held-out cases were given, one a case and model."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,8 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
     Raises
     ------
     PsephosError
-        If it is damaged: a probability is none, or the class of a case changes.
+        If it is damaged: a probability is none, the class of a case changes, or a fit has not one
+        answer for each of its test cases.
     """
     path = folder.path / "predictions.csv"
     if folder.multilabel or not path.exists():
@@ -54,16 +56,19 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
     folds: dict[int, set[tuple[int, int]]] = {}
     which: list[tuple[int, int]] = []  # (model, case) of every answer
     cells: list[list[str]] = []
+    answered: Counter[tuple[str, int, int]] = Counter()
     for row in folder.answer_rows():
         case, code = int(row["row"]), codes.get(row["truth"])
         if code is None or truth.setdefault(case, code) != code:
             raise damaged(path, f"the class of row {case} is not one, or not always the same")
         folds.setdefault(case, set()).add((int(row["repeat"]), int(row["fold"])))
+        answered[row["model"], int(row["repeat"]), int(row["fold"])] += 1
         if row["model"] in place:
             which.append((place[row["model"]], case))
             cells.append(list(row.values())[-len(classes) :])
     if not truth:
         return None
+    _refuse_lost(folder, answered, path)
     rows = np.array(sorted(truth), dtype=np.intp)
     means = _means(which, _numbers(cells, path), len(models), rows)
     return Answers(
@@ -74,6 +79,19 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
         chances={model: means[m] for model, m in place.items()},
         groups=_groups(folder, rows),
     )
+
+
+def _refuse_lost(folder: Folder, answered: Counter[tuple[str, int, int]], path: Path) -> None:
+    """Raise PsephosError if a fit has not as many answers as it had test cases."""
+    if folder.about.get("partial"):  # of cases without a class there are none
+        return
+    for fit in folder.fits:
+        if fit.error:
+            continue
+        n = answered[fit.model, fit.repeat, fit.fold]
+        if n != fit.n_test:
+            told = f"{fit.model} has {n} answers to the {fit.n_test} test cases of"
+            raise damaged(path, f"{told} repeat {fit.repeat}, fold {fit.fold}")
 
 
 def class_codes(classes: Sequence[str]) -> dict[str, int]:

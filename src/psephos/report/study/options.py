@@ -51,6 +51,8 @@ class Options:
             raise PsephosError("a page without cases has no ids: leave out 'ids', or give cases.")
         if self.title is not None and not self.title.strip():
             raise PsephosError("the title is empty: leave it out, or write one.")
+        if self.title is not None and self.title.encode("utf-8", "ignore").decode() != self.title:
+            raise PsephosError("the title has bytes that are no text here: set a UTF-8 locale.")
 
 
 def read_names(path: str | Path, columns: Sequence[str]) -> dict[str, Named]:

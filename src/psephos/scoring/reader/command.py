@@ -148,6 +148,9 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
             sys.stdout.write(_checked(model, data["vectors"]) + "\n")
         if asked.table:
             _answer(model, data, asked)
+        sys.stdout.flush()  # what cannot be written is told now
+    except BrokenPipeError:  # who reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 2
@@ -159,6 +162,22 @@ def _refuse_overwriting(out: str, *read: str) -> None:
     for path in read:
         if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
             raise PsephosError(f"--out {out!r} is a file that is read here: name another.")
+
+
+def _write_whole(out: str, lines: list[Any]) -> None:
+    """Write a file whole or not at all: beside its place first; into what is no file as it is."""
+    place = os.path.realpath(out)
+    apart = os.path.exists(place) and not os.path.isfile(place)
+    beside = place if apart else f"{place}.{os.getpid()}.part"
+    try:
+        with open(beside, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
+        if not apart:
+            os.replace(beside, place)
+    except OSError as error:
+        if not apart and os.path.exists(beside):
+            os.remove(beside)
+        raise PsephosError(f"{out!r} cannot be written: {error.strerror}.") from error
 
 
 def _answer(model: PlainModel, data: Any, asked: Any) -> None:
@@ -186,8 +205,7 @@ def _answer(model: PlainModel, data: Any, asked: Any) -> None:
     for note in [*notes, *cases.notes]:
         sys.stderr.write(f"Note: {note}\n")
     if asked.out:
-        with open(asked.out, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
+        _write_whole(asked.out, lines)
     else:
         if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
             sys.stdout.reconfigure(encoding="utf-8")  # redirected, it is a file

@@ -178,15 +178,17 @@ class BranchVoters(ReadsColumns):
     def primary(self, unsure: Sequence[int] = ()) -> Self:
         """Return the same trees without the surrogates that only a missing value asks.
 
-        Those of a rule on categories that does not know all of them stay, as do those of rules on
-        the columns `unsure`, of which there may be categories that the trees were not grown on.
+        Of a rule on categories that does not know all of them, and of rules on the columns
+        `unsure`, of which there may be categories that the trees were not grown on, those stay that
+        a case without missing values may ask: up to the first on numbers.
         """
         nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
         unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
         asked = nodes.column >= 0
         asked[asked] = np.isin(self.columns[nodes.column[asked]], list(unsure))
         unseen = np.union1d(unseen, every[asked])
-        surrogates = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        asked_for = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        surrogates = asked_for.without_gaps()
         return replace(self, nodes=replace(nodes, surrogates=surrogates)).take(
             np.arange(self.n_voters)
         )
