@@ -4,6 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from psephos.cli.words import show_bounds
+
 MODELS = "samba,majority,sklearn-decision-tree"
 
 
@@ -176,3 +178,20 @@ def test_a_class_of_few_rows_is_compared_with_fewer_folds(call, tmp_path):
     assert call(*told, "--folds", "4").exit_code == 0
     with (tmp_path / "study" / "results.csv").open(newline="") as file:
         assert {row["fold"] for row in csv.DictReader(file)} == {"0", "1", "2", "3"}
+
+
+def test_what_is_proved_stands_in_the_row_of_its_model(capsys):
+    rows = [
+        {"model": model, "bound": bound, "value": value, "vacuous": value == 0.75}
+        for model, bound, value in (
+            ("cart", "hold-out, folds", 0.25), ("samba", "hold-out, folds", 0.5),
+            ("samba", "published", 0.75), ("cart", "out of bag", None),
+        )
+    ]  # fmt: skip
+    show_bounds(rows)
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[0] == "what can be proved"
+    assert [line.split() for line in lines[:2]] == [
+        ["cart", "0.250", "does", "not", "hold", "-"],
+        ["samba", "0.500", "-", "0.750", "vacuous"],
+    ]

@@ -34,6 +34,8 @@ predictions.csv    one row a case: truth, answer, probabilities, those of the cr
                    recalibration, subgroups, familiarity, columns beyond the training range
 model.psephos      the model, on the columns it reads
 README.txt         this text
+
+A report of this folder says what these files say, also after somebody changed them by hand.
 """
 
 

@@ -57,6 +57,9 @@ cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for
 
+Models and cases.npz are known to comparison.json by their digests. The tables are read as they
+stand: a report says what they say, also after somebody changed a number there by hand.
+
 A run with the same table and settings goes on where the last one stopped; it may name more models.
 Results, models and report are those of the models that the last run named; the fits of others stay
 in the journal, and come back without being done again when they are named. Another table, target,
