@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos.explain.dodging import dodged
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
@@ -262,18 +263,10 @@ class MissedDisplay(Display):
 def _labels(y_true: Any) -> NDArray[Any]:
     """Return true classes as an array; none may be missing."""
     labels = np.asarray(y_true)
-    gone = [i for i, one in enumerate(labels.ravel().tolist()) if _is_missing(one)]
+    gone = [i for i, one in enumerate(labels.ravel().tolist()) if is_missing(one)]
     if gone:
         raise PsephosError(
             f"y_true is missing in {len(gone)} of {labels.size} rows, such as row {gone[0]}: leave "
             "them out."
         )
     return labels
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a label is None, NaN or pandas' NA, which is not to be compared."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
