@@ -59,9 +59,9 @@ CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
 CATEGORICAL = {
     n for n in NUMBERS | OWN if "categorical_features" in SETTINGS[n].get_params(deep=False)
 }
-CASES |= {  # of the others gaps are with the categories
+CASES |= {
     f"{name}, missing": case(name, n_classes=0 if name in NUMBERS else 2, missing=0.2)
-    for name in sorted((NUMBERS | OWN) - CATEGORICAL)
+    for name in sorted(NUMBERS | OWN)
 }
 CASES |= {
     f"{name}, categories": case(
