@@ -25,6 +25,13 @@ _MAX_VALUES = 1_000_000  # and one more for each _VALUE_BYTES of text
 _VALUE_BYTES = 32
 _PACKING = 1040  # deflate makes nothing smaller than a 1032nd
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Numbers or words in C order, in version 1.0 of the format; sides of less than 10^18.
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '([<>|=]?(?:[biuf][1-9][0-9]?|U[1-9][0-9]{0,8}))', "
+    rb"'fortran_order': False, 'shape': \(((?:[0-9]{1,18},(?: [0-9]{1,18},)*(?: [0-9]{1,18})?)?)\)"
+    rb", \} *\n",
+    re.DOTALL,
+)
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
 
 
@@ -123,9 +130,8 @@ def read_array(data: bytes, limit: int) -> NDArray[Any]:
 
     `limit` are the bytes of all the arrays: an empty array has no side longer than that.
     """
-    buffer = io.BytesIO(data)
-    shape, dtype = _header(buffer)
-    body = data[buffer.tell() :]
+    shape, dtype, start = _header(data)
+    body = data[start:]
     count = 1
     for side in shape:
         count *= side  # Python integers: a hostile shape cannot overflow
@@ -137,18 +143,19 @@ def read_array(data: bytes, limit: int) -> NDArray[Any]:
     return array
 
 
-def _header(buffer: io.BytesIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _header(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return shape, type and where the content starts, of the one form in which NumPy writes."""
+    found = _HEADER.match(data)
+    if found is None:
+        raise ModelFileError("an array has no header that can be read, or not of plain values.")
+    length, kind, sides = found.groups()
+    if int.from_bytes(length, "little") != found.end() - 10:
+        raise ModelFileError("an array has a header of another length than it says.")
     try:
-        version = np.lib.format.read_magic(buffer)
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    except Exception:  # literals of any kind are tried
-        raise ModelFileError("an array has no header that can be read.") from None
-    if version != (1, 0):
-        raise ModelFileError("an array is in a form this version does not read.")
-    whole = all(type(side) is int and side >= 0 for side in shape)
-    if dtype.kind not in "biufU" or dtype.itemsize == 0 or fortran or not whole:
-        raise ModelFileError("an array is not plain numbers or words.")
-    return shape, dtype
+        dtype = np.dtype(kind.decode())
+    except (TypeError, ValueError):  # numbers of three bytes, words longer than NumPy has
+        raise ModelFileError("an array is not plain numbers or words.") from None
+    return tuple(int(side) for side in sides.split(b",") if side.strip()), dtype, found.end()
 
 
 def _check_characters(words: NDArray[Any]) -> None:

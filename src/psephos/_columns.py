@@ -17,6 +17,8 @@ from psephos.vote.part import sparse
 
 def as_frame(X: Any) -> Any:
     """Return X as a narwhals frame, or None."""
+    if isinstance(X, np.ndarray):  # seen at once: narwhals asks every kind of frame it knows
+        return None
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:

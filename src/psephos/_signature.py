@@ -97,6 +97,8 @@ def parameters(cls: _Class) -> _Class:
     own.__init__ = made.__init__
     own.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
     own.__init__.__module__ = cls.__module__
+    # scikit-learn asks for it at each clone, and working it out takes longer than many a fit
+    own.__init__.__signature__ = inspect.signature(own.__init__)
     own.constraints = _constraints_of(cls)
     if cls.__doc__ is not None:  # under -OO
         cls.__doc__ = _completed(cls)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import joblib
@@ -32,9 +32,10 @@ def _done(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
 
 def one_thread() -> AbstractContextManager[Any]:
     """Hold BLAS and OpenMP to one thread: small products are slower on more, and sums differ."""
-    return _libraries().limit(limits=1)
+    return _libraries(len(sys.modules)).limit(limits=1)
 
 
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # finding them takes milliseconds
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Find the libraries, which takes milliseconds; anew where modules were imported since."""
+    return ThreadpoolController()

@@ -2,8 +2,8 @@
 
 An acceleration of first fits: without it `jit` compiles the same kernels, to the same answers, in
 up to twice the time (DECISIONS/0023). numba optimises each kernel and writes its machine code, then
-optimises it again, and writes it again, within each kernel that calls it; and it compares all its
-options anew each time it looks for a function.
+optimises it again, and writes it again, within each kernel that calls it; it compares all its
+options anew each time it looks for a function; and it looks anew for what each ``+`` means.
 """
 
 from typing import Any, Literal
@@ -12,6 +12,26 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.types.functions import BaseFunction, Function
+
+_found: dict[Any, Any] = {}
+
+
+def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    if kws:
+        return BaseFunction.get_call_type(function, context, args, kws)
+    key = (context, function, args)
+    if key not in _found:
+        _found[key] = BaseFunction.get_call_type(function, context, args, kws)
+    return _found[key]
+
+
+def remember_types(now: bool) -> None:
+    """From now on or no more look up once what a function of numba's makes of types."""
+    if now:
+        Function.get_call_type = _call_type
+    else:
+        del Function.get_call_type
 
 
 class _Options(Flags):

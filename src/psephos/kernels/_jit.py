@@ -14,9 +14,9 @@ from numba.core import event
 from numba.core.caching import NullCache
 
 try:
-    from psephos.kernels._compiler import InnerCompiler, OuterCompiler
+    from psephos.kernels._compiler import InnerCompiler, OuterCompiler, remember_types
 except ImportError:  # a release of numba with other insides: its own compiler then
-    InnerCompiler = OuterCompiler = None
+    InnerCompiler = OuterCompiler = remember_types = None
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -72,10 +72,11 @@ def _keep_from_python(kernel: Any) -> None:
     kernel.add_overload, kernel._compile_for_args = add_overload, refuse
 
 
-class _NoCollection(event.Listener):
-    """Collects no garbage while a kernel of this package is compiled: see DECISIONS/0022.
+class _Compiling(event.Listener):
+    """While a kernel of this package is compiled collects no garbage: see DECISIONS/0022.
 
-    numba makes many objects, and almost all of them live until it is done.
+    numba makes many objects, and almost all of them live until it is done. Nor does it look again
+    for what it found (`_compiler.remember_types`).
     """
 
     def __init__(self) -> None:
@@ -89,16 +90,21 @@ class _NoCollection(event.Listener):
             if self._depth == 0:
                 self._was_on = gc.isenabled()
                 gc.disable()
+                if remember_types is not None:
+                    remember_types(True)
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
         if self._ours(event):
             self._depth -= 1
-            if self._depth == 0 and self._was_on:
-                gc.enable()
+            if self._depth == 0:
+                if self._was_on:
+                    gc.enable()
+                if remember_types is not None:
+                    remember_types(False)
 
 
-event.register("numba:compile", _NoCollection())  # numba compiles one kernel at a time
+event.register("numba:compile", _Compiling())  # numba compiles one kernel at a time
 
 
 def frozen(array: Any, dtype: Any = None) -> Any:

@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
+from psephos._workers import one_thread
 from psephos.params import Constraint, Interval, check_params
 from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 
@@ -98,7 +98,7 @@ class _KernelRatio(BaseEstimator):
         self.components_ = top[order[: int(self.n_components)]]
         self.n_features_in_ = top.shape[1]
         squared = [_squared(part, self.components_) for part in (top, bottom)]
-        with threadpool_limits(1, user_api="blas"):  # small matrices: threads wait for each other
+        with one_thread():  # small matrices: threads wait for each other
             self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 

@@ -9,10 +9,10 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._input import Context
+from psephos._workers import one_thread
 from psephos.models.weak.inputs import Inputs
 from psephos.optimise.adam import Adam
 from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
@@ -70,7 +70,7 @@ class Learner:
         learning_rate: float = 0.1,
     ) -> tuple[_Floats, float, int]:
         """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
-        with threadpool_limits(1, user_api="blas"):  # the same bytes whatever the threads
+        with one_thread():  # the same bytes whatever the threads
             return self._searched(risk, alpha, starts, max_iter, learning_rate)
 
     def _searched(

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
-from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._files.arrays import object_array
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
+from psephos._workers import one_thread
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,
@@ -86,7 +86,7 @@ def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str
     A failure is an entry, too: its status is 'failed' and it carries the sentence.
     """
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), quiet_levels():
+    with warnings.catch_warnings(record=True) as caught, one_thread(), quiet_levels():
         warnings.simplefilter("always")
         try:
             result, model = _fitted(task, table, keep)

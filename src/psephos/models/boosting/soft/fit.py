@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._workers import one_thread
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
@@ -33,7 +33,7 @@ def fit_soft(
     y = _answers(labels)
     if not context.further and context.groups is None:
         table, y, weight = _distinct(table, labels, y, weight)
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         run = _fitted(model, table, labels, y, weight, context)
     return run.memory.vote(labels.target), {
         "n_iter_": len(run.losses) - run.stale,
