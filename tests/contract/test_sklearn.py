@@ -5,12 +5,17 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from psephos.registry import estimator_classes
 
-# members of committees are small, and boosting has few rounds: the checks are of how they are used
-SMALL = ("committees", "few columns", "concepts", "boosting", "linear")
-ESTIMATORS = {
-    name: cls(**cls.contender.small) if cls.contender.family in SMALL else cls()
-    for name, cls in estimator_classes().items()
-}
+# members of committees are small, boosting has few rounds, forests few trees and soft trees few
+# steps: the checks are of how they are used
+SMALL = ("committees", "few columns", "concepts", "boosting", "linear", "forest")
+
+
+def setting(cls):
+    one = cls.contender
+    return cls(**one.small) if one.family in SMALL or "soft" in one.name else cls()
+
+
+ESTIMATORS = {name: setting(cls) for name, cls in estimator_classes().items()}
 assert ESTIMATORS, "no estimator is registered: nothing would be checked"
 
 

@@ -432,7 +432,7 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     X = TABLE.X + np.where(np.arange(9) == 3, y[:, None], 0)
     table = DataTable(X, y, TABLE.names, {8: ("a", "b", "c")} if n_classes == 2 else {})
     own = Protocol(
-        outer="shuffle", folds=2, inner_folds=2, draws=2, defaults_first=False,
+        outer="shuffle", folds=2, inner_folds=2, draws=1, defaults_first=False,
         distributions=preset,
     )  # fmt: skip
     comparison = compare(table, models=[name], protocol=own)

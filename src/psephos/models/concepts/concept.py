@@ -138,5 +138,12 @@ def _most_general(found: Hypotheses) -> Hypotheses:
     both = np.unique(np.hstack([found.low, found.high]), axis=0)
     low, high = (np.ascontiguousarray(a) for a in np.split(both, 2, axis=1))
     alone = Hypotheses(low, high, np.zeros(len(low), dtype=np.bool_))
-    below = alone.covers(alone) & ~np.eye(len(low), dtype=np.bool_)
-    return alone.take(np.flatnonzero(~below.any(axis=0)))
+    # whatever is above another is wider, so that it is looked at before it, or beside it
+    widest = np.argsort(-(high - low).sum(axis=1), kind="stable")
+    kept = np.empty(0, dtype=np.intp)
+    for part in np.array_split(widest, 1 + len(widest) // 256):
+        few = alone.take(part)
+        beside = few.covers(few) & ~np.eye(len(part), dtype=np.bool_)
+        below = beside.any(axis=0) | alone.take(kept).covers(few).any(axis=0)
+        kept = np.concatenate([kept, part[~below]])
+    return alone.take(np.sort(kept))

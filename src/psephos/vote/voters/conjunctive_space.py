@@ -143,7 +143,7 @@ class ConjunctiveSpace(ReadsColumns):
         constraints alike, so that few tests are more probable than many.
         """
         check(prior in _PRIORS, f"unknown prior {prior!r}")
-        number = len(self.constraints(i)[0])
+        number = self.n_constraints()[i]
         return [1] * number if prior == "uniform" else [max(number - 1, 1)] + [1] * (number - 1)
 
     @property
