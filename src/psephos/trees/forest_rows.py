@@ -49,12 +49,12 @@ class Unbinned:
     @property
     def n_bins(self) -> NDArray[np.int64]:
         """Return (p,): the sides of a cut."""
-        return np.broadcast_to(np.int64(2), len(self.codes))
+        return np.full(len(self.codes), 2)
 
     @property
     def ptr(self) -> NDArray[np.int64]:
         """Return (p + 1,): no column has bins."""
-        return np.broadcast_to(np.int64(0), len(self.codes) + 1)
+        return np.zeros(len(self.codes) + 1, dtype=np.int64)
 
     def sixteenth(self) -> _Floats:
         """Return (0, 16): see `Bins.sixteenth`."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.sorted_trees import c45_grow, c45_prune
 from psephos.kernels.sorted_trees.c45_groups import Groups, group_codes
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes, grow
@@ -230,7 +231,7 @@ def test_groups_are_those_by_hand(seed, k, n_codes):
 
 def tree_of(X, y, n_codes, r, w=None):
     w = np.ones(len(y)) if w is None else w
-    X = np.ascontiguousarray(np.asarray(X, float).T)
+    X = frozen(np.asarray(X, float).T)
     numeric = n_codes == 0
     order, known = sort_orders(X[numeric])
     at = np.cumsum(numeric) - 1

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._workers import one_thread
 from psephos.kernels._jit import jit, run_blocks
 
 _Floats = NDArray[np.float64]
@@ -95,7 +96,8 @@ def nearest_cases(
                 left[rows], exact, index[rows], near,
             )  # fmt: skip
 
-    run_blocks(block, -(-n // _ROWS), n_jobs)
+    with one_thread():  # of BLAS: where cores are busy its threads wait for each other
+        run_blocks(block, -(-n // _ROWS), n_jobs)
     return index.astype(np.intp), unit * np.sqrt(squared)
 
 

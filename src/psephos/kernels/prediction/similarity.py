@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from psephos._workers import one_thread
 from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
 
@@ -361,7 +362,8 @@ def local_sums(
             _weigh_rows(X, *parts, s, own, 0, *kernel, per_query, by, k, np.empty(len(s)))
             out[:] = k @ weighed
 
-    run_blocks(block, -(-n // size), n_jobs)
+    with one_thread():  # of BLAS: where cores are busy its threads wait for each other
+        run_blocks(block, -(-n // size), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
     return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
 
@@ -409,18 +411,22 @@ def pair_sums(
     own = np.arange(n) if leave_out else np.full(n, -1)
     weighed, far, tiles = _weighed(right, s), False, _tiles(*_parts(rows, metric))
     sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
-    for top in range(0, n, _ROWS):
+
+    def block(top: int, lot: slice, its: tuple[Any, ...]) -> bool:
         X, these = rows[top : top + _ROWS], slice(top, min(n, top + _ROWS))
-        for lot, its in tiles[top // _ANCHORS :]:
-            k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
-            first, here = max(top - lot.start, 0), own[these]
-            here = np.where(here < lot.stop, here - lot.start, -1)
-            far |= _weigh_rows(
-                X, *its, s[lot], here, first, *kernel, False, shift[these], k, scratch
-            )
-            sums[these] += k[:, first:] @ weighed[lot.start + first : lot.stop]
-            after = max(these.stop, lot.start)  # the anchors that are no rows of this block
-            sums[after : lot.stop] += k[:, after - lot.start :].T @ weighed[these]
+        k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
+        first, here = max(top - lot.start, 0), own[these]
+        here = np.where(here < lot.stop, here - lot.start, -1)
+        far = _weigh_rows(X, *its, s[lot], here, first, *kernel, False, shift[these], k, scratch)
+        sums[these] += k[:, first:] @ weighed[lot.start + first : lot.stop]
+        after = max(these.stop, lot.start)  # the anchors that are no rows of this block
+        sums[after : lot.stop] += k[:, after - lot.start :].T @ weighed[these]
+        return far
+
+    with one_thread():
+        for top in range(0, n, _ROWS):
+            for lot, its in tiles[top // _ANCHORS :]:
+                far |= block(top, lot, its)
     if not far:
         return sums[:, -1].copy(), sums[:, :-1].copy()
     return local_sums(rows, rows, metric, kernel, s, right, own=own)[:2]

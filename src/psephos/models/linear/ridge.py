@@ -63,19 +63,20 @@ def fit_ridge(
     UserWarning
         If rows cannot be divided: the middle penalty is taken.
     """
-    A, back = _rotated(Z)
     fit = _logistic if n_classes else _least_squares
     losses, held = np.zeros(len(alphas)), 0.0
-    if len(alphas) > 1:
-        for train, test in _splits(y, n_classes, groups, n_folds, seed, alphas):
-            models = fit(A[train], y[train], weight[train], alphas)
-            losses += [_loss(A[test], y[test], weight[test], n_classes, *m) for m in models]
-            held += float(weight[test].sum())
-    best = len(alphas) // 2
-    if losses.any():  # of equally good the greater penalty
-        best = int(len(alphas) - 1 - losses[::-1].argmin())
-    coef, intercept = fit(A, y, weight, [alphas[best]])[0]
-    coef = coef if back is None else coef @ back
+    with one_thread():
+        A, back = _rotated(Z)
+        if len(alphas) > 1:
+            for train, test in _splits(y, n_classes, groups, n_folds, seed, alphas):
+                models = fit(A[train], y[train], weight[train], alphas)
+                losses += [_loss(A[test], y[test], weight[test], n_classes, *m) for m in models]
+                held += float(weight[test].sum())
+        best = len(alphas) // 2
+        if losses.any():  # of equally good the greater penalty
+            best = int(len(alphas) - 1 - losses[::-1].argmin())
+        coef, intercept = fit(A, y, weight, [alphas[best]])[0]
+        coef = coef if back is None else coef @ back
     return Ridge(coef, intercept, float(alphas[best]), losses / (held or 1.0))
 
 
@@ -130,7 +131,7 @@ def _logistic(
     scale = weight.max()
     solver: Any = LogisticRegression(tol=1e-6, max_iter=5000, warm_start=True)
     models: dict[float, tuple[_Floats, _Floats]] = {}
-    with warnings.catch_warnings(), one_thread():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of rounding is reached
         for alpha in sorted(alphas, reverse=True):
             solver.set_params(C=scale / alpha).fit(A, y, weight / scale)
