@@ -30,6 +30,10 @@ os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 # named by all of them, and by the releases that compile. This must happen before numba is imported.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _kernel_hash()))
 
+# What tests write need not outlast a power failure, and a disk that others use takes milliseconds
+# to promise that; tests of full disks put their own in its place.
+os.fsync = lambda handle: None
+
 import hypothesis  # noqa: E402
 
 hypothesis.settings.register_profile("psephos", deadline=None, derandomize=True)

@@ -1,6 +1,7 @@
 """Columns of a table as values, and their categories: which there are, and the code of each."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,11 +15,16 @@ from psephos._files.levels import LevelCodes, merged
 from psephos._files.unknown import Unknown
 from psephos.vote.part import sparse
 
+_NUMBERS = (
+    nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32,
+    nw.Float64,
+)  # fmt: skip
+
 
 def as_frame(X: Any) -> Any:
     """Return X as a narwhals frame, or None."""
-    if isinstance(X, np.ndarray):  # seen at once: narwhals asks every kind of frame it knows
-        return None
+    if isinstance(X, np.ndarray | nw.DataFrame):  # narwhals asks every kind of frame it knows
+        return X if isinstance(X, nw.DataFrame) else None
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
@@ -45,6 +51,15 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     if sparse.issparse(X):
         return sparse.csc_array(X)[:, [j]].toarray().ravel()
     return np.asarray(X)[:, j]
+
+
+def numbers_of(X: Any, j: int) -> NDArray[np.float64] | None:
+    """Return column j of a frame whose type says that it holds numbers, missing as NaN, or None."""
+    frame = as_frame(X)
+    column = None if frame is None else frame[:, j]
+    if column is None or column.dtype not in _NUMBERS:
+        return None
+    return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
 def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
@@ -97,7 +112,7 @@ def codes_of(
 ) -> NDArray[np.float64]:
     """Return the codes of values; NaN where they are missing or, in a later table, not a level."""
     find = LevelCodes(levels)
-    codes = np.array([np.nan if is_missing(v) else find.code(v) for v in values])
+    codes = _each(values.tolist(), lambda v: np.nan if is_missing(v) else find.code(v))
     if not reset and np.isnan(codes).any():
         present = [v for v, code in zip(values, codes, strict=True) if not is_missing(v)]
         strange = Unknown.among(name, present, find, levels)
@@ -105,3 +120,12 @@ def codes_of(
             strange.refuse()
             warnings.warn(strange.words(), UnknownLevelWarning, stacklevel=2)
     return codes
+
+
+def _each(values: list[Any], code: Callable[[Any], float]) -> NDArray[np.float64]:
+    """Return the code of each value, asked once for equal ones."""
+    kinds = {type(v) for v in values} - {str, type(None)}
+    if len(kinds) > 1:  # 1 and True are equal, and may be two levels
+        return np.array([code(v) for v in values], dtype=np.float64)
+    found = {v: code(v) for v in dict.fromkeys(values)}
+    return np.fromiter(map(found.__getitem__, values), np.float64, len(values))

@@ -18,6 +18,7 @@ from psephos._columns import (
     declared_levels,
     found_levels,
     is_missing,
+    numbers_of,
     refuse_repeated_names,
 )
 from psephos._errors import PsephosError
@@ -121,8 +122,11 @@ def read_schema(
     n_features = int(estimator.n_features_in_)
     schema = Schema(n_features, None if names is None else tuple(map(str, names)))
     marked = _marked_columns(X, schema, categorical_features)
-    declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
-    levels = {j: declared[j] if j in declared else found_levels(column_of(X, j)) for j in marked}
+    frame = as_frame(X)
+    table = X if frame is None else frame
+    declared = {j: words for j in marked if (words := declared_levels(table, j)) is not None}
+    found = {j: found_levels(column_of(table, j)) for j in marked if j not in declared}
+    levels = {j: declared[j] if j in declared else found[j] for j in marked}
     return Schema(n_features, schema.names, levels, frozenset(declared))
 
 
@@ -304,9 +308,7 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     out = np.full((len(frame), schema.n_features), np.nan)
     for j, name in enumerate(names):
         if name in given:
-            column = column_of(X, given[name])
-            levels = schema.levels.get(j)
-            out[:, j] = _coded(column, name, levels, reset=False)
+            out[:, j] = _coded(frame, given[name], name, schema.levels.get(j), reset=False)
     _refuse_infinite(out, schema)
     rows = _row_names(X)
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
@@ -328,20 +330,20 @@ def _encode(X: Any, schema: Schema, *, reset: bool) -> Any:
     n_rows = len(frame) if frame is not None else len(X)
     out = np.empty((n_rows, schema.n_features))
     words = schema.words().columns
+    table = X if frame is None else frame
     for j in range(schema.n_features):
-        column = column_of(X, j)
-        levels = schema.levels.get(j)
-        out[:, j] = _coded(column, words[j], levels, reset=reset)
+        out[:, j] = _coded(table, j, words[j], schema.levels.get(j), reset=reset)
     return out
 
 
 def _coded(
-    column: NDArray[Any], name: str, levels: tuple[Any, ...] | None, *, reset: bool
+    X: Any, j: int, name: str, levels: tuple[Any, ...] | None, *, reset: bool
 ) -> NDArray[np.float64]:
-    """Return a column as numbers: the codes of its levels, if it has any."""
-    if levels is None:
-        return _numbers(column, name)
-    return codes_of(column, levels, name, reset=reset)
+    """Return column j as numbers: the codes of its levels, if it has any."""
+    if levels is not None:
+        return codes_of(column_of(X, j), levels, name, reset=reset)
+    numbers = numbers_of(X, j)
+    return _numbers(column_of(X, j), name) if numbers is None else numbers
 
 
 def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:

@@ -1,13 +1,11 @@
-"""Work handed to joblib's worker processes, and threads that other libraries start."""
+"""Work handed to joblib's worker processes."""
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import joblib
-from threadpoolctl import ThreadpoolController
 
 _EXECUTOR = "joblib.externals.loky.process_executor"
 _ALLOWED = 4 << 30  # bytes
@@ -28,14 +26,3 @@ def _done(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
     if executor is not None:
         executor._MAX_MEMORY_LEAK_SIZE = _ALLOWED
     return function(*args, **more)
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Hold BLAS and OpenMP to one thread: small products are slower on more, and sums differ."""
-    return _libraries(len(sys.modules)).limit(limits=1)
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:
-    """Find the libraries, which takes milliseconds; anew where modules were imported since."""
-    return ThreadpoolController()

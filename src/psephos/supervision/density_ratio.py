@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.params import Constraint, Interval, check_params
 from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 

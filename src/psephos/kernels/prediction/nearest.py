@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.kernels._jit import jit, run_blocks
 
 _Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
 

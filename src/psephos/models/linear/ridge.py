@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from psephos._errors import PsephosError
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.models.folding import make_splits
 
 _Floats = NDArray[np.float64]

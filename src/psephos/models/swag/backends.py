@@ -14,7 +14,8 @@ import joblib
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from psephos._workers import delayed, one_thread
+from psephos._threads import one_thread
+from psephos._workers import delayed
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.models.weak.inputs import Inputs
 from psephos.optimise.adam import Adam
 from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk

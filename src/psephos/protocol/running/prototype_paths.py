@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._workers import delayed, one_thread
+from psephos._threads import one_thread
+from psephos._workers import delayed
 from psephos.base import Labels
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.evaluation.scores import METRICS, Answers, measures

@@ -19,7 +19,7 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._files.arrays import object_array
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,

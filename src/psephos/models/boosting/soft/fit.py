@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._workers import one_thread
+from psephos._threads import one_thread
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
