@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from numba import types
 from numba.core import event
 from numba.core.errors import TypingError
 
@@ -192,12 +193,13 @@ def test_kernels_compile_without_the_acceleration_of_compiling(tmp_path):
 
 
 @compiled
-def test_garbage_is_collected_again_after_a_kernel_is_compiled():
-    seen = []
+def test_compiling_leaves_garbage_collection_and_numba_as_they_were():
+    seen, looked = [], []
 
     class Watch(event.Listener):
         def on_start(self, event):
             seen.append(gc.isenabled())
+            looked.append("get_call_type" in vars(types.Function))
 
         on_end = on_start
 
@@ -216,6 +218,8 @@ def test_garbage_is_collected_again_after_a_kernel_is_compiled():
             space["never"](2)
     assert gc.isenabled()
     assert not any(seen[::2])  # collected neither at the start nor while it was compiled
+    assert looked[0]
+    assert "get_call_type" not in vars(types.Function)  # nor after the kernel that cannot be
     gc.disable()
     try:  # one who collects no garbage is left at that
         assert space["double"](2.5) == 5.0

@@ -28,10 +28,11 @@ def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
 
 def remember_types(now: bool) -> None:
     """From now on or no more look up once what a function of numba's makes of types."""
+    functions: Any = Function
     if now:
-        Function.get_call_type = _call_type
+        functions.get_call_type = _call_type
     else:
-        del Function.get_call_type
+        del functions.get_call_type
 
 
 class _Options(Flags):
