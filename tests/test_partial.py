@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTClassifier, PsephosError
+from psephos._labels import class_factors
 from psephos._partial import known_rows
 from psephos.base import Anatomy, VoteClassifier
 from psephos.params import ClassWeight, Flag
@@ -70,6 +71,12 @@ def test_class_weights_are_of_labels():
     declared = SharesClassifier(classes=[1.0, 0.0, 2.0]).fit(X, y)
     assert_array_equal(declared.classes_, [1.0, 0.0, 2.0])
     assert_allclose(declared.predict_proba(X[:1]), [[0.75, 0.25, 0.0]])
+    # a class without a row has no weight, and takes none of the others'
+    declared.set_params(class_weight="balanced").fit(X, y)
+    assert_allclose(declared.predict_proba(X[:1]), [[0.5, 0.5, 0.0]])
+    assert_array_equal(
+        class_factors("balanced", ["a", "b", "c"], np.array([1.0, 0, 3])), [2, 0, 2 / 3]
+    )
 
 
 @pytest.mark.parametrize("weights", [None, "balanced", {"a": 2.0, "b": 1.0, "c": 0.5}])
