@@ -2,7 +2,6 @@
 
 import csv
 import importlib.util
-import json
 import re
 from pathlib import Path
 
@@ -67,9 +66,16 @@ def set_threshold(page, value):
     settle(page)
 
 
-def shown_measures(page):
-    return page.locator(by("measure")).evaluate_all(
-        "all => all.map(r => [...r.cells].slice(0, 4).map(c => c.textContent))"
+def said(page):
+    """Return what the page says once it has drawn: texts by what they fill, measures, lanes."""
+    settle(page)
+    return page.evaluate(
+        """() => {
+        const all = (query) => [...document.querySelectorAll(query)], texts = {};
+        all("[data-fill]").forEach((e) => (texts[e.dataset.fill] ??= []).push(e.textContent));
+        const measures = all('[data-test="measure"]').map(
+            (row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent));
+        return { texts, measures, lanes: document.querySelector("#lanes svg").textContent }; }"""
     )
 
 
@@ -79,25 +85,23 @@ def test_the_script_says_at_every_threshold_what_python_says(visit, study):
     for model in study[1]["models"]:
         page.locator("#model").select_option(model)
         for threshold in (0, 0.07, 0.29, 0.5, 0.505, 0.9, 1):
-            set_threshold(page, threshold)
+            page.locator(by("threshold-number")).fill(str(threshold))
             words, rows, _ = judged(study, model, threshold)
+            shown = said(page)
             for key in ("model", "found", "missed", "cleared", "alarms", "more", "threshold"):
-                texts = set(page.locator(f'[data-fill="{key}"]').all_text_contents())
-                assert texts == {words[key]}, (model, threshold, key)
-            assert shown_measures(page) == [
+                assert set(shown["texts"][key]) == {words[key]}, (model, threshold, key)
+            assert shown["measures"] == [
                 [r["name"], r["counts"], r["value"], r["interval"]] for r in rows
             ]
-            lanes = page.locator("#lanes svg").text_content()
             for key in ("n-found", "n-missed", "n-cleared", "n-alarms"):
-                assert words[key] in lanes
+                assert words[key] in shown["lanes"]
     share = 0.07
     page.locator("#model").select_option(study[0]["bar"]["key"])
     set_threshold(page, 0.5)
     page.locator(by("prevalence")).fill(str(100 * share))
     page.locator(by("prevalence")).press("Enter")
-    settle(page)
     _, rows, _ = judged(study, study[0]["bar"]["key"], 0.5, share)
-    assert [r[2:] for r in shown_measures(page)] == [[r["value"], r["interval"]] for r in rows]
+    assert [r[2:] for r in said(page)["measures"]] == [[r["value"], r["interval"]] for r in rows]
 
 
 def path_dots(page):
@@ -136,6 +140,20 @@ def test_the_script_draws_what_the_page_shows_without_it(visit, study):
     assert static.locator(by("chart-wide")).is_visible()
 
 
+def shown_model(page):
+    """Return the model that each place of the page shows, and what is said of it."""
+    settle(page)
+    return page.evaluate(
+        """() => {
+        const all = (query) => [...document.querySelectorAll(query)];
+        const models = (query) => all(query).map((e) => e.dataset.model);
+        const texts = (query) => all(query).map((e) => e.textContent);
+        return [all("#model").map((e) => e.value), models("#results tr.chosen"),
+            models('[data-test="chart-wide"] .own.chosen'), texts("#missed-note"),
+            texts('[data-test="stability-words"]'), texts('[data-test="settings"]')]; }"""
+    )
+
+
 def test_the_model_changes_on_the_whole_page(visit, study):
     page = visit()
     report, told = study
@@ -151,17 +169,10 @@ def test_the_model_changes_on_the_whole_page(visit, study):
                 page.locator(
                     f'{by("chart-wide")} {by("point")}[data-model="{key}"]'
                 ).dispatch_event("click")
-            settle(page)
-            assert page.locator("#model").input_value() == key
-            assert page.locator("#results tr.chosen").get_attribute("data-model") == key
-            assert (
-                page.locator(f"{by('chart-wide')} .own.chosen").get_attribute("data-model") == key
-            )
-            assert page.locator("#missed-note").text_content() == told["models"][key]["note"]
-            stable = report["island"]["stability"]["models"][key]
-            assert page.locator(by("stability-words")).text_content() == stable["words"]
+            stable = report["island"]["stability"]["models"][key]["words"]
             settings = report["island"]["made"][key]["settings"]
-            assert page.locator(by("settings")).text_content() == settings
+            told_of = [told["models"][key]["note"], stable, settings]
+            assert shown_model(page) == [[one] for one in (key, key, key, *told_of)]
     visible = page.locator(f"{by('chart-wide')} .own").evaluate_all(
         "all => all.filter(g => getComputedStyle(g).display !== 'none').length"
     )
@@ -331,6 +342,19 @@ def test_numbers_are_written_as_python_writes_them(visit):
     assert counts == [words.count(n) for n in (0, 999, 9999, 10000, 1234567)]
 
 
+def test_empty_cases_and_ties_are_not_the_nearest(visit):
+    page = visit()
+    ask = """([spread, x, rows]) => page.near.nearest(spread, x, rows, -1)"""
+    rows = [[None] * 4, [1, None, None, None], [1, 2, None, None], [1, 2, 3.5, None], [1, 2, 3, 4]]
+    assert page.evaluate(ask, [[1, 1, 1, 1], [1, 2, 3, 4], rows]) == [
+        [4, 0, 4], [3, pytest.approx(np.sqrt(0.25 * 4 / 3)), 3],
+    ]  # fmt: skip
+    assert [one[0] for one in page.evaluate(ask, [[1] * 4, [1, None, None, None], rows])] == [
+        1, 2, 3, 4,
+    ]  # fmt: skip
+    assert page.evaluate(ask, [[1] * 4, [None] * 4, rows]) == []
+
+
 def test_controls_are_labelled_and_large_enough(visit):
     page = visit(400)
     small = page.evaluate(
@@ -349,17 +373,28 @@ def test_controls_are_labelled_and_large_enough(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
-    from psephos.report import build_report, summarise
-    from psephos.report.study.options import Options
+def test_the_panels_of_values_and_of_a_case_stand_without_script(visit, summarised):
+    page = visit(java_script_enabled=False)
+    key = summarised["bar"]["key"]
+    first = page.locator(by("values-first"))
+    assert first.is_visible()
+    for column in summarised["island"]["values"]["models"][key]["columns"][:6]:
+        assert column["name"] in first.inner_text()
+    assert page.locator(by("case-first")).is_visible()
+    assert not page.locator(by("case-live")).is_visible()
 
-    told = summarise(compared, options=Options(cases="none"))["island"]["missed"]
-    path = build_report(compared, tmp_path / "none.html", cases="none")
-    context = chromium.new_context()
-    page, errors = context.new_page(), []
-    page.on("console", lambda message: errors.append(message.text))
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(path.as_uri())
+
+def test_narrow_screens_do_not_scroll_sideways(visit):
+    page = visit(width=400)
+    page.locator(by("values-live")).scroll_into_view_if_needed()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_without_cases_still_moves(load, compared, caseless, tmp_path):
+    from psephos.report import build_report
+
+    told = caseless["island"]["missed"]
+    page = load(build_report(compared, tmp_path / "none.html", cases="none"))
     assert page.locator("#lanes circle.case").count() == 0
     assert page.locator("#lanes rect").count() > 3
     if told["kind"] == "two":
@@ -369,8 +404,30 @@ def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
         found, alarms = sum(bins["pos"][at:]), sum(bins["neg"][at:])
         assert page.locator("#n-tp").text_content() == str(found)
         assert page.locator("#n-fp").text_content() == str(alarms)
-    assert json.dumps(errors) == "[]"
-    context.close()
+
+
+def refusal(field):
+    """Return what the page does about a field, once it has drawn: of parts, whether each is seen.
+
+    Seen is what has a place on the page and is not hidden there.
+    """
+    settle(field.page)
+    return field.evaluate(
+        """(field) => {
+        const all = (query) => [...document.querySelectorAll(query)];
+        const seen = (query) => all(query).map((e) => {
+            const { width, height } = e.getBoundingClientRect();
+            return e.checkVisibility({ visibilityProperty: true }) && width > 0 && height > 0; });
+        const told = field.getAttribute("aria-describedby");
+        const test = (name) => `[data-test="${name}"]`;
+        return { value: field.value, invalid: field.getAttribute("aria-invalid"),
+            words: told ? all(`#${told}`).map((e) => e.textContent) : [],
+            told: told ? seen(`#${told}`) : [],
+            measures: all(test("measure")).map((e) => e.innerText),
+            cost: seen("#cost"), answer: seen(test("case-answer")),
+            rest: [test("missed-words"), "#lanes svg", test("measure"),
+                test("case-answer") + " .call"].map(seen) }; }"""
+    )
 
 
 def test_while_a_field_holds_no_number_nothing_follows_from_it(visit, study):
@@ -384,24 +441,17 @@ def test_while_a_field_holds_no_number_nothing_follows_from_it(visit, study):
             field.fill("")
             field.type(wrong)
             page.keyboard.press("Tab")
-            settle(page)
-            assert field.input_value() == wrong
-            assert field.get_attribute("aria-invalid") == "true"
-            said = page.locator(f"#{field.get_attribute('aria-describedby')}")
-            assert said.is_visible()
-            assert "takes a number from" in said.inner_text()
+            now = refusal(field)
+            assert (now["value"], now["invalid"], now["told"]) == (wrong, "true", [True])
+            assert "takes a number from" in now["words"][0]
             if field is share:  # moves PPV and NPV alone
-                kept, moved = page.locator(by("measure")).all_inner_texts()[:2], before[:2]
-                assert kept == moved
-                assert all("–" in one for one in page.locator(by("measure")).all_inner_texts()[2:])
-                assert cost.is_visible()
+                assert now["measures"][:2] == before[:2]
+                assert all("–" in one for one in now["measures"][2:])
+                assert now["cost"] == [True]
             else:
-                assert not cost.is_visible()
-                assert not page.locator(by("missed-words")).is_visible()
-                assert not page.locator(by("measure")).first.is_visible()
-                assert not page.locator("#lanes svg").is_visible()
-                assert not page.locator(by("case-answer")).locator(".call").is_visible()
-                assert page.locator(by("case-answer")).is_visible()
+                assert now["cost"] == [False]
+                assert not any(any(seen) for seen in now["rest"])
+                assert now["answer"] == [True]
         field.fill(right)
         settle(page)
         assert field.get_attribute("aria-invalid") is None

@@ -10,15 +10,16 @@ from psephos.scoring import conformance, plain, script
 
 pytestmark = pytest.mark.browser
 
+# as text both ways: the browser's driver copies one value of a tree of voters at a time
 _ASK = """
-([plain, rows]) => {
-  const model = openModel(plain);
-  return rows.map((row) => {
+(text) => {
+  const [plain, rows] = JSON.parse(text), model = openModel(plain);
+  return JSON.stringify(rows.map((row) => {
     const { scores, probabilities, label, ballots } = model.answer(row);
     const name = (b) => (b.name ? `${b.name}: ` : "");
     const told = ballots.map((b) => `${name(b)}${b.reason} → ${b.says}`);
-    return { scores, probabilities, label, told, ballots };
-  });
+    return { scores, probabilities, label, told, parts: ballots.map((b) => b.contribution) };
+  }));
 }
 """
 # of these reasons the script says less than the library: order of terms, gates' columns
@@ -33,16 +34,21 @@ def _families():
     return families
 
 
-def test_the_script_gives_the_librarys_answers(chromium):
-    families, page = _families(), chromium.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+@pytest.fixture
+def page(load, tmp_path):
+    """An empty page to which a test brings the script."""
+    path = tmp_path / "empty.html"
+    path.write_text("<!DOCTYPE html><title>.</title>", encoding="utf-8")
+    return load(path)
+
+
+def test_the_script_gives_the_librarys_answers(page):
+    families, same = _families(), 0
     page.add_script_tag(content=script())
-    same = 0
     for name in families.NAMES:
         model = families.fitted(name)
         wanted, data = conformance(model, 60, random_state=5), plain(model)
-        found = page.evaluate(_ASK, [data, wanted["rows"]])
+        found = json.loads(page.evaluate(_ASK, json.dumps([data, wanted["rows"]])))
         for i, one in enumerate(found):
             scores = wanted["scores"][i]
             size = max(1.0, *map(abs, scores))
@@ -56,15 +62,11 @@ def test_the_script_gives_the_librarys_answers(chromium):
             assert max(abs(a - b) for a, b in pairs) <= 1e-12, (name, i)
             assert one["label"] == wanted["answers"][i], (name, i)
             if model.vote_.readout.is_sum:
-                sums = [
-                    sum(b["contribution"][k] for b in one["ballots"]) for k in range(len(scores))
-                ]
+                sums = [sum(part[k] for part in one["parts"]) for k in range(len(scores))]
                 assert sums == pytest.approx(scores, abs=1e-9)
         if not any(kind in json.dumps(data) for kind in _SHORTER):
             same += _told_alike(families, model, wanted["rows"][:5], found)
     assert same > 400
-    assert errors == []
-    page.close()
 
 
 def _told_alike(families, model, rows, found):
@@ -77,8 +79,7 @@ def _told_alike(families, model, rows, found):
     return sum(len(one["told"]) for one in found[: len(rows)])
 
 
-def test_a_page_says_what_it_cannot_read(chromium):
-    page = chromium.new_page()
+def test_a_page_says_what_it_cannot_read(page):
     page.add_script_tag(content=script())
     ask = "(plain) => { try { openModel(plain); } catch (error) { return error.message; } }"
     assert "newer form" in page.evaluate(ask, {"format": "psephos plain model", "version": 2})
@@ -88,12 +89,11 @@ def test_a_page_says_what_it_cannot_read(chromium):
         "voters": part, "weights": part, "readout": {"calibration": None}, "target": part,
     }  # fmt: skip
     assert "no reader of no such voters" in page.evaluate(ask, data)
-    page.close()
 
 
-def test_what_is_no_number_is_refused(chromium):
+def test_what_is_no_number_is_refused(page):
     """As `PlainModel.case` refuses it (tests/scoring/test_readers.py)."""
-    families, page = _families(), chromium.new_page()
+    families = _families()
     page.add_script_tag(content=script())
     model = plain(families.fitted("newton-boosting, frame"))
     names = [column["name"] for column in model["columns"]]
@@ -115,15 +115,13 @@ def test_what_is_no_number_is_refused(chromium):
         assert page.evaluate(typed, text) == number
     for text in ("5,1", "1,234", "1 000", "1e999", "0x10", "inf", "NaN", "5%", "１", "--5"):
         assert "is no number" in page.evaluate(typed, text), text
-    page.close()
 
 
-def test_a_known_draw(chromium):
+def test_a_known_draw(page):
     """BLAKE2b of the script is that of Python's standard library, whatever the length."""
     import hashlib
     import struct
 
-    page = chromium.new_page()
     page.add_script_tag(
         content=script().replace("return openModel;", "globalThis.drawn = drawnBy;")
     )
@@ -135,4 +133,3 @@ def test_a_known_draw(chromium):
         assert (
             page.evaluate("([row, seed]) => drawn(row, seed)", [row, 7]) == (wanted >> 11) / 2**53
         )
-    page.close()

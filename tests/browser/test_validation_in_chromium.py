@@ -1,7 +1,5 @@
 """The page of a validation in a browser: quiet, complete, and its figures follow the threshold."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,16 +24,9 @@ def _judged(tmp_path_factory):
     return build_report(folder), found.frame("predictions")
 
 
-def test_it_is_quiet_and_follows_threshold_and_recalibration(chromium, judged):
+def test_it_is_quiet_and_follows_threshold_and_recalibration(load, judged):
     report, cases = judged
-    heard = SimpleNamespace(requests=[], console=[])
-    context = chromium.new_context(viewport={"width": 400, "height": 900})
-    context.set_offline(True)
-    page = context.new_page()
-    page.on("request", lambda request: heard.requests.append(request.url))
-    page.on("console", lambda message: heard.console.append(message.text))
-    page.on("pageerror", lambda error: heard.console.append(str(error)))
-    page.goto(report.as_uri())
+    page = load(report, 400)
     for model, column in (("SamBAClassifier", "p_ill"), ("recalibrated", "recalibrated_ill")):
         page.locator("#model").select_option(model)
         for threshold in (0.3, 0.5):
@@ -47,6 +38,3 @@ def test_it_is_quiet_and_follows_threshold_and_recalibration(chromium, judged):
     page.locator("circle.case").first.dispatch_event("click")
     assert "In the cohort," in page.locator('[data-test="person"]').text_content()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    context.close()
-    assert heard.console == []
-    assert heard.requests == [report.as_uri()]

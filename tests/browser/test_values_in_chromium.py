@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from psephos.report import summarise
 from psephos.report.numbers.calculators import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.names import shown_names
@@ -94,19 +93,27 @@ def test_every_carried_model_answers_as_in_python(visit, saved, island):
 
 
 def set_fields(page, values):
-    """Type a case into the form: numbers, words of categories, None for empty."""
+    """Fill the form: numbers, words of categories, None for empty; a field must be open to it."""
     page.locator(f"{by('case-live')} .pick button").click()
-    for details in page.locator(f"{by('case-live')} .fields details").all():
-        details.evaluate("one => { one.open = true; }")
-    fields = page.locator(by("field"))
-    for i, value in enumerate(values):
-        field = fields.nth(i)
-        if value is None:
-            continue
-        if isinstance(value, str):
-            field.locator("select").select_option(f"={value}")
-        else:
-            field.locator("input[type=text]").fill(repr(value))
+    page.locator(f"{by('case-live')} .fields details").evaluate_all(
+        "all => all.forEach(one => { one.open = true; })"
+    )
+    page.locator(by("field")).evaluate_all(
+        """(fields, values) => values.forEach((value, i) => {
+        if (value === null) return;
+        const field = fields[i].querySelector(value.word ? "select" : "input[type=text]");
+        const open = field.checkVisibility({ visibilityProperty: true });
+        if (!open || field.disabled || field.readOnly) throw new Error(`field ${i} is not open`);
+        field.value = value.text;
+        if (field.value !== value.text) throw new Error(`field ${i} has no ${value.text}`);
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        field.dispatchEvent(new Event("change", { bubbles: true })); })""",
+        [
+            {"word": True, "text": f"={v}"} if isinstance(v, str) else
+            v if v is None else {"word": False, "text": repr(v)}
+            for v in values
+        ],
+    )  # fmt: skip
 
 
 def test_a_typed_case_gets_the_answer_of_the_model(visit, saved, island):
@@ -204,19 +211,6 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     assert "the model asked here has seen this case" in says
 
 
-def test_empty_cases_and_ties_are_not_the_nearest(visit):
-    page = visit()
-    ask = """([spread, x, rows]) => page.near.nearest(spread, x, rows, -1)"""
-    rows = [[None] * 4, [1, None, None, None], [1, 2, None, None], [1, 2, 3.5, None], [1, 2, 3, 4]]
-    assert page.evaluate(ask, [[1, 1, 1, 1], [1, 2, 3, 4], rows]) == [
-        [4, 0, 4], [3, pytest.approx(np.sqrt(0.25 * 4 / 3)), 3],
-    ]  # fmt: skip
-    assert [one[0] for one in page.evaluate(ask, [[1] * 4, [1, None, None, None], rows])] == [
-        1, 2, 3, 4,
-    ]  # fmt: skip
-    assert page.evaluate(ask, [[1] * 4, [None] * 4, rows]) == []
-
-
 def test_the_same_values_are_said_only_of_all_columns(visit, island):
     page = visit()
     key = next(
@@ -310,7 +304,7 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     number = page.locator(by("field")).nth(i).locator("input[type=text]")
     before = number.input_value()
     slide.focus()
-    for _ in range(30):
+    for _ in range(10):
         slide.press("ArrowRight")
     assert number.input_value() != before
     told = slide.get_attribute("aria-valuetext").replace("−", "-")
@@ -337,10 +331,13 @@ def test_a_text_that_is_no_number_has_no_answer(visit, island):
         number.fill("")
         number.type(text)
         page.keyboard.press("Tab")
-        assert number.input_value() == text
-        assert number.get_attribute("aria-invalid") == "true"
-        assert (answer.count(), page.locator(by("case-vote")).count()) == (0, 0)
-        assert page.locator(by("near-person")).count() == 0
+        now = number.evaluate(
+            """(one) => {
+            const count = (name) => document.querySelectorAll(`[data-test="${name}"]`).length;
+            return [one.value, one.getAttribute("aria-invalid"),
+                ...["case-answer", "case-vote", "near-person"].map(count)]; }"""
+        )
+        assert now == [text, "true", 0, 0, 0]
         said = page.locator(f"#{number.get_attribute('aria-describedby')}")
         assert f"\u201c{text}\u201d is neither" in said.inner_text()
         if page.locator("#threshold").count():  # what else moves brings no answer back
@@ -408,29 +405,10 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
     assert shown.get_attribute("data-probability") == before
 
 
-def test_both_panels_stand_without_script(visit, island, compared):
-    page = visit(java_script_enabled=False)
-    key = summarise(compared)["bar"]["key"]
-    first = page.locator(by("values-first"))
-    assert first.is_visible()
-    for column in island["values"]["models"][key]["columns"][:6]:
-        assert column["name"] in first.inner_text()
-    assert page.locator(by("case-first")).is_visible()
-    assert not page.locator(by("case-live")).is_visible()
-
-
-def test_narrow_screens_do_not_scroll_sideways(visit):
-    page = visit(width=400)
-    page.locator(by("values-live")).scroll_into_view_if_needed()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
+def test_a_page_without_cases_carries_none(compared, caseless, tmp_path, load):
     from psephos.report import render
-    from psephos.report.study.options import Options
 
-    report = summarise(compared, options=Options(cases="none"))
-    island = report["island"]
+    island = caseless["island"]
     assert island["values"]["rows"] == []
     assert all(values == [] for values in island["values"]["of"].values())
     folder = read_folder(compared)
@@ -444,16 +422,10 @@ def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
     ]
     assert not any(repr(v) in text for v in known)
     path = tmp_path / "none.html"
-    path.write_text(render(report), encoding="utf-8")
-    context = chromium.new_context()
-    page = context.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(path.as_uri())
+    path.write_text(render(caseless), encoding="utf-8")
+    page = load(path)
     assert page.locator(by("value-column")).count() > 0
     assert page.locator(f"{by('values-live')} circle[data-row]").count() == 0
-    context.close()
-    assert errors == []
 
 
 def test_recalibrated_answers_are_those_of_predict_calibrated(visit, saved, island):
