@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos._threads import one_thread
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.vote.codec import register
@@ -200,14 +201,15 @@ class SoftTreeVoters(ReadsColumns):
         linear, mean = self._linear(inputs), self._linear(middle)
         away = np.abs(inputs - middle)
         out = np.zeros((len(X), away.shape[1]))
-        for t in range(self.n_voters):
-            steep = np.abs(np.concatenate([self.coef[t], self.absent[t]], axis=1))
-            moves = _gate_moves(linear[t], mean[t], self.leaf[t])
-            terms = steep @ away.T
-            moves = np.where(terms > 0, moves, 0.0)
-            total = moves.sum(axis=0)
-            rate = moves / np.where(total > 0, total, 1.0) / np.where(terms > 0, terms, 1.0)
-            out += (rate * size[:, t]).T @ steep * away
+        with one_thread():
+            for t in range(self.n_voters):
+                steep = np.abs(np.concatenate([self.coef[t], self.absent[t]], axis=1))
+                moves = _gate_moves(linear[t], mean[t], self.leaf[t])
+                terms = steep @ away.T
+                moves = np.where(terms > 0, moves, 0.0)
+                total = moves.sum(axis=0)
+                rate = moves / np.where(total > 0, total, 1.0) / np.where(terms > 0, terms, 1.0)
+                out += (rate * size[:, t]).T @ steep * away
         q = len(self.columns)
         found = np.zeros((len(X), self.n_features))
         found[:, self.columns] = out[:, :q]
