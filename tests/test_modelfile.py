@@ -596,6 +596,10 @@ def header(text, body=b""):
         header("__import__('os').system('true')"), header("{"), header("(" * 9000),
         header("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,), }", bytes(8)),
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", bytes(16)),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (01,), }", bytes(8)),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,%s), }" % (40 * " 1,")),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }" + " " * 20000, bytes(8)),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,", b" 1," * 1_000_000),
     ],
 )  # fmt: skip
 def test_hostile_arrays(data, tmp_path):

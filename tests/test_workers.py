@@ -9,7 +9,12 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from psephos import MLKNeighborsClassifier, RankRidgeRegressor, SamBAClassifier
+from psephos._threads import one_thread
 from psephos._workers import _ALLOWED, _EXECUTOR, delayed
+
+
+def numbers_of_threads():
+    return {one["num_threads"] for one in ThreadpoolController().info()}
 
 
 def limit():
@@ -38,14 +43,27 @@ def test_small_products_are_made_on_one_thread(model, where, monkeypatch):
     inner, seen = getattr(sys.modules[module], name), []
 
     def seeing(*arguments):
-        seen.append({one["num_threads"] for one in ThreadpoolController().info()})
+        seen.append(numbers_of_threads())
         return inner(*arguments)
 
     monkeypatch.setattr(where, seeing)
     X = np.random.default_rng(0).standard_normal((600, 3))
     with threadpool_limits(2):
         model.fit(X, (X[:, 0] > 0) + 0.0).predict(X)
-        after = {one["num_threads"] for one in ThreadpoolController().info()}
+        after = numbers_of_threads()
     assert seen
     assert set().union(*seen) == {1}
     assert after == {2}
+
+
+def test_blocks_of_one_thread_may_overlap():
+    with threadpool_limits(2):
+        first, second = one_thread(), one_thread()
+        with first:
+            second.__enter__()
+        assert numbers_of_threads() == {1}  # the second is inside yet
+        second.__exit__(None, None, None)
+        assert numbers_of_threads() == {2}
+        with pytest.raises(KeyError), one_thread(), one_thread():
+            raise KeyError
+        assert numbers_of_threads() == {2}

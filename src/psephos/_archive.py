@@ -25,11 +25,14 @@ _MAX_VALUES = 1_000_000  # and one more for each _VALUE_BYTES of text
 _VALUE_BYTES = 32
 _PACKING = 1040  # deflate makes nothing smaller than a 1032nd
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_HEADER_BYTES = 10_000  # most that are read of an array's, as in NumPy
+_MAX_SIDES = 32
 #: Numbers or words in C order, in version 1.0 of the format; sides of less than 10^18.
 _HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00(..)\{'descr': '([<>|=]?(?:[biuf][1-9][0-9]?|U[1-9][0-9]{0,8}))', "
-    rb"'fortran_order': False, 'shape': \(((?:[0-9]{1,18},(?: [0-9]{1,18},)*(?: [0-9]{1,18})?)?)\)"
-    rb", \} *\n",
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<|>=]?(?:[biuf][1-9][0-9]?|U[1-9][0-9]{0,8}))', "
+    rb"'fortran_order': False, 'shape': \(((?:SIDE,(?: SIDE,)*+(?: SIDE)?)?)\), \} *+\n".replace(
+        b"SIDE", rb"(?:0|[1-9][0-9]{0,17})"
+    ),
     re.DOTALL,
 )
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
@@ -145,17 +148,19 @@ def read_array(data: bytes, limit: int) -> NDArray[Any]:
 
 def _header(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """Return shape, type and where the content starts, of the one form in which NumPy writes."""
-    found = _HEADER.match(data)
+    end = 10 + int.from_bytes(data[8:10], "little")
+    found = _HEADER.fullmatch(data[:end]) if end <= _HEADER_BYTES else None
     if found is None:
         raise ModelFileError("an array has no header that can be read, or not of plain values.")
-    length, kind, sides = found.groups()
-    if int.from_bytes(length, "little") != found.end() - 10:
-        raise ModelFileError("an array has a header of another length than it says.")
+    kind, sides = found.groups()
+    shape = tuple(int(side) for side in sides.split(b",") if side.strip())
     try:
         dtype = np.dtype(kind.decode())
     except (TypeError, ValueError):  # numbers of three bytes, words longer than NumPy has
         raise ModelFileError("an array is not plain numbers or words.") from None
-    return tuple(int(side) for side in sides.split(b",") if side.strip()), dtype, found.end()
+    if len(shape) > _MAX_SIDES:
+        raise ModelFileError("an array has more dimensions than a model's.")
+    return shape, dtype, end
 
 
 def _check_characters(words: NDArray[Any]) -> None:

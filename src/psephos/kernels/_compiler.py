@@ -15,6 +15,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.types.functions import BaseFunction, Function
 
 _found: dict[Any, Any] = {}
+_before: list[Any] = []
 
 
 def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -30,9 +31,12 @@ def remember_types(now: bool) -> None:
     """From now on or no more look up once what a function of numba's makes of types."""
     functions: Any = Function
     if now:
+        _before.append(vars(Function).get("get_call_type"))
         functions.get_call_type = _call_type
-    else:
+    elif (before := _before.pop()) is None:  # it is inherited
         del functions.get_call_type
+    else:
+        functions.get_call_type = before
 
 
 class _Options(Flags):
