@@ -1,10 +1,10 @@
 """What answers cost while other programs keep every core busy; see DECISIONS/0047.
 
-    python benchmarks/speed/busy_cores.py
+    python benchmarks/speed/busy_cores.py [LOOPS A CORE]
 
-Milliseconds, medians of 15: of CPU of all threads, and of the clock. Beside as many endless loops
-as there are cores: as it is, with threads of BLAS left as they are, and scikit-learn's estimator
-for the same task. BLAS may use all cores here.
+Milliseconds, medians of 15: of CPU of all threads, and of the clock. Beside endless loops, two a
+core unless told otherwise: as it is, with threads of BLAS left as they are, and scikit-learn's
+estimator for the same task. BLAS may use all cores here.
 """
 
 import multiprocessing
@@ -66,10 +66,12 @@ def main():
     for ours, peer in tasks.values():
         ours(), peer and peer()  # compiled, imported
     quiet = {name: measured(ours) for name, (ours, _) in tasks.items()}
-    busy = [multiprocessing.Process(target=spin, daemon=True) for _ in range(os.cpu_count() or 1)]
+    loops = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    n_busy = loops * (os.cpu_count() or 1)
+    busy = [multiprocessing.Process(target=spin, daemon=True) for _ in range(n_busy)]
     for one in busy:
         one.start()
-    print(f"{len(busy)} cores, 569 x 30", file=sys.stderr)
+    print(f"{os.cpu_count()} cores, {n_busy} endless loops, 569 x 30", file=sys.stderr)
     print("| CPU / clock, ms | idle | busy | busy, threads of BLAS left | busy, scikit-learn |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for name, (ours, peer) in tasks.items():
