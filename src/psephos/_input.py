@@ -123,10 +123,9 @@ def read_schema(
     schema = Schema(n_features, None if names is None else tuple(map(str, names)))
     marked = _marked_columns(X, schema, categorical_features)
     frame = as_frame(X)
-    table = X if frame is None else frame
-    declared = {j: words for j in marked if (words := declared_levels(table, j)) is not None}
-    found = {j: found_levels(column_of(table, j)) for j in marked if j not in declared}
-    levels = {j: declared[j] if j in declared else found[j] for j in marked}
+    X = X if frame is None else frame
+    declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
+    levels = {j: declared[j] if j in declared else found_levels(column_of(X, j)) for j in marked}
     return Schema(n_features, schema.names, levels, frozenset(declared))
 
 

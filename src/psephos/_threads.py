@@ -24,10 +24,10 @@ def one_thread() -> Generator[None]:
     """
     global _inside
     with _lock:
-        _inside += 1
         n_modules = len(sys.modules)
         if not _limits or _limits[-1][0] != n_modules:  # libraries may have been loaded since
             _limits.append((n_modules, _libraries(n_modules).limit(limits=1)))
+        _inside += 1
     try:
         yield
     finally:
