@@ -580,6 +580,7 @@ def test_masked_values_are_missing():
         (np.zeros((3,), dtype=[("a", float)]), "records"),
         ({"a": [1, 2, 3]}, "X is a dict"),
         ("abc", "X is a str"),
+        (pl.DataFrame({"a": [1.0, 2.0]}).lazy(), r"X is a LazyFrame.*give X\.collect\(\)"),
     ],
 )
 def test_what_would_be_read_as_numbers_and_is_none_is_refused(X, words):

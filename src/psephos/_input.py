@@ -96,6 +96,10 @@ def as_given(X: Any) -> Any:
             f"X is a {type(X).__name__}: give an array, a data frame or a sparse table of shape "
             "(n_samples, n_features)."
         )
+    if hasattr(X, "collect") and not hasattr(X, "__array__"):
+        raise PsephosError(
+            f"X is a {type(X).__name__}, whose rows are not computed yet: give X.collect()."
+        )
     if isinstance(X, np.ndarray) and X.dtype.kind in "mMV":
         held = "dates or times" if X.dtype.kind in "mM" else "records"
         raise PsephosError(

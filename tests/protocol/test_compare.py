@@ -1,6 +1,7 @@
 """The comparison: what it refuses, what it writes, and that the number of jobs changes no byte."""
 
 import csv
+import hashlib
 import importlib.util
 import json
 import re
@@ -89,11 +90,15 @@ def test_the_folder(done):
         assert row["balanced_accuracy"] == repr(kept["balanced_accuracy"])
         assert json.loads(row["params"]) == json.loads(kept["params"])
     about = json.loads((folder / "comparison.json").read_text())
-    assert set(about.pop("files")) == {
+    digests = about.pop("files")
+    tables = {"results.csv", "predictions.csv", "refits.csv", "bounds.csv"}
+    assert set(digests) == tables | {
         "cases.npz",
         "models/adaboost.psephos",
         "models/samba.psephos",
     }
+    for name, digest in digests.items():
+        assert digest == hashlib.sha256((folder / name).read_bytes()).hexdigest()
     assert about == json.loads(json.dumps(comparison.about))
     assert about["classes"] == ["ill", "well"]
     assert about["categories"] == {"site": ["a", "b", "c"]}

@@ -1,4 +1,6 @@
 import importlib.util
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,14 @@ def summarised(compared):
     from psephos.report import summarise
 
     return summarise(compared)
+
+
+@pytest.fixture
+def copy(compared, tmp_path):
+    """A copy of that folder to be changed: comparison.json has no digests of the other files."""
+    shutil.copytree(compared, tmp_path / "copy")
+    path = tmp_path / "copy" / "comparison.json"
+    about = json.loads(path.read_text("utf-8"))
+    del about["files"]
+    path.write_text(json.dumps(about), "utf-8")
+    return tmp_path / "copy"

@@ -15,12 +15,6 @@ from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, standings
 
 
-@pytest.fixture
-def copy(compared, tmp_path):
-    shutil.copytree(compared, tmp_path / "copy")
-    return tmp_path / "copy"
-
-
 def edit(path, change):
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -10,12 +10,7 @@ import pytest
 from psephos import CARTClassifier, save
 from psephos._errors import ModelFileError, PsephosError
 from psephos.report import build_report, summarise
-
-
-@pytest.fixture
-def copy(compared, tmp_path):
-    shutil.copytree(compared, tmp_path / "copy")
-    return tmp_path / "copy"
+from psephos.report.study.folder import read_folder
 
 
 def edit(path, change):
@@ -38,6 +33,21 @@ def test_a_damaged_file_is_named(copy, name):
     (copy / name).write_bytes(b"{ broken")
     with pytest.raises(PsephosError, match=name):
         summarise(copy)
+
+
+@pytest.mark.parametrize(
+    "name", ["results.csv", "predictions.csv", "refits.csv", "bounds.csv", "cases.npz"]
+)
+def test_a_file_that_was_changed_later_is_refused(name, compared, tmp_path):
+    shutil.copytree(compared, tmp_path / "copy")
+    read_folder(tmp_path / "copy")
+    path = tmp_path / "copy" / name
+    if name == "cases.npz":
+        np.savez(path, **dict(np.load(path)))  # the same, but not compressed
+    else:
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 1))
+    with pytest.raises(ModelFileError, match=rf"'{name}' in .* was changed after it was written"):
+        read_folder(tmp_path / "copy")
 
 
 def test_a_damaged_model_file_is_refused_and_no_report_is_left(copy):
@@ -209,10 +219,6 @@ def test_columns_of_a_refit_that_are_none_are_a_sentence(cell, copy):
 
 
 def test_a_model_file_of_other_classes_is_a_sentence(copy):
-    path = copy / "comparison.json"
-    about = json.loads(path.read_text("utf-8"))
-    del about["files"]
-    path.write_text(json.dumps(about), "utf-8")
     rng = np.random.default_rng(0)
     other = CARTClassifier().fit(rng.normal(size=(20, 3)), np.arange(20) % 2)
     for file in (copy / "models").glob("*.psephos"):

@@ -158,5 +158,19 @@ def test_a_damaged_folder_is_refused(judged, tmp_path):
     write_validation(judged[1], place)
     table = (place / "predictions.csv").read_text().replace("ill,", "sick,", 1)
     (place / "predictions.csv").write_text(table)
+    with pytest.raises(PsephosError, match=r"'predictions\.csv' in .* was changed"):
+        summarise_validation(place)
+    del whole["files"]
+    (place / "validation.json").write_text(json.dumps(whole))
     with pytest.raises(PsephosError, match=r"predictions\.csv.*damaged"):
+        summarise_validation(place)
+
+
+def test_another_model_in_the_folder_is_refused(judged, tmp_path):
+    place = tmp_path / "copy"
+    write_validation(judged[1], place)
+    summarise_validation(place)
+    with (place / "model.psephos").open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(PsephosError, match=r"'model\.psephos' in .* was changed"):
         summarise_validation(place)

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ _TABLES = (
     "figures", "confusion", "calibration", "net_benefit", "subgroups", "columns", "voters",
     "predictions",
 )  # fmt: skip
+_DIGESTED = ("predictions.csv", "model.psephos")  # what a report reads beside validation.json
 _TOLD = """\
 This folder holds one validation: a fitted model on another cohort, judged by psephos; nothing was
 fitted again.
@@ -35,7 +37,8 @@ predictions.csv    one row a case: truth, answer, probabilities, those of the cr
 model.psephos      the model, on the columns it reads
 README.txt         this text
 
-A report of this folder says what these files say, also after somebody changed them by hand.
+validation.json has the SHA-256 of predictions.csv and model.psephos: a report is refused where one
+of them was changed later.
 """
 
 
@@ -73,12 +76,14 @@ def write_validation(
     try:
         place.mkdir(parents=True, exist_ok=True)
         (place / MARK).unlink(missing_ok=True)
-        for name in _TABLES:
-            content = _csv(found.heads(name), found.rows(name), spreadsheet_safe)
-            write_whole(place / f"{name}.csv", content)
-        write_whole(place / "model.psephos", packed(found.model))
-        write_whole(place / "README.txt", _TOLD.encode())
-        whole = {"schema": SCHEMA, "psephos": __version__, **found.data()}
+        contents = {
+            f"{name}.csv": _csv(found.heads(name), found.rows(name), spreadsheet_safe)
+            for name in _TABLES
+        } | {"model.psephos": packed(found.model), "README.txt": _TOLD.encode()}
+        for name, content in contents.items():
+            write_whole(place / name, content)
+        files = {name: sha256(contents[name]).hexdigest() for name in _DIGESTED}
+        whole = {"schema": SCHEMA, "psephos": __version__, **found.data(), "files": files}
         text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
         write_whole(place / MARK, (text + "\n").encode())
     except OSError as error:
@@ -106,11 +111,26 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
     for wrong in _misshapen(found):
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {wrong} is no table.")
     try:
+        _refuse_changed(place, found.get("files", {}))
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
             found["predictions"] = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PsephosError(f"predictions.csv in {str(place)!r} cannot be read: {error}.") from error
     return found
+
+
+def _refuse_changed(place: Path, digests: Any) -> None:
+    """Raise PsephosError if a file is there that is not as it was written."""
+    if not isinstance(digests, dict):
+        raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' are none.")
+    for name in _DIGESTED:
+        path = place / name
+        if name in digests and path.is_file():
+            if sha256(path.read_bytes()).hexdigest() != digests[name]:
+                raise PsephosError(
+                    f"{name!r} in {str(place)!r} was changed after it was written, or is of another"
+                    " validation: validate again."
+                )
 
 
 def _misshapen(found: dict[str, Any]) -> list[str]:

@@ -137,22 +137,24 @@ def publish(
     saved = {task.contender.name for task, entry in refits if entry.get("file_sha256")}
     models = {name: model for name, model in models.items() if name in saved}
     contents = {f"{name}.psephos": packed(model) for name, model in models.items()}
-    cases = _cases(table, models)
     rows = [result_row(table, task, entry) for task, entry in fits]
     columns = result_columns(metrics_of(table), partial=table.partial is not None)
-    digests = {f"models/{name}": sha256_of(data) for name, data in contents.items()}
     files = {
         "results.csv": _csv(columns, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
         "refits.csv": _csv(_refit_columns(table), [refit_row(table, *one) for one in refits], safe),
         "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
-        "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
-        "environment.json": _json(environment),
-        "cases.npz": cases,
-        MARK: _json({**about, "files": {**digests, "cases.npz": sha256_of(cases)}}),
+        "cases.npz": _cases(table, models),
     }
     if table.multilabel:
         files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
+    known = {f"models/{name}": data for name, data in contents.items()} | files
+    digests = {name: sha256_of(data) for name, data in sorted(known.items())}
+    files |= {
+        "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
+        "environment.json": _json(environment),
+        MARK: _json({**about, "files": digests}),
+    }
     study.publish(files, contents)
 
 

@@ -244,9 +244,15 @@ def read_folder(path: str | Path) -> Folder:
         models=_models(folder, about),
         bounds=_bounds(folder / "bounds.csv", about),
     )
+    changed = _changed(folder, about)
     if not (folder / MARK).exists() or read_json(folder / MARK) != about:
         raise PsephosError(
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
+        )
+    if changed is not None:
+        raise ModelFileError(
+            f"{changed!r} in {str(folder)!r} was changed after it was written, or is of another "
+            "comparison: run the comparison again, which keeps its fits and writes it anew."
         )
     return found
 
@@ -289,14 +295,15 @@ def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> Non
             "comparison.json does not: the files are of different comparisons; run the comparison "
             "again."
         )
+
+
+def _changed(folder: Path, about: dict[str, Any]) -> str | None:
+    """Return a file that is not as the comparison wrote it, or None."""
     digests: dict[str, str] = about.get("files", {})
     for name, digest in digests.items():
-        found = sha256_of(folder / name)
-        if found is not None and found != digest:
-            raise ModelFileError(
-                f"{name!r} in {str(folder)!r} is damaged or of another comparison: run the "
-                "comparison again, which writes it anew."
-            )
+        if sha256_of(folder / name) not in (digest, None):
+            return name
+    return None
 
 
 def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:

@@ -39,6 +39,9 @@ _ABOUT: dict[str, Any] = {
     "folds": {"*": [dict]},
     "random_state": _COUNT_OR_NONE,
 }
+_DIGESTED = (
+    "results.csv", "predictions.csv", "refits.csv", "bounds.csv", "labels.csv", "cases.npz",
+)  # fmt: skip
 _PARTIAL: dict[str, Any] = {
     "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,
 }  # fmt: skip
@@ -104,7 +107,7 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
         if not _is_file_name(name):
             raise damaged(path, "a model has a name that no file can have")
         _check(model, _MODEL, path)
-    known = {"cases.npz", *(f"models/{name}.psephos" for name in models)}
+    known = {*_DIGESTED, *(f"models/{name}.psephos" for name in models)}
     if not set(about.get("files", {})) <= known:
         raise damaged(path, "'files' names one that no comparison writes")
     return about
