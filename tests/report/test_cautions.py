@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import shutil
 from types import SimpleNamespace
 
 import numpy as np

@@ -124,13 +124,12 @@ def _refuse_changed(place: Path, digests: Any) -> None:
     if not isinstance(digests, dict):
         raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' are none.")
     for name in _DIGESTED:
-        path = place / name
-        if name in digests and path.is_file():
-            if sha256(path.read_bytes()).hexdigest() != digests[name]:
-                raise PsephosError(
-                    f"{name!r} in {str(place)!r} was changed after it was written, or is of another"
-                    " validation: validate again."
-                )
+        path, wanted = place / name, digests.get(name)
+        if wanted and path.is_file() and sha256(path.read_bytes()).hexdigest() != wanted:
+            raise PsephosError(
+                f"{name!r} in {str(place)!r} was changed after it was written, or is of another "
+                "validation: validate again."
+            )
 
 
 def _misshapen(found: dict[str, Any]) -> list[str]:
