@@ -171,8 +171,11 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
             f"Input y holds a label beyond the whole numbers of 64 bits in row {row} ({y[row]}): "
             "give the labels as words."
         )
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuU":
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    if y.dtype.kind in "biuU" and 2 * len(classes) > len(y):  # scikit-learn warns of so many
+        check_classification_targets(y)
     if len(classes) < least:
         only = classes.tolist()[0]
         raise PsephosError(

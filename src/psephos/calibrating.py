@@ -169,15 +169,22 @@ def _of_mean_one(weight: _Floats) -> _Floats:
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
 
 
-def _mirrored(maps: list[Any], mirror: Any) -> list[Any]:
-    """Return the maps of both classes from that of the second, so that they sum to 1."""
-    return [mirror(maps[1]), maps[1]] if len(maps) == 2 else maps
+def _of_each(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
+    """Return the map of each class; of two, that of the second and its mirror: they sum to 1."""
+    if n_classes != 2:
+        return [fit(k) for k in range(n_classes)]
+    second = fit(1)
+    return [mirror(second), second]
 
 
 def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
     odds = scipy.special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
-    maps = [_platt(odds[:, k], truth[:, k], weight) for k in range(chances.shape[1])]
-    slope, offset = zip(*_mirrored(maps, lambda m: (m[0], -m[1])), strict=True)
+    maps = _of_each(
+        lambda k: _platt(odds[:, k], truth[:, k], weight),
+        lambda m: (m[0], -m[1]),
+        chances.shape[1],
+    )
+    slope, offset = zip(*maps, strict=True)
     return Sigmoid(np.array(slope), np.array(offset))
 
 
@@ -195,12 +202,12 @@ def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float
 
 
 def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
-    maps: list[tuple[_Floats, _Floats]] = []
-    for k in range(chances.shape[1]):
+    def of_class(k: int) -> tuple[_Floats, _Floats]:
         fitted: Any = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         fitted.fit(chances[:, k], truth[:, k], sample_weight=weight)
-        maps.append((fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_))
-    maps = _mirrored(maps, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]))
+        return fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_
+
+    maps = _of_each(of_class, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]), chances.shape[1])
     given, mapped = zip(*maps, strict=True)
     return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in mapped))
 

