@@ -122,6 +122,22 @@ def codes_of(
     return codes
 
 
+def codes_of_column(
+    X: Any, j: int, levels: tuple[Any, ...], name: str, *, reset: bool
+) -> NDArray[np.float64]:
+    """Return `codes_of` column j; of a pandas Categorical a category is looked up once."""
+    frame = as_frame(X)
+    column = nw.to_native(frame[:, j]) if frame is not None else None
+    if frame is not None and frame.implementation.is_pandas() and hasattr(column, "cat"):
+        places = np.asarray(column.cat.codes)
+        find = LevelCodes(levels)
+        found = [find.code(word) for word in column.cat.categories.tolist()]
+        codes = np.array([*found, np.nan])[places]  # a missing value is at place -1
+        if reset or not np.isnan(codes[places >= 0]).any():
+            return codes
+    return codes_of(column_of(X, j), levels, name, reset=reset)
+
+
 def _each(values: list[Any], code: Callable[[Any], float]) -> NDArray[np.float64]:
     """Return the code of each value, asked once for equal ones."""
     kinds = {type(v) for v in values} - {str, type(None)}

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from psephos._columns import (
     as_frame,
     codes_of,
+    codes_of_column,
     column_of,
     declared_levels,
     found_levels,
@@ -344,7 +345,7 @@ def _coded(
 ) -> NDArray[np.float64]:
     """Return column j as numbers: the codes of its levels, if it has any."""
     if levels is not None:
-        return codes_of(column_of(X, j), levels, name, reset=reset)
+        return codes_of_column(X, j, levels, name, reset=reset)
     numbers = numbers_of(X, j)
     return _numbers(column_of(X, j), name) if numbers is None else numbers
 

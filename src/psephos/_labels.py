@@ -158,7 +158,8 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
     besides is no class.
     """
-    y = column_or_1d(_as_given(y), warn=True)
+    if type(y) is not np.ndarray or y.ndim != 1:  # scikit-learn asks for longer what else it is
+        y = column_or_1d(_as_given(y), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])

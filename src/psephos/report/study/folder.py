@@ -221,12 +221,7 @@ def read_folder(path: str | Path) -> Folder:
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
         )
     rows = list(_rows(folder / "results.csv", _RESULTS))
-    measures = LABEL_METRICS if about.get("multilabel") else METRICS
-    fits = [_fit(row, folder / "results.csv", measures) for row in rows]
-    if not fits:
-        raise PsephosError(
-            f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
-        )
+    fits = _fits(rows, folder / "results.csv", about)
     _check_fits(fits, about, folder / "results.csv")
     _refuse_mixture(folder, about, fits)
     environment = folder / "environment.json"
@@ -312,6 +307,14 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
     if "files" in about:
         files = {n: f for n, f in files.items() if f"models/{f.name}" in about["files"]}
     return {name: file for name, file in sorted(files.items()) if file.exists()}
+
+
+def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list[Fit]:
+    """Return the rows of results.csv as fits, of which there are some."""
+    if not rows:
+        raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
+    measures = LABEL_METRICS if about.get("multilabel") else METRICS
+    return [_fit(row, path, measures) for row in rows]
 
 
 def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
