@@ -1,24 +1,33 @@
-"""Skips work that numba does twice for kernels called by kernels.
+"""Skips work that numba does twice, or for nothing, while it compiles kernels.
 
 An acceleration of first fits: without it `jit` compiles the same kernels, to the same answers, in
 up to twice the time (DECISIONS/0023). numba optimises each kernel and writes its machine code, then
 optimises it again, and writes it again, within each kernel that calls it; it compares all its
-options anew each time it looks for a function; and it looks anew for what each ``+`` means.
+options anew each time it looks for a function; it looks anew for what each ``+`` means and how
+large each type is; and it finds, after each step, where variables live, which nothing reads.
 """
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.ir_utils import enforce_no_dels, enforce_no_phis
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.transforms import canonicalize_cfg
+from numba.core.typed_passes import IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction, Function
+from numba.core.untyped_passes import InlineClosureLikes
 
 _found: dict[Any, Any] = {}
-_before: list[Any] = []
+_sizes: dict[tuple[Any, str], int] = {}
+_before: list[list[Any]] = []
+_process, _measure = PostProcessor.run, BaseContext.get_abi_sizeof
 
 
 def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return what a function of numba's makes of types, looked up once."""
     if kws:
         return BaseFunction.get_call_type(function, context, args, kws)
     key = (context, function, args)
@@ -27,16 +36,47 @@ def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     return _found[key]
 
 
-def remember_types(now: bool) -> None:
-    """From now on or no more look up once what a function of numba's makes of types."""
-    functions: Any = Function
+def _size_of(context: Any, kind: Any) -> int:
+    """Return the size of a type, for which LLVM reads a program, looked up once."""
+    if "%" in str(kind):  # a name, which may stand for another type elsewhere
+        return _measure(context, kind)
+    key = (context.target_data, str(kind))
+    if key not in _sizes:
+        _sizes[key] = _measure(context, kind)
+    return _sizes[key]
+
+
+def _processed(work: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Leave out what generators and interpreted code alone ask for: what lives in each block."""
+    code = work.func_ir
+    if code.is_generator:
+        _process(work, emit_dels, extend_lifetimes)
+        return
+    code.blocks = canonicalize_cfg(code.blocks)
+    code.variable_lifetime, code.generator_info = VariableLifetime(code.blocks), None
+    if emit_dels:
+        work._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+_SHORTCUTS: tuple[tuple[Any, str, Any], ...] = (
+    (Function, "get_call_type", _call_type),
+    (BaseContext, "get_abi_sizeof", _size_of),
+    (PostProcessor, "run", _processed),
+)
+
+
+def take_shortcuts(now: bool) -> None:
+    """From now on, or no more, let numba use the three functions above in place of its own."""
     if now:
-        _before.append(vars(Function).get("get_call_type"))
-        functions.get_call_type = _call_type
-    elif (before := _before.pop()) is None:  # it is inherited
-        del functions.get_call_type
-    else:
-        functions.get_call_type = before
+        _before.append([vars(owner).get(name) for owner, name, _ in _SHORTCUTS])
+        for owner, name, ours in _SHORTCUTS:
+            setattr(owner, name, ours)
+        return
+    for (owner, name, _), before in zip(_SHORTCUTS, _before.pop(), strict=True):
+        if before is None:  # it is inherited
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
 
 
 class _Options(Flags):
@@ -59,19 +99,33 @@ class OuterCompiler(CompilerBase):
     ):
         super().__init__(typing, target, library, args, result, _Options(flags), names)
 
-    def define_pipelines(self) -> list[Any]:
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
-
-
-class InnerCompiler(OuterCompiler):
-    """Compiles a kernel that kernels alone call: its machine code is written in theirs."""
+    others: ClassVar[dict[Any, Any]] = {}  # passes in place of numba's
 
     def define_pipelines(self) -> list[Any]:
-        (pipeline,) = super().define_pipelines()
-        inner = [(_InnerLowering if p is NativeLowering else p, why) for p, why in pipeline.passes]
-        pipeline.passes[:] = inner
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        others = self.others
+        if not self.state.flags.nrt:  # neither arrays to be made nor functions within functions
+            others = {**others, IRLegalization: _Unowned, **dict.fromkeys(_UNUSED)}
+        passes = [(others.get(p, p), why) for p, why in pipeline.passes]
+        pipeline.passes[:] = [(p, why) for p, why in passes if p is not None]
         pipeline.finalize()
         return [pipeline]
+
+
+_UNUSED = (InlineClosureLikes, NopythonRewrites)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _Unowned(IRLegalization):
+    """numba's, without a step for the end of each variable, where nothing is to be freed."""
+
+    _name = "psephos_ir_legalization"
+
+    def run_pass(self, state: Any) -> Literal[True]:
+        enforce_no_phis(state.func_ir)
+        enforce_no_dels(state.func_ir)
+        PostProcessor(state.func_ir).run()
+        return True
 
 
 class _Linked(JITCodeLibrary):
@@ -99,3 +153,9 @@ class _InnerLowering(NativeLowering):
         state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=key)
         return True
+
+
+class InnerCompiler(OuterCompiler):
+    """Compiles a kernel that kernels alone call: its machine code is written in theirs."""
+
+    others: ClassVar[dict[Any, Any]] = {NativeLowering: _InnerLowering}

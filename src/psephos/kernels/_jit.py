@@ -14,9 +14,9 @@ from numba.core import event
 from numba.core.caching import NullCache
 
 try:
-    from psephos.kernels._compiler import InnerCompiler, OuterCompiler, remember_types
+    from psephos.kernels._compiler import InnerCompiler, OuterCompiler, take_shortcuts
 except ImportError:  # a release of numba with other insides: its own compiler then
-    InnerCompiler = OuterCompiler = remember_types = None
+    InnerCompiler = OuterCompiler = take_shortcuts = None
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -75,8 +75,8 @@ def _keep_from_python(kernel: Any) -> None:
 class _Compiling(event.Listener):
     """While a kernel of this package is compiled collects no garbage: see DECISIONS/0022.
 
-    numba makes many objects, and almost all of them live until it is done. Nor does it look again
-    for what it found (`_compiler.remember_types`).
+    numba makes many objects, and almost all of them live until it is done. Meanwhile it takes
+    the shortcuts of `_compiler`.
     """
 
     def __init__(self) -> None:
@@ -90,8 +90,8 @@ class _Compiling(event.Listener):
             if self._depth == 0:
                 self._was_on = gc.isenabled()
                 gc.disable()
-                if remember_types is not None:
-                    remember_types(True)
+                if take_shortcuts is not None:
+                    take_shortcuts(True)
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
@@ -100,8 +100,8 @@ class _Compiling(event.Listener):
             if self._depth == 0:
                 if self._was_on:
                     gc.enable()
-                if remember_types is not None:
-                    remember_types(False)
+                if take_shortcuts is not None:
+                    take_shortcuts(False)
 
 
 event.register("numba:compile", _Compiling())  # numba compiles one kernel at a time

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.tree_walk import first_share
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes
 from psephos.kernels.sorted_trees.c45_prune import Limit, recount
@@ -36,7 +37,7 @@ def test_shares_by_hand(x, share):
 @pytest.mark.parametrize("old", [False, True])
 def test_rows_are_counted_anew(old):
     """Three codes, the last without rows; a gap is divided; then a cut."""
-    X = np.array([[0, 0, 0, 1, 1, np.nan], [1, 1, 8, 1, 1, 1.0]])
+    X = frozen([[0, 0, 0, 1, 1, np.nan], [1, 1, 8, 1, 1, 1.0]])
     y, w = np.array([0, 0, 1, 1, 1, 0]), np.array([1.0, 1, 1, 2, 1, 6])
     n = 8
     nodes = Nodes(

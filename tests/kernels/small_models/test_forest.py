@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.forest import (
     add_share,
     forest_scores,
@@ -27,7 +28,7 @@ def table_of(n_classes, seed=0):
     y = rng.integers(0, n_classes, _N).astype(float) if n_classes else rng.standard_normal(_N)
     values = rng.standard_normal((_P, _N))
     values[0] += 0.5 * y
-    return Table(values, np.argsort(values, axis=1).astype(np.uint32), y)
+    return Table(frozen(values), np.argsort(values, axis=1).astype(np.uint32), y)
 
 
 def splits():
