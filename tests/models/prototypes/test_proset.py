@@ -46,10 +46,10 @@ def test_the_vote_is_the_formula(n_batches):
 
 
 def test_high_order_interactions_are_learned():
-    A, B, s, t = split(*make_continuous_xor(4, random_state=0))
+    A, B, s, t = split(*make_continuous_xor(4, n_rows_per_orthant=50, random_state=0))
     model = ProsetClassifier(**FAST).fit(A, s)
     assert model.score(B, t) > 0.8  # no pair of columns says anything
-    A, B, s, t = split(*make_checkerboard(size=4, random_state=0))
+    A, B, s, t = split(*make_checkerboard(50, size=4, random_state=0))
     assert ProsetClassifier(**FAST).fit(A, s).score(B, t) > 0.9
 
 
