@@ -11,8 +11,9 @@ _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 def warn_of_positions(model: Any, X: Any) -> None:
     """Warn if a parameter names columns by whole numbers, and the frame X names them otherwise."""
-    names: Any = getattr(X, "columns", None) if not hasattr(X, "collect") else None
-    if names is None:  # or a frame that is not computed yet, which is refused
+    lazy = hasattr(X, "collect") and not hasattr(X, "__array__")  # it is refused
+    names: Any = None if lazy else getattr(X, "columns", None)
+    if names is None:
         return
     listed = list(names)
     whole = any(map(_is_whole, listed))
