@@ -33,6 +33,11 @@ def as_frame(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
+def is_lazy(X: Any) -> bool:
+    """Return whether X is a frame whose rows are not computed yet."""
+    return hasattr(X, "collect") and isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+
+
 def refuse_repeated_names(X: Any) -> None:
     """Raise PsephosError if two columns of a frame have one name."""
     names = [str(name) for name in getattr(X, "columns", ())]
@@ -127,11 +132,13 @@ def codes_of_column(
 ) -> NDArray[np.float64]:
     """Return `codes_of` column j; of a pandas Categorical a category is looked up once."""
     frame = as_frame(X)
-    column = nw.to_native(frame[:, j]) if frame is not None else None
-    if frame is not None and frame.implementation.is_pandas() and hasattr(column, "cat"):
-        places = np.asarray(column.cat.codes)
+    if frame is None or not frame.implementation.is_pandas():
+        return codes_of(column_of(X, j), levels, name, reset=reset)
+    listed = frame[:, j].to_native()
+    if hasattr(listed, "cat"):
+        places = np.asarray(listed.cat.codes)
         find = LevelCodes(levels)
-        found = [find.code(word) for word in column.cat.categories.tolist()]
+        found = [find.code(word) for word in listed.cat.categories.tolist()]
         codes = np.array([*found, np.nan])[places]  # a missing value is at place -1
         if reset or not np.isnan(codes[places >= 0]).any():
             return codes

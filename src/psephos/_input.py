@@ -18,6 +18,7 @@ from psephos._columns import (
     column_of,
     declared_levels,
     found_levels,
+    is_lazy,
     is_missing,
     numbers_of,
     refuse_repeated_names,
@@ -97,7 +98,7 @@ def as_given(X: Any) -> Any:
             f"X is a {type(X).__name__}: give an array, a data frame or a sparse table of shape "
             "(n_samples, n_features)."
         )
-    if hasattr(X, "collect") and not hasattr(X, "__array__"):
+    if is_lazy(X):
         raise PsephosError(
             f"X is a {type(X).__name__}, whose rows are not computed yet: give X.collect()."
         )

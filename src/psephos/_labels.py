@@ -158,7 +158,7 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
     besides is no class.
     """
-    if type(y) is not np.ndarray or y.ndim != 1:  # scikit-learn asks for longer what else it is
+    if type(y) is not np.ndarray or y.ndim != 1:  # of these scikit-learn finds nothing, slowly
         y = column_or_1d(_as_given(y), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -172,10 +172,11 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
             f"Input y holds a label beyond the whole numbers of 64 bits in row {row} ({y[row]}): "
             "give the labels as words."
         )
-    if y.dtype.kind not in "biuU":
+    plain = y.dtype.kind in "biuU"
+    if not plain:
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind in "biuU" and 2 * len(classes) > len(y):  # scikit-learn warns of so many
+    if plain and 2 * len(classes) > len(y):  # scikit-learn warns of so many
         check_classification_targets(y)
     if len(classes) < least:
         only = classes.tolist()[0]

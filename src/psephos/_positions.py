@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from psephos._columns import is_lazy
+
 _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 
 def warn_of_positions(model: Any, X: Any) -> None:
     """Warn if a parameter names columns by whole numbers, and the frame X names them otherwise."""
-    lazy = hasattr(X, "collect") and not hasattr(X, "__array__")  # it is refused
-    names: Any = None if lazy else getattr(X, "columns", None)
+    names: Any = None if is_lazy(X) else getattr(X, "columns", None)
     if names is None:
         return
     listed = list(names)

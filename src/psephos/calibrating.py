@@ -169,7 +169,7 @@ def _of_mean_one(weight: _Floats) -> _Floats:
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
 
 
-def _of_each(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
+def _maps_of_classes(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
     """Return the map of each class; of two, that of the second and its mirror: they sum to 1."""
     if n_classes != 2:
         return [fit(k) for k in range(n_classes)]
@@ -179,7 +179,7 @@ def _of_each(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
 
 def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
     odds = scipy.special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
-    maps = _of_each(
+    maps = _maps_of_classes(
         lambda k: _platt(odds[:, k], truth[:, k], weight),
         lambda m: (m[0], -m[1]),
         chances.shape[1],
@@ -207,7 +207,9 @@ def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
         fitted.fit(chances[:, k], truth[:, k], sample_weight=weight)
         return fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_
 
-    maps = _of_each(of_class, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]), chances.shape[1])
+    maps = _maps_of_classes(
+        of_class, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]), chances.shape[1]
+    )
     given, mapped = zip(*maps, strict=True)
     return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in mapped))
 

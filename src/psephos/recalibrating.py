@@ -131,14 +131,15 @@ def _divided(
     _, first, own, count = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True
     )
-    told: dict[str, Any] = {"shuffle": True, "random_state": seed}
+    settings: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if (count == count[0]).all() and (codes == codes[first][own]).all():
         # Groups of one size and class each are divided as cases: at 3,000 in 1/800 of the time.
-        folds = [held for _, held in StratifiedKFold(n_folds, **told).split(first, codes[first])]
-        return [(np.flatnonzero(~np.isin(own, f)), np.flatnonzero(np.isin(own, f))) for f in folds]
+        folds = StratifiedKFold(n_folds, **settings).split(first, codes[first])
+        held = [np.isin(own, groups_out) for _, groups_out in folds]
+        return [(np.flatnonzero(~out), np.flatnonzero(out)) for out in held]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds
-        return list(StratifiedGroupKFold(n_folds, **told).split(codes, codes, groups))
+        return list(StratifiedGroupKFold(n_folds, **settings).split(codes, codes, groups))
 
 
 def _losses(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:

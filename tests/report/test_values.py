@@ -14,6 +14,7 @@ from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.explain.axes import axis_of, pieces_of
 from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
+from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import summarise
 from psephos.report.drawings.planes import plane
@@ -460,3 +461,16 @@ def test_the_pictures_of_the_first_state_count_every_case(compared, summarised):
             counted = sum(h / 26 * picture["tallest"] for h in heights[blocks:])
             assert counted == pytest.approx(known.sum() - apart.sum(), abs=0.1 * len(heights))
     assert drawn
+
+
+def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.column_stack([rng.normal(size=60) + y, rng.integers(3, size=60)])
+    table = DataTable(X, y, ["a", "site"], {1: ("x", "y", "z")})
+    own = Protocol(folds=2, repeats=1, inner_folds=2, draws=1)
+    compare(table, models=["majority", "one-sided-noise"], protocol=own, out=tmp_path / "s")
+    columns = summarise(tmp_path / "s")["island"]["values"]["models"]["one-sided-noise"]["columns"]
+    words = [column for column in columns if column["kind"] == "category"]
+    assert [column["missing"] for column in words] == [None]
+    assert [level["name"] for level in words[0]["levels"]] == ["x", "y", "z"]

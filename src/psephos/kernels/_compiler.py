@@ -4,7 +4,8 @@ An acceleration of first fits: without it `jit` compiles the same kernels, to th
 up to twice the time (DECISIONS/0023). numba optimises each kernel and writes its machine code, then
 optimises it again, and writes it again, within each kernel that calls it; it compares all its
 options anew each time it looks for a function; it looks anew for what each ``+`` means and how
-large each type is; and it finds, after each step, where variables live, which nothing reads.
+large each type is; and it finds, after each step, which variables live in each block, which
+generators and interpreted code alone read.
 """
 
 from typing import Any, ClassVar, Literal
@@ -23,6 +24,7 @@ from numba.core.untyped_passes import InlineClosureLikes
 _found: dict[Any, Any] = {}
 _sizes: dict[tuple[Any, str], int] = {}
 _before: list[list[Any]] = []
+_UNUSED = (InlineClosureLikes, NopythonRewrites)  # rewrite inner functions and whole arrays
 _process, _measure = PostProcessor.run, BaseContext.get_abi_sizeof
 
 
@@ -47,7 +49,7 @@ def _size_of(context: Any, kind: Any) -> int:
 
 
 def _processed(work: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Leave out what generators and interpreted code alone ask for: what lives in each block."""
+    """Process code between passes, but for what generators and interpreted code alone read."""
     code = work.func_ir
     if code.is_generator:
         _process(work, emit_dels, extend_lifetimes)
@@ -94,29 +96,26 @@ class _Options(Flags):
 class OuterCompiler(CompilerBase):
     """Compiles a kernel that Python calls."""
 
+    others: ClassVar[dict[Any, Any]] = {}  # passes in place of numba's
+
     def __init__(
         self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any
     ):
         super().__init__(typing, target, library, args, result, _Options(flags), names)
 
-    others: ClassVar[dict[Any, Any]] = {}  # passes in place of numba's
-
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         others = self.others
-        if not self.state.flags.nrt:  # neither arrays to be made nor functions within functions
-            others = {**others, IRLegalization: _Unowned, **dict.fromkeys(_UNUSED)}
+        if not self.state.flags.nrt:
+            others = {**others, IRLegalization: _NothingFreed, **dict.fromkeys(_UNUSED)}
         passes = [(others.get(p, p), why) for p, why in pipeline.passes]
         pipeline.passes[:] = [(p, why) for p, why in passes if p is not None]
         pipeline.finalize()
         return [pipeline]
 
 
-_UNUSED = (InlineClosureLikes, NopythonRewrites)
-
-
 @register_pass(mutates_CFG=False, analysis_only=True)
-class _Unowned(IRLegalization):
+class _NothingFreed(IRLegalization):
     """numba's, without a step for the end of each variable, where nothing is to be freed."""
 
     _name = "psephos_ir_legalization"

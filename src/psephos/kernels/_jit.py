@@ -32,9 +32,10 @@ def jit(
 ) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    Unless it `allocates`, a kernel must neither make nor return arrays: no references are counted,
-    which takes long to compile. An `inner` kernel is called by kernels
-    alone: nothing is compiled for calls from Python, and it is kept on disk in its callers only.
+    Unless it `allocates`, a kernel must neither make nor return arrays, nor define functions or
+    lists within: no references are counted, which takes long to compile. An `inner` kernel is
+    called by kernels alone: nothing is compiled for calls from Python, and it is kept on disk in
+    its callers only.
 
     Where no folder can be written (a read-only installation without a home folder) the kernel is
     compiled anew in each process. The cache is opened at the kernel's first call, not here:

@@ -218,16 +218,21 @@ def check_voters_may_change_places(case: Case) -> None:
 
 
 def check_refit_equals_fit(case: Case) -> None:
-    """After another table, a read-only, mapped one in columns gives the same bytes as in rows."""
+    """After another table, a mapped one in columns gives the same bytes as one in rows.
+
+    Both are read-only, and mapped from a file: the other one in rows, this one in columns.
+    """
     X = case.cases()
     other, labels = case.table(seed=5)
     table, y = case.table()
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder, "X.npy"), table.copy(order="F"))
-        mapped = np.load(Path(folder, "X.npy"), mmap_mode="r")
-        model = case.fresh().fit(other[:, :9], labels).fit(mapped, y)
+        rows, columns = Path(folder, "rows.npy"), Path(folder, "columns.npy")
+        np.save(rows, np.ascontiguousarray(other[:, :9]))
+        np.save(columns, table.copy(order="F"))
+        model = case.fresh().fit(np.load(rows, mmap_mode="r"), labels)
+        model.fit(np.load(columns, mmap_mode="r"), y)
         assert_array_equal(_score(model, X), _score(case.model, X))
-        del mapped, model
+        del model  # and the files it may hold open
 
 
 def check_file_gives_the_same_bytes(case: Case) -> None:

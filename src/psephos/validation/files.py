@@ -110,8 +110,8 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
         raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
     for wrong in _misshapen(found):
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {wrong} is no table.")
+    _refuse_changed(place, found.get("files", {}))
     try:
-        _refuse_changed(place, found.get("files", {}))
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
             found["predictions"] = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -122,10 +122,14 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
 def _refuse_changed(place: Path, digests: Any) -> None:
     """Raise PsephosError if a file is there that is not as it was written."""
     if not isinstance(digests, dict):
-        raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' are none.")
+        raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' holds no digests.")
     for name in _DIGESTED:
         path, wanted = place / name, digests.get(name)
-        if wanted and path.is_file() and sha256(path.read_bytes()).hexdigest() != wanted:
+        try:
+            changed = wanted and path.is_file() and sha256(path.read_bytes()).hexdigest() != wanted
+        except OSError as error:
+            raise PsephosError(f"{name} in {str(place)!r} cannot be read: {error}.") from error
+        if changed:
             raise PsephosError(
                 f"{name!r} in {str(place)!r} was changed after it was written, or is of another "
                 "validation: validate again."

@@ -58,7 +58,8 @@ models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for
 
 comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv: a
-report is refused where one of them was changed later. The same command again writes it anew.
+report is refused where one of them was changed later, or a table is lost. The same command again
+writes it anew.
 
 A run with the same table and settings goes on where the last one stopped; it may name more models.
 Results, models and report are those of the models that the last run named; the fits of others stay

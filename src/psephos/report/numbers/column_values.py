@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.explain.column_values import shown_of
 from psephos.explain.directions import (
     Cut,
@@ -298,21 +299,29 @@ def _bins(
 def _levels(model: Portrait, j: int) -> dict[str, Any]:
     names, values = model.asked.levels[j], model.asked.X[:, j]
     codes = list(range(len(names)))
-    found = mean_answers(model.asked.vote, model.rows, j, [*map(float, codes), np.nan])
-    moves = found - model.base
+    moves = mean_answers(model.asked.vote, model.rows, j, [float(c) for c in codes]) - model.base
     k = len(model.classes)
     by_level = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
     return {
         "kind": "category",
-        "direction": level_words(moves[:-1], names, model.classes, model.least),
+        "direction": level_words(moves, names, model.classes, model.least),
         "words": "",
         "cut": None,
         "counts": {"missing": np.bincount(model.y[np.isnan(values)], minlength=k).tolist()},
         "levels": [
             {"name": names[c], "counts": by_level[c], "moves": _rounded(moves[c])} for c in codes
         ],
-        "missing": _rounded(moves[-1]),
+        "missing": _if_missing(model, j),
     }
+
+
+def _if_missing(model: Portrait, j: int) -> list[Any] | None:
+    """Return what a missing value does; None if voters of the model need every value."""
+    try:
+        found = mean_answers(model.asked.vote, model.rows, j, [np.nan])
+    except PsephosError:
+        return None
+    return _rounded(found[0] - model.base)
 
 
 # ---------------------------------------------------------------------- beside the strips

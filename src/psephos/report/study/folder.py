@@ -245,9 +245,10 @@ def read_folder(path: str | Path) -> Folder:
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
         )
     if changed is not None:
-        raise ModelFileError(
-            f"{changed!r} in {str(folder)!r} was changed after it was written, or is of another "
-            "comparison: run the comparison again, which keeps its fits and writes it anew."
+        kind = ModelFileError if changed.startswith("models/") else PsephosError
+        raise kind(
+            f"{changed!r} in {str(folder)!r} was changed or lost after it was written, or is of "
+            "another comparison: run the comparison again, which keeps its fits and writes it anew."
         )
     return found
 
@@ -293,10 +294,11 @@ def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> Non
 
 
 def _changed(folder: Path, about: dict[str, Any]) -> str | None:
-    """Return a file that is not as the comparison wrote it, or None."""
+    """Return a file that is not as the comparison wrote it, or None; models may be absent."""
     digests: dict[str, str] = about.get("files", {})
     for name, digest in digests.items():
-        if sha256_of(folder / name) not in (digest, None):
+        found = sha256_of(folder / name)
+        if found != digest and (found is not None or name.endswith(".csv")):
             return name
     return None
 
