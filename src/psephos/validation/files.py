@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from psephos import __version__
 from psephos._cells import csv_bytes
 from psephos._errors import PsephosError
 from psephos._whole import unwritable, write_whole
+from psephos.protocol.study.folder import sha256_of
 from psephos.validation.result import Validation
 
 SCHEMA = 1
@@ -82,7 +82,7 @@ def write_validation(
         } | {"model.psephos": packed(found.model), "README.txt": _TOLD.encode()}
         for name, content in contents.items():
             write_whole(place / name, content)
-        files = {name: sha256(contents[name]).hexdigest() for name in _DIGESTED}
+        files = {name: sha256_of(contents[name]) for name in _DIGESTED}
         whole = {"schema": SCHEMA, "psephos": __version__, **found.data(), "files": files}
         text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
         write_whole(place / MARK, (text + "\n").encode())
@@ -124,12 +124,11 @@ def _refuse_changed(place: Path, digests: Any) -> None:
     if not isinstance(digests, dict):
         raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' holds no digests.")
     for name in _DIGESTED:
-        path, wanted = place / name, digests.get(name)
         try:
-            changed = wanted and path.is_file() and sha256(path.read_bytes()).hexdigest() != wanted
+            found = sha256_of(place / name)
         except OSError as error:
             raise PsephosError(f"{name} in {str(place)!r} cannot be read: {error}.") from error
-        if changed:
+        if found not in (digests.get(name, found), None):
             raise PsephosError(
                 f"{name!r} in {str(place)!r} was changed after it was written, or is of another "
                 "validation: validate again."
