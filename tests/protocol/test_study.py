@@ -389,3 +389,27 @@ def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
     os.utime(old, (0, 0))
     remove_drafts(tmp_path, but="report.html")
     assert [draft.exists() for draft in (young, old, other)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "left_out"),
+    [
+        ("AdaBoostClassifier", "verbose", 0, True),
+        ("AdaBoostClassifier", "verbose", 2, False),
+        ("AdaBoostClassifier", "warm_start", False, True),
+        ("RandomForestClassifier", "warm_start", False, False),  # it has always had it
+        ("AdaBoostClassifier", "n_estimators", 4, False),
+    ],
+)
+def test_a_parameter_that_came_later_leaves_the_keys_of_old_studies(
+    name, parameter, value, left_out
+):
+    from psephos.protocol.running.runner import _settings
+
+    def get_params(_, deep=True):
+        return {"random_state": 0, parameter: value}
+
+    made = type(name, (), {"get_params": get_params, "__module__": "psephos.models.boosting.x"})
+    assert (parameter not in _settings(made())) == left_out
+    peer = type(name, (), {"get_params": get_params, "__module__": "sklearn.ensemble"})
+    assert parameter in _settings(peer())

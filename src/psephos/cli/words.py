@@ -53,7 +53,8 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    measures = _measures(found.about)
+    measured = summaries[0].measures if summaries else {}
+    measures = {name: head for name, head in _measures(found.about).items() if name in measured}
     heads = [*measures.values(), "columns", "stability", "voters"]
     heads += ["failed"] if failed else []
     for head in heads:

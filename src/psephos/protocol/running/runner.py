@@ -306,8 +306,24 @@ def _settings(estimator: Any) -> dict[str, str]:
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)
     words = {name: repr(value) for name, value in params.items()}
+    kept = {name: word for name, word in words.items() if not _is_later(kind, name, word)}
     # a default repr holds an address, which is another in every run
-    return {"class": kind, **{n: w for n, w in words.items() if " at 0x" not in w}}
+    return {"class": kind, **{n: w for n, w in kept.items() if " at 0x" not in w}}
+
+
+#: Parameters that models of psephos got after studies had been written: the defaults, which change
+#: no answer, and how the names of the classes begin that had the parameter before.
+_LATER = {
+    "verbose": (("0", "False"), ("SparseWrapper",)),
+    "warm_start": (("False",), ("Proset", "RandomForest", "ExtraTrees", "Soft", "Bagging")),
+}
+
+
+def _is_later(kind: str, name: str, value: str) -> bool:
+    """Return whether keys leave a parameter out, so that old studies are resumed without a fit."""
+    defaults, before = _LATER.get(name, ((), ()))
+    known = not kind.startswith("psephos.") or kind.rpartition(".")[2].startswith(before)
+    return value in defaults and not known
 
 
 # ------------------------------------------------------------------- running

@@ -91,7 +91,7 @@ class Comparison:
         names = result_columns(
             self.about.get("metrics", several), partial=bool(self.about.get("partial"))
         )
-        columns = {c: [row[c] for row in self.results] for c in names}
+        columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)
 
     def _repr_html_(self) -> str:

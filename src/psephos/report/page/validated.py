@@ -260,7 +260,7 @@ def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
     figures = {row["figure"]: row for row in told["figures"]}
     two = len(about["classes"]) == 2
     name = "ROC-AUC" if two else "mean ROC-AUC of pairs (Hand and Till)"
-    ranked = figures[name]
+    ranked = figures.get(name, {"value": None, "method": "it was not measured"})
     words: list[str] = []
     n = plural(about["n_cases"], "case")
     asked = f"{about['model']}, not fitted again, was asked about {n}"
@@ -278,9 +278,9 @@ def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
 
 
 def _calibration(told: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
-    large, about = figures["calibration in the large"], told["about"]
+    large, about = figures.get("calibration in the large"), told["about"]
     pos = about["positive"]
-    if large["value"] is None or large["low"] is None:
+    if large is None or large["value"] is None or large["low"] is None:
         return []
     head = f"On the whole its probabilities of {pos} are"
     shown = f"{number(large['value'], digits=2)}, {number(large['low'], digits=2)} to "

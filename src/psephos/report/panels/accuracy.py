@@ -9,7 +9,15 @@ from psephos.protocol.evaluation.scores import main_metric
 from psephos.report.drawings.pareto import FRAMES, Point, interval_strip, pareto_chart
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
-from psephos.report.words import count, difference, number, plural, plus_minus, small_difference
+from psephos.report.words import (
+    count,
+    difference,
+    number,
+    plural,
+    plus_minus,
+    series,
+    small_difference,
+)
 
 _LABEL_MEASURES = (
     ("average_precision", "average precision"),
@@ -53,7 +61,10 @@ def accuracy_section(
         Whether the page carries single cases: else it tells no fold of fewer than ten, and of
         fits that failed no more than how many, for errors may name a case.
     """
-    measures = _LABEL_MEASURES if folder.multilabel else _MEASURES
+    every = _LABEL_MEASURES if folder.multilabel else _MEASURES
+    measured = rows[0].summary.measures  # a folder of another version has others
+    measures = [one for one in every if one[0] in measured]
+    main = every[: 1 if folder.multilabel else _MAIN]
     best = choice.best if choice else None
     judged = {p.key: p for p in found}
     reach = _reach(found)
@@ -64,14 +75,15 @@ def accuracy_section(
         "chart_note": _chart_note(rows),
         "any_frontier": any(s.frontier for s in rows if s.drawn),
         "measures": [{"key": key, "words": words} for key, words in measures],
-        "n_main": 1 if folder.multilabel else _MAIN,
+        "n_main": sum(one in measures for one in main),
         "models": [
             _model(s, measures, folder, judged.get(s.key), best, reach, s.key in unsure)
             for s in rows
         ],
         "any_failed": any(s.failed for s in rows),
         "n_fits_words": plural(len({f.split for s in rows for f in [*s.fits, *s.failed]}), "fold"),
-        "measures_note": _measures_note(folder, prior),
+        "measures_note": _measures_note(folder, prior)
+        + _not_measured([words for key, words in every if key not in measured]),
         "prior_words": number(prior) if math.isfinite(prior) else "",
         "difference_note": _difference_note(found, best),
         "voters_note": _voters_note(rows),
@@ -236,6 +248,10 @@ def _measures_note(folder: Folder, prior: float) -> str:
             f" {number(prior)}; † is worse."
         )
     return words
+
+
+def _not_measured(names: Sequence[str]) -> str:
+    return f" Not measured when this comparison was made: {series(names)}." if names else ""
 
 
 def _auc_words(n_classes: int) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
-from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.evaluation.scores import METRICS, main_metric
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.study.folder import MARK, STUDY, sha256_of
@@ -220,7 +220,9 @@ def read_folder(path: str | Path) -> Folder:
             f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
         )
-    rows = list(_rows(folder / "results.csv", _RESULTS))
+    several = bool(about.get("multilabel"))
+    ranked_by = main_metric(LABEL_METRICS if several else METRICS)
+    rows = list(_rows(folder / "results.csv", (*_RESULTS, ranked_by)))
     fits = _fits(rows, folder / "results.csv", about)
     _check_fits(fits, about, folder / "results.csv")
     _refuse_mixture(folder, about, fits)
@@ -322,7 +324,7 @@ def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list
 def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
     try:
         failed = row["status"] != "ok"
-        measures = {key: _number(row[key]) for key in names}
+        measures = {key: _number(row.get(key)) for key in names}  # absent: not measured
         for key in ("n_voters", "n_columns", "draws"):
             _count(row.get(key) or "0")
         positions_of(row.get("columns") or "")

@@ -27,8 +27,8 @@ class Standing:
     ranked: bool = True  # whether it has the folds that others have (see `comparable`)
 
     def spread(self, measure: str) -> Spread:
-        """Return the mean and standard deviation of a measure."""
-        return self.summary.measures[measure]
+        """Return the mean and standard deviation of a measure; NaN where it was not measured."""
+        return self.summary.measures.get(measure, Spread(math.nan, math.nan, math.nan, 0))
 
     @property
     def score(self) -> float:
