@@ -3,6 +3,8 @@
 import ast
 import doctest
 import re
+import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -15,9 +17,129 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "psephos").rglob("*.py"))
 
 
+#: Words of older text that nobody outside it would look for (the glossary of CONTRIBUTING.md says
+#: what to write), and how often they stand in the source at most. `python tests/docs/test_house.py`
+#: prints today's counts. Lower a number when its count has fallen; none is ever raised.
+WORDS = {
+    "told": 705,
+    "asked": 512,
+    "said": 360,
+    "heard": 18,
+    "silent": 30,
+    "listens?|listening": 1,
+    "speaks?|speaking|spoken": 76,
+    "judged?|judging": 83,
+    "guarded": 7,
+    "taught": 1,
+    "mend(?:ed|s)?": 6,
+    "hark(?:s|en)?": 0,
+    "by lot": 18,
+    "on the road": 1,
+    "to be known of": 5,
+    "come about": 1,
+    "comes? to": 14,
+    "lets? in": 9,
+    "came back|comes? back": 28,
+    "goes on": 22,
+    "dealt out|given out": 6,
+    "hardly": 12,
+    "whom": 12,
+}
+#: Lines with one of these, which are read as Python's None or as "is not": "the name is none".
+NONE = r"\b(?:is no|are no|is none|are none)\b"
+NONE_LINES = 337
+
+#: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
+#: together fewer.
+FOLDERS = {
+    ".": 3391,
+    "_files": 983,
+    "bounds": 1273,
+    "cli": 1838,
+    "datasets": 145,
+    "explain": 3037,
+    "figures": 702,
+    "kernels": 9980,
+    "models": 15715,
+    "optimise": 102,
+    "protocol": 5021,
+    "report": 6680,
+    "scoring": 3909,
+    "supervision": 682,
+    "testing": 768,
+    "trees": 5428,
+    "validation": 1345,
+    "vote": 8711,
+}
+ALL_CODE = 65_000
+
+
 @cache
 def trees():
     return {path: ast.parse(path.read_text()) for path in SOURCES}
+
+
+@cache
+def texts():
+    """The source as people read it: Python, templates and scripts."""
+    kinds = (".py", ".j2", ".js")
+    files = sorted(p for p in (ROOT / "src" / "psephos").rglob("*") if p.suffix in kinds)
+    return {path: path.read_text("utf-8") for path in files}
+
+
+def words_counted():
+    """How often each of WORDS stands in the source, as a whole word."""
+    found = Counter()
+    for text in texts().values():
+        found.update(re.findall(rf"\b(?:{'|'.join(WORDS)})\b", text))
+    return {w: sum(n for one, n in found.items() if re.fullmatch(w, one)) for w in WORDS}
+
+
+def lines_with_none():
+    return sum(
+        bool(re.search(NONE, line)) for text in texts().values() for line in text.splitlines()
+    )
+
+
+def code_of_folders():
+    """Lines of code of each folder of the package, and of the files beside them ('.')."""
+    counts = Counter()
+    for path, tree in trees().items():
+        prose = {
+            i
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and ast.get_docstring(node, clean=False) is not None
+            for i in range(node.body[0].lineno, node.body[0].end_lineno + 1)
+        }
+        lines = enumerate(path.read_text("utf-8").split("\n"), 1)
+        code = [i for i, line in lines if line.strip() and not line.strip().startswith("#")]
+        folder, *inside = path.relative_to(ROOT / "src" / "psephos").parts
+        counts[folder if inside else "."] += len(set(code) - prose)
+    return dict(counts)
+
+
+def test_private_words_only_become_fewer():
+    risen = {word: n for word, n in words_counted().items() if n > WORDS[word]}
+    assert risen == {}, "more than there were: say it in the words of CONTRIBUTING.md's glossary"
+
+
+def test_lines_that_call_something_none_only_become_fewer():
+    assert lines_with_none() <= NONE_LINES, "write 'is not', 'must be' or 'is invalid'"
+
+
+def test_the_glossary_has_both_columns():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    table = re.search(r"\| found in older text \| write \|\n\| --- \| --- \|\n((?:\|.*\n)+)", text)
+    rows = [line.strip("|").split("|") for line in table.group(1).splitlines()]
+    assert len(rows) >= 20
+    assert all(len(row) == 2 and all(cell.strip() for cell in row) for row in rows)
+
+
+def test_code_stays_within_its_ceilings():
+    found = code_of_folders()
+    assert sum(found.values()) <= ALL_CODE
+    assert {f: n for f, n in found.items() if n > FOLDERS.get(f, 0)} == {}
 
 
 def test_modules_are_small():
@@ -118,3 +240,12 @@ def test_decisions_are_numbered_and_whole():
     for path in (ROOT / "DECISIONS").glob("*.md"):
         for part in ("**Context.**", "**Choice.**", "**Consequences.**"):
             assert part in path.read_text(), f"{path.name} has no {part}"
+
+
+if __name__ == "__main__":  # what the ceilings above are set by
+    for name, counted in [*words_counted().items(), (NONE, lines_with_none())]:
+        sys.stdout.write(f"{counted:6}  {name}\n")
+    code = code_of_folders()
+    for name, counted in sorted(code.items()):
+        sys.stdout.write(f"{counted:6}  lines of code in {name}\n")
+    sys.stdout.write(f"{sum(code.values()):6}  lines of code in all\n")
