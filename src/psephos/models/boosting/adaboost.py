@@ -1,5 +1,6 @@
 """AdaBoost on the boosting loop: one weight a voter (Algorithm 2)."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
 from psephos.contender import Contender, Params, Shape
 from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
-from psephos.models.boosting.loop import Round
+from psephos.models.boosting.loop import TOO_GREAT, Round
 from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
@@ -20,6 +21,7 @@ from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
@@ -75,6 +77,10 @@ class AdaBoostClassifier(BoostedClassifier):
     A perfect voter ends the search, with weight 1 as in scikit-learn. If not even the first voter
     beats chance, the vote is one constant voter for the heaviest class.
 
+    As in scikit-learn, the sample weight of a row stays at machine epsilon (2.2e-16) at least. With
+    a `learning_rate` of about 3 or more, sample weights can pass the range of float64: the search
+    then ends, with a warning, and `stopped_` is 'sample weights beyond float64'.
+
     References
     ----------
     Freund & Schapire (1997), J. Comput. System Sci. 55(1). Zhu, Zou, Rosset & Hastie (2009),
@@ -114,7 +120,7 @@ class AdaBoostClassifier(BoostedClassifier):
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "learning_rate": Interval(0, open_low=True),
+        "learning_rate": Interval(1e-300, 1e300),
     }
 
     _: KW_ONLY
@@ -127,7 +133,17 @@ class AdaBoostClassifier(BoostedClassifier):
         k = labels.target.n_classes
         readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
         data = Training(table, labels.target, labels.y, weight)
-        return fit_boosted(self, data, context, readout, lambda data: self._steps(data, readout))
+        vote, facts = fit_boosted(
+            self, data, context, readout, lambda data: self._steps(data, readout)
+        )
+        if facts["stopped_"] == TOO_GREAT:
+            warnings.warn(
+                f"learning_rate={self.learning_rate:g}: after {vote.n_voters} of "
+                f"{self.n_estimators} voters the sample weights passed the range of float64, so "
+                "there are no more voters; lower learning_rate.",
+                stacklevel=5,
+            )
+        return vote, facts
 
     def _steps(self, data: Training, readout: Readout) -> Steps:
         """Return how sample weights move, and the vote: one number a voter."""
@@ -137,7 +153,12 @@ class AdaBoostClassifier(BoostedClassifier):
             last = rounds[-1]
             if last.error <= 0:
                 return pi
-            return np.where(last.right, pi, pi * np.exp(self._alpha(last.error, k)))
+            alpha = self._alpha(last.error, k)
+            with np.errstate(over="ignore"):  # in two steps: a tiny weight times e^720 is a number
+                raised = pi * np.exp(min(alpha, 700.0)) * np.exp(max(alpha - 700.0, 0.0))
+                moved = np.where(last.right | (pi == 0), pi, raised)
+                least = np.where(data.weight > 0, _EPSILON * moved.sum(), 0.0)
+            return np.maximum(moved, least)
 
         def make_vote(rounds: list[Round], voters: Voters) -> Vote:
             alpha = np.array([self._alpha(r.error, k) for r in rounds])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 _Floats = NDArray[np.float64]
 _STILL = 1e-14  # relative change of the sample weights below which a round had no effect
+TOO_GREAT = "sample weights beyond float64"  # why a loop ended
 
 
 class Round(NamedTuple):
@@ -49,7 +50,8 @@ class Boosted:
     """What the loop returns: the rounds in order, and why it ended."""
 
     rounds: list[Round] = field(default_factory=list[Round])
-    # 'all voters', 'no better than chance', 'no effect', 'no difficult row' or 'validation'
+    # 'all voters', 'no better than chance', 'no effect', 'no difficult row', 'validation' or
+    # `TOO_GREAT`
     reason: str = "all voters"
 
     def errors(self) -> _Floats:
@@ -83,7 +85,7 @@ def boost(
 
     The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
     the sample weights as they were: the same voter would then come for ever, and change nothing;
-    or when no row has weight left.
+    or when no row has weight left, or when their sum is beyond the range of float64.
     """
     out = Boosted()
     pi = prior / prior.sum()
@@ -108,7 +110,12 @@ def boost(
         if not moved.any():
             out.reason = "no difficult row"
             break
-        moved = moved / moved.sum()
+        with np.errstate(over="ignore"):
+            total = moved.sum()
+        if not np.isfinite(total):
+            out.reason = TOO_GREAT
+            break
+        moved = moved / total
         if np.all(np.abs(moved - pi) <= _STILL * pi):
             out.reason = "no effect"
             break
