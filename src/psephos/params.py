@@ -1,7 +1,7 @@
 """Constraints on constructor parameters: data beside each recipe, checked once in fit."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol
@@ -10,6 +10,10 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
+#: Why `n_iter_no_change` is not read.
+NOTHING_HELD_OUT = (
+    "where no rows are held out: set validation_fraction, too (such as 0.1), or leave it out."
+)
 _SHOWN = 80  # characters of a wrong value in a sentence
 _SEEDS = 2**32  # scikit-learn's seeds are below
 
@@ -288,6 +292,22 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
             raise PsephosError(
                 f"{kind}: parameter {name!r} is {_shown(value)}; it must be {constraint.words()}."
             )
+
+
+def refuse_unread(model: Any, names: Sequence[str], because: str) -> None:
+    """Raise PsephosError for a parameter that is given where the fit does not read it.
+
+    Parameters
+    ----------
+    names : parameters whose defaults are numbers, words or None
+    because : ends the sentence "max_samples=0.5 has no effect ..."
+    """
+    defaults = type(model)().get_params(deep=False)
+    for name in names:
+        value = getattr(model, name)
+        if value != defaults[name]:
+            kind = type(model).__name__
+            raise PsephosError(f"{kind}: {name}={_shown(value)} has no effect {because}")
 
 
 def _shown(value: Any) -> str:

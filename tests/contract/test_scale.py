@@ -5,13 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
-from psephos import PsephosError
+from psephos import NewtonBoostingClassifier, NewtonBoostingRegressor, PsephosError
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()
-SINGLE = "XGBoost's float32"
 FOREIGN = "scikit-learn's estimator, as it is"
 OWN = "the unit of a column matters by definition"
 EXCEPT = {
@@ -26,10 +25,6 @@ EXCEPT = {
     "compressed-samba-near": OWN,
     "swag-naive_bayes": OWN,
     "ml-knn": OWN,
-    **dict.fromkeys(
-        ("newton-boosting", "newton-boosting-regressor", "newton-held-out", "newton-sampled"),
-        SINGLE,
-    ),
 }  # fmt: skip
 
 
@@ -59,17 +54,26 @@ def test_a_power_of_two_changes_no_answer(name):
         assert_allclose(found, plain, rtol=1e-9, atol=1e-9, err_msg=f"2^{k}")
 
 
-@pytest.mark.parametrize("name", [n for n, why in EXCEPT.items() if why == SINGLE])
-def test_in_float32_a_power_of_two_changes_nothing_or_is_told(name):
-    X, y, new = table(SETTINGS[name])
-    plain = answers(SETTINGS[name], X, y, new)
-    for k in (-30, 30):
-        found = answers(SETTINGS[name], np.ldexp(X, k), y, np.ldexp(new, k))
-        assert_allclose(found, plain, rtol=1e-9, atol=1e-9)
-    with pytest.raises(PsephosError, match=r"column 0.*beyond float32's range"):
-        answers(SETTINGS[name], np.ldexp(X, 600), y, new)
-    with pytest.warns(UserWarning, match="'column 0'"):
-        answers(SETTINGS[name], np.ldexp(X, -600), y, new)
+@pytest.mark.parametrize("method", ["exact", "approx", "hist"])
+@pytest.mark.parametrize("model", [NewtonBoostingClassifier, NewtonBoostingRegressor])
+def test_newton_boosting_in_any_unit_answers_as_in_the_first(model, method):
+    """Columns of size 1e-58 were all 0 in float32, and every answer .5."""
+    X, y = small_table(0 if model is NewtonBoostingRegressor else 2)
+    given = {"tree_method": method, "n_estimators": 5}
+    for more in ({}, {"proposal": "local"}) if method == "approx" else ({},):
+        plain = model(**given, **more).fit(X, y).predict(X)
+        for unit in (1e-300, 1e-200, 1e-58, 1e-40, 1e-30, 1e30, 1e40, 1e58, 1e140):
+            found = model(**given, **more).fit(X * unit, y).predict(X * unit)
+            same = found == plain if is_classifier(model()) else np.isclose(found, plain, 1e-6)
+            assert same.all(), unit
+
+
+def test_rows_held_out_are_compared_in_the_float_type_of_the_training_rows():
+    X, y = small_table(2)
+    given = {"n_estimators": 8, "validation_fraction": 0.3, "random_state": 0}
+    plain = NewtonBoostingClassifier(**given).fit(X, y)
+    small = NewtonBoostingClassifier(**given).fit(X * 2.0**-200, y)
+    assert_allclose(small.validation_losses_, plain.validation_losses_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", [n for n, why in EXCEPT.items() if why == OWN])

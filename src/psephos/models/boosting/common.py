@@ -13,6 +13,7 @@ from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.training import Training
+from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]
@@ -60,6 +61,8 @@ def fit_boosted(
     if getattr(model, "validation_fraction", None) is not None:
         train, rest = hold_out(data.y, context, model.validation_fraction)
         data, held = data.take(train), data.take(rest)
+    elif hasattr(model, "n_iter_no_change"):
+        refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
     data = prepare(data)
     target = data.target
     learner = make_learner(model, data, context)

@@ -14,6 +14,7 @@ from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Learner
 from psephos.models.cloning import refuse_categories, seed_parameters
 from psephos.models.training import Training
+from psephos.params import refuse_unread
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 
@@ -170,4 +171,10 @@ def make_learner(model: Any, data: Training, context: Context) -> Learner:
     if model.estimator is None:
         least = model.min_weight_fraction_leaf
         return StumpLearner(data, model.criterion, least, model.n_jobs, says)
+    refuse_unread(
+        model,
+        ("criterion", "min_weight_fraction_leaf"),
+        "with an estimator of your own, as it is of the stump that estimator=None stands for: set "
+        "parameters of the estimator instead.",
+    )
     return EstimatorLearner(model.estimator, data, context, says)

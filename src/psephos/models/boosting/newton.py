@@ -204,10 +204,11 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
     that counts nothing moves thresholds: to compare, give it the other rows. Missing values are
     learned to go to the better side of each split. A zero of a sparse table is a value.
 
-    'exact' rounds values to float32 in `fit` and in `predict`: it refuses numbers beyond float32,
-    and warns, naming them, of columns in which different values become equal (more of them than
-    of random values, of which rounding merges fewer than d^2 / 2^24 of d). Its trees do not depend
-    on the unit of a column as long as float32 holds the values, with one exception, XGBoost's: a
+    'exact' rounds values to float32 in `fit` and in `predict`, and warns, naming them, of columns
+    in which different values become equal (more of them than of random values, of which rounding
+    merges fewer than d^2 / 2^24 of d). A table with a column beyond the range of float32 (a number
+    above 3.4e38, or none but 0 above 1e-30) is compared in float64. So trees do not depend on the
+    unit of a column, with one exception, XGBoost's: a
     split that has all known values on one side is placed at 1e-6 beyond twice the last. Between
     neighbours in float32, an exact cut found from the left rounds as XGBoost's does, and may leave
     a side empty; with `monotone_constraints`, which that would break, it does not.

@@ -16,12 +16,13 @@ from psephos.models.boosting.losses import Objective
 from psephos.models.boosting.newton_limits import directions, growth
 from psephos.models.boosting.newton_tables import (
     column_values,
-    single_values,
+    exact_values,
     tree_voters,
     warn_of_merged_values,
 )
 from psephos.models.training import Training
 from psephos.trees.newton import Draws, NewtonTree, drawn
+from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
@@ -40,6 +41,7 @@ def fit_newton(
         boosted = _Boosting(model, data.take(train), context, objective)
         reason = boosted.run(data.take(rest))
     else:
+        refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
         boosted = _Boosting(model, data, context, objective)
         reason = boosted.run(None)
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, data.target, readout)
@@ -74,7 +76,7 @@ class _Boosting:
     def __init__(self, model: Any, data: Training, context: Context, objective: Objective) -> None:
         self.model, self.data, self.context, self.objective = model, data, context, objective
         self.values = _values(model, data.table)
-        if model.tree_method == "exact":
+        if self.values.dtype == np.float32 and model.tree_method == "exact":
             warn_of_merged_values(data.table, self.values, model.n_jobs)
         n = self.values.shape[1]
         self.growth = growth(model, directions(model.monotone_constraints, data.table), n)
@@ -90,7 +92,9 @@ class _Boosting:
         """Grow all rounds, or until the held-out loss has long been above its least."""
         k = len(self.base)
         gh = np.empty((k, len(self.margin), 2), np.float32)
-        rest = _values(self.model, held.table) if held is not None else None
+        kind = self.values.dtype
+        with np.errstate(over="ignore"):
+            rest = column_values(held.table, kind) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
         for _ in range(self.model.n_estimators):
             trees = self._round(gh)
@@ -145,9 +149,9 @@ class _Boosting:
 
 
 def _values(model: Any, table: Table) -> NDArray[Any]:
-    """Return the (p, n) table: in float32 for XGBoost's exact trees, in float64 for our own."""
+    """Return the (p, n) table: for XGBoost's exact trees in float32, if that can hold it."""
     if model.tree_method == "exact":
-        return single_values(table)
+        return exact_values(table)
     local = model.tree_method == "approx" and model.proposal == "local"
     return column_values(table, np.float64 if local else None)
 

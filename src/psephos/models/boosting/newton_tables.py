@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
 from psephos._input import Table
-from psephos._row_names import row_word
 from psephos.kernels._jit import run_blocks
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree
@@ -17,6 +15,7 @@ from psephos.vote import TreeVoters
 _Singles = NDArray[np.float32]
 
 
+_LEAST = 1e-30  # far below it float32 has fewer digits
 _MANY = 0.05  # of a column's values that become equal to another
 
 
@@ -69,19 +68,22 @@ def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) ->
         )
 
 
-def single_values(table: Table) -> _Singles:
-    """Return the (p, n) table in float32."""
+def exact_values(table: Table) -> NDArray[Any]:
+    """Return the (p, n) table in float32; in float64 if a column is beyond the range of float32.
+
+    That is a column with a number that float32 cannot hold, or all of whose numbers but 0 are so
+    small that float32 would drop digits of them, or make them 0.
+    """
     with np.errstate(over="ignore"):
-        out = column_values(table, np.float32)
-    far = np.isinf(out)
-    if far.any():
-        j, i = np.argwhere(far)[0]
-        raise PsephosError(
-            f"column {table.schema.words().columns[j]!r} has a number beyond float32's range in "
-            f"{row_word(int(table.rows[i]))}, which "
-            "tree_method='exact' compares in: divide the column by a constant, or use 'hist'."
-        )
-    return out
+        single = column_values(table, np.float32)
+    size = np.abs(single)
+    most = np.fmax.reduce(size, axis=1)
+    near = (most >= _LEAST) & (most < np.inf)
+    if near.all():
+        return single
+    far = np.flatnonzero(~near)
+    zero = [not np.nan_to_num(columns_of(table.values, slice(j, j + 1))).any() for j in far]
+    return single if all(zero) else column_values(table, np.float64)
 
 
 def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVoters:

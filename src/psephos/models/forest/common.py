@@ -16,6 +16,7 @@ from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
 from psephos.models.sampling import drawn_columns, earlier
 from psephos.models.units import power_of_weights, refuse_huge
+from psephos.params import refuse_unread
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
@@ -92,6 +93,13 @@ def fit_forest(
     if model.oob_score and not model.bootstrap:
         raise PsephosError(
             "oob_score=True needs rows that a tree was not grown on: set bootstrap=True."
+        )
+    if not model.bootstrap:
+        refuse_unread(
+            model,
+            ("max_samples",),
+            "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or "
+            "leave max_samples out.",
         )
     n_classes = labels.target.n_classes
     if model.criterion == "poisson" and (labels.y < 0).any():
