@@ -41,7 +41,10 @@ def test_max_samples_needs_a_bootstrap_as_in_scikit_learn(cls):
         (psephos.NewtonBoostingClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
         (psephos.SoftTreeClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
         (psephos.AdaBoostClassifier(TREE, criterion="error"), "criterion='error'"),
-        (psephos.SamBAClassifier(TREE, min_weight_fraction_leaf=0.2), "min_weight_fraction_leaf=0.2"),
+        (
+            psephos.SamBAClassifier(TREE, min_weight_fraction_leaf=0.2),
+            "min_weight_fraction_leaf=0.2",
+        ),
     ],
 )
 def test_what_would_not_be_read_is_refused_by_name(model, name):

@@ -18,8 +18,7 @@ from psephos.explain.prototypes import (
     reference_point,
 )
 from psephos.explain.selection import SelectionTest, selection_test
-from psephos.explain.tree import TreeDisplay, rules_frame, to_graphviz
-from psephos.trees.tree_text import export_text
+from psephos.explain.tree import TreeDisplay, export_text, rules_frame, to_graphviz
 from psephos.vote.next_column import NextColumn
 
 __all__ = [

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
 from psephos.explain.drawing import Display
+from psephos.models.cloning import fitted
 from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
@@ -128,16 +129,16 @@ class ColumnCurveDisplay(Display):
         selected = np.zeros((*scores.shape, table.values.shape[1]), dtype=bool)
         y = np.asarray(y)
         for s, (train, test) in enumerate(splits):
-            fitted = _safe_indexing(X, train), y[train]
+            rows = _safe_indexing(X, train), y[train]
             held = _safe_indexing(X, test), y[test]
             more: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
-            path = estimator.path(*fitted, budgets, **more)
+            path = estimator.path(*rows, budgets, **more)
             for b, model in enumerate(path.values()):
                 scores[b, s] = scorer(model, *held)
                 selected[b, s, model.selection_.chosen] = True
             whole = _on_all_columns(estimator)
             more = more if hasattr(whole, "anatomy") else {}
-            reference[s] = scorer(whole.fit(*fitted, **more), *held)
+            reference[s] = scorer(fitted(whole, *rows, **more), *held)
         names = tuple(table.schema.words().columns)
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(budgets, scores, reference, selected, names, scoring, share)

@@ -1,26 +1,28 @@
 """One tree of a vote: its text, its rules and its picture."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, PsephosTypeError
 from psephos.explain.drawing import axes_of, plain
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import Condition, condition_words, split_conditions
 from psephos.trees.tree_text import (
     Answers,
-    export_text,
     leaf_words,
     leaves_below,
     nodes_table,
     rules_table,
 )
+from psephos.trees.tree_text import export_text as text_of
 from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.frames import Framed, frame_of
 from psephos.vote.part import ShownTree, ask, n_trees
@@ -99,7 +101,7 @@ class TreeDisplay(Framed):
     # ------------------------------------------------------------------ reading it
     def text(self, *, max_depth: int | None = None, digits: int = 6, spread: bool = False) -> str:
         """Return the tree as indented text; see `psephos.explain.export_text`."""
-        return export_text(
+        return text_of(
             self.tree, self.names.columns, self.names.levels,
             answers=self.answers, max_depth=max_depth, digits=digits, spread=spread,
         )  # fmt: skip
@@ -211,6 +213,71 @@ class TreeDisplay(Framed):
             if box.parent >= 0:
                 lines.append(f'  n{box.parent} -> n{box.node} [label="{_dot(box.edge)}"];')
         return "\n".join([*lines, "}", ""])
+
+
+def export_text(
+    tree: Any,
+    names: Sequence[str] | None = None,
+    levels: Mapping[int, Sequence[str]] | None = None,
+    classes: Sequence[str] = (),
+    *,
+    answers: Answers | None = None,
+    max_depth: int | None = None,
+    digits: int = 6,
+    spread: bool = False,
+) -> str:
+    """Return a tree, or the first tree of a fitted estimator, as indented text: a line a branch.
+
+    Behind the answer of a leaf stand the share of its class and the training weight, where known.
+
+    Parameters
+    ----------
+    tree : Tree or fitted estimator
+        An estimator brings the words of its columns, categories and classes.
+    names : sequence of str, default=None
+        Of the table's columns; None: those of the estimator, of a `Tree` 'column 0' and so on.
+    levels : mapping of int to sequence of str, default=None
+        Of a `Tree`: the categories of each categorical column, by code.
+    classes : sequence of str, default=()
+        Of a `Tree` whose values are class shares.
+    answers : Answers, default=None
+        Of a `Tree`: what the nodes answer; None: as their values say.
+    max_depth : int, default=None
+        Branches below are counted, not written; None writes all.
+    digits : int, default=6
+        Of a threshold.
+    spread : bool, default=False
+        Where rows of missing value are spread over all branches, say which part of them goes to
+        each. False: 'or missing' stands only at a branch that takes them whole.
+
+    Raises
+    ------
+    PsephosError
+        If it is neither, or no voter of the estimator is a tree.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import C45Classifier
+    >>> from psephos.explain import export_text
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> print(export_text(C45Classifier(min_samples_leaf=20).fit(X, y)))
+    """
+    if not isinstance(tree, Tree):
+        if not isinstance(tree, BaseEstimator):
+            raise PsephosTypeError(
+                f"export_text takes a fitted estimator or a Tree, not {type(tree).__name__}."
+            )
+        if levels or classes or answers:
+            raise PsephosError(
+                "levels, classes and answers are of a Tree: an estimator has its own."
+            )
+        check_is_fitted(tree)
+        shown = TreeDisplay.from_estimator(tree)
+        tree, levels, answers = shown.tree, shown.names.levels, shown.answers
+        names = shown.names.columns if names is None else names
+    how: Any = {"answers": answers, "max_depth": max_depth, "digits": digits, "spread": spread}
+    return text_of(tree, names, levels, classes, **how)
 
 
 def rules_frame(

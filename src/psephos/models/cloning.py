@@ -11,6 +11,12 @@ from psephos._errors import PsephosError
 _LISTED = 4  # columns that a sentence names
 
 
+def fitted(model: Any, *given: Any, **more: Any) -> Any:
+    """Fit an estimator and return it, as the `fit` of some estimators returns None."""
+    model.fit(*given, **more)
+    return model
+
+
 def seed_parameters(model: Any) -> list[str]:
     """Return the parameters that are seeds, its own and those of estimators in it, sorted."""
     return sorted(

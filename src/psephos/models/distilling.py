@@ -10,6 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
+from psephos.models.cloning import fitted
 
 _Model = TypeVar("_Model")
 _Sparse: Any = scipy.sparse
@@ -67,14 +68,14 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     model: Any = estimator
     if is_regressor(model):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return model.fit(X, learnt_numbers(teacher, X), **weights)
+        return fitted(model, X, learnt_numbers(teacher, X), **weights)
     labels = learnt_labels(teacher, X)
     chances = np.asarray(labels)
     if not (np.isfinite(chances).all() and (chances >= 0).all()):
         raise PsephosError(f"{type(teacher).__name__} gives probabilities that are none.")
     given = None if sample_weight is None else read_sample_weight(sample_weight, len(chances))
     if getattr(type(model), "soft_labels", False):
-        return model.fit(X, labels, sample_weight=given)
+        return fitted(model, X, labels, sample_weight=given)
     if not has_fit_parameter(model, "sample_weight"):
         raise PsephosError(
             f"{type(model).__name__} takes no sample weights, which stand for probabilities: give "
@@ -83,7 +84,7 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     weight = chances if given is None else chances * given[:, None]
     row, code = np.nonzero(weight > 0)
     classes = np.asarray(teacher.classes_)
-    return model.fit(_taken(X, row), classes[code], sample_weight=weight[row, code])
+    return fitted(model, _taken(X, row), classes[code], sample_weight=weight[row, code])
 
 
 def _taken(X: Any, rows: Any) -> Any:

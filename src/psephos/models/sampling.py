@@ -21,6 +21,7 @@ class Draw:
     mass: _Floats
     size: int
     first_fit: FirstFit | None
+    ranked: bool
 
     def check_draw(self) -> None:
         """Raise PsephosError unless rows can be drawn so."""

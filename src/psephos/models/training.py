@@ -81,6 +81,18 @@ def row_groups(rows: _Floats) -> NDArray[np.intp]:
     return np.unique(keys, return_inverse=True)[1].astype(np.intp)
 
 
+def ordered_groups(rows: _Floats) -> NDArray[np.intp]:
+    """Return the same numbers in ascending order of the rows: they do not depend on units."""
+    groups = row_groups(rows)
+    own = rows[np.unique(groups, return_index=True)[1]]
+    for width in (4, _KEY_COLUMNS, rows.shape[1]):  # a few columns mostly do
+        head = own[:, :width] + 0.0
+        order = np.lexsort(head.T[::-1])
+        if len(np.unique(row_groups(head))) == len(own):
+            break
+    return np.argsort(order)[groups]
+
+
 def _first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return for each row the position of the first row of its group."""
     first = np.full(groups.max(initial=-1) + 1, len(groups))

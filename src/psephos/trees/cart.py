@@ -69,11 +69,15 @@ class Presorted(NamedTuple):
 
 
 class CartData(NamedTuple):
-    """All that growing reads; `centre` is what was taken off the numbers to be learned."""
+    """All that growing reads.
+
+    `centre` is what was taken off the numbers to be learned; `numbers`: those there are, sorted.
+    """
 
     cart: Cart
     sorted: Presorted
     centre: float
+    numbers: _Floats
 
 
 def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
@@ -135,7 +139,8 @@ def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> Car
         values=presorted.values,
         costs=np.ones(len(presorted.known)) if problem.costs is None else problem.costs,
     )
-    return CartData(cart, presorted, centre)
+    numbers = np.zeros(0) if k else np.unique(np.asarray(problem.y, dtype=np.float64))
+    return CartData(cart, presorted, centre, numbers)
 
 
 def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:

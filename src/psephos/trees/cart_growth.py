@@ -320,10 +320,22 @@ def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
     return out
 
 
+def _means(grown: Grown, data: CartData) -> _Floats:
+    """Return the mean of each node; of rows that are all alike exactly their number."""
+    mean, known = grown.real[:, MEAN] + data.centre, data.numbers
+    largest = max(abs(float(known[0])), abs(float(known[-1])))
+    slack = (grown.whole[:, ROWS] + 2) * np.finfo(float).eps * largest  # of rounding
+    above = np.minimum(np.searchsorted(known, mean), len(known) - 1)
+    below = np.maximum(above - 1, 0)
+    near = np.where(mean - known[below] < known[above] - mean, known[below], known[above])
+    alike = grown.real[:, RISK] <= grown.real[:, WEIGHT] * slack**2
+    return np.where(alike & (np.abs(near - mean) <= slack), near, mean)
+
+
 def _values(grown: Grown, data: CartData) -> _Floats:
     cart = data.cart
     if cart.n_classes == 0:
-        return grown.real[:, MEAN, None] + data.centre
+        return _means(grown, data)[:, None]
     weighed = grown.counts * cart.rho
     total = weighed.sum(axis=1, keepdims=True)
     plain = grown.counts / grown.counts.sum(axis=1, keepdims=True)

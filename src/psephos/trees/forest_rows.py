@@ -112,17 +112,20 @@ class Rows:
         *,
         counted: bool = False,
         unbinned: bool = False,
+        ranked: bool = True,
     ) -> Self:
         """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
 
         With `counted`, rows are added up only where weights count them; with `unbinned` the
-        table is dense, without categories, and its columns are not binned.
+        table is dense, without categories, and its columns are not binned. `ranked`: the order is
+        of a hash of the rank of y, which has no unit, and not of its bits.
         """
         bins: Any = Unbinned.of(values, n_jobs) if unbinned else None
         if bins is None:
             bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
         codes, n = bins.bits() if unbinned else bins.codes, len(y)
-        numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
+        numbers = np.unique(y, return_inverse=True)[1] if ranked else y
+        numbers = np.ascontiguousarray(numbers, dtype=np.float64) + 0.0  # -0 is 0
         marks = numbers.view(np.uint64).copy()
 
         def mark(block: int) -> None:

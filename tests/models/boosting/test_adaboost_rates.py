@@ -99,7 +99,9 @@ def test_a_row_of_weight_0_stays_out_at_any_rate():
 
 def test_a_rate_that_no_weight_could_hold_is_refused():
     for rate in (1e301, 1e-301):
-        with pytest.raises(PsephosError, match=r"learning_rate.*at least 1e-300 and at most 1e\+300"):
+        with pytest.raises(
+            PsephosError, match=r"learning_rate.*at least 1e-300 and at most 1e\+300"
+        ):
             AdaBoostClassifier(learning_rate=rate).fit(*_table(2, 0))
 
 

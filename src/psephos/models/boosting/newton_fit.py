@@ -21,8 +21,8 @@ from psephos.models.boosting.newton_tables import (
     warn_of_merged_values,
 )
 from psephos.models.training import Training
-from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.params import NOTHING_HELD_OUT, refuse_unread
+from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 

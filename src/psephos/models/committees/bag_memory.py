@@ -28,6 +28,9 @@ class BagMemory(Draw):
         Draws with replacement a member; 0: rows were not drawn so.
     first_fit : FirstFit, default=None
         What a warm start must find again; None in files of earlier versions.
+    ranked : bool, default=False
+        Whether rows are numbered in the order of their values, which has no unit; in files of
+        earlier versions in that of their bytes.
     """
 
     tag: ClassVar[str] = "bag memory"
@@ -35,6 +38,7 @@ class BagMemory(Draw):
     mass: _Floats
     size: int
     first_fit: FirstFit | None = None
+    ranked: bool = False
 
     def __post_init__(self) -> None:
         self.check_draw()

@@ -15,7 +15,7 @@ from psephos.models.committees.members import mean_vote
 from psephos.models.committees.naming import check_kind
 from psephos.models.first_fit import FirstFit
 from psephos.models.sampling import earlier, out_of_bag
-from psephos.models.training import row_groups
+from psephos.models.training import ordered_groups, row_groups
 from psephos.trees.forest_rows import Draws, number_of
 from psephos.vote import Vote
 
@@ -33,14 +33,16 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
         )
     given = np.ones(len(data.y)) if data.weight is None else data.weight
     number = number_of(given, len(data.y))
-    group = _distinct(data) if model.bootstrap else np.arange(len(data.y))
+    again = data.context.previous is not None
+    ranked = not again or model.memory_.ranked
+    group = _distinct(data, ranked) if model.bootstrap else np.arange(len(data.y))
     mass: _Floats = np.bincount(group, given).astype(np.float64)
     first_of = np.unique(group, return_index=True)[1].astype(np.intp)
     rows_of = data.take(first_of, mass)
     n, p = rows_of.X.shape
     size = _size(model.max_samples, number, n if not model.bootstrap else None)
     now = _first_fit(model, data)
-    draws, again = size if model.bootstrap else 0, data.context.previous is not None
+    draws = size if model.bootstrap else 0
     old = earlier(model, mass, draws, "members", now) if again else None
     seeds = np.append(
         np.empty(0, dtype=np.uint64) if old is None else old.seeds,
@@ -49,7 +51,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
             for t in range(0 if old is None else len(old.seeds), model.n_estimators)
         ],
     ).astype(np.uint64)
-    memory = BagMemory(seeds, mass, draws, now)
+    memory = BagMemory(seeds, mass, draws, now, ranked)
     first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
     rows = _rows(model, estimator, memory, size, n)
@@ -85,7 +87,7 @@ class Bag:
             return None
         table, labels, weight, context = own.read(X, y, sample_weight)
         data, first = Data.of(table, labels, weight, context, None), self.memory_.first_fit
-        group, given = _distinct(data), None if data.weight is None else weight
+        group, given = _distinct(data, self.memory_.ranked), None if data.weight is None else weight
         if not np.array_equal(np.bincount(group, given).astype(np.float64), self.memory_.mass):
             return None
         if first is not None and not first.has(_first_fit(own, data)):
@@ -105,12 +107,13 @@ def _first_fit(model: Any, data: Data) -> FirstFit:
     return FirstFit.of(model, *given, ordered=not model.bootstrap)
 
 
-def _distinct(data: Data) -> _Rows:
+def _distinct(data: Data, ranked: bool) -> _Rows:
     """Return a number per row by its content: a row given twice is one row of weight 2."""
-    parts = [data.X, data.y[:, None]]
+    parts = [data.y[:, None], data.X] if ranked else [data.X, data.y[:, None]]
     if data.groups is not None:
         parts.append(np.unique(data.groups, return_inverse=True)[1][:, None])
-    return row_groups(np.hstack(parts).astype(np.float64))
+    rows = np.hstack(parts).astype(np.float64)
+    return ordered_groups(rows) if ranked else row_groups(rows)
 
 
 def _size(max_samples: float, number: float, most: int | None) -> int:

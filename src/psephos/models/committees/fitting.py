@@ -12,7 +12,7 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels, VoteEstimator
-from psephos.models.cloning import refuse_categories, seed_parameters, weight_parameter
+from psephos.models.cloning import fitted, refuse_categories, seed_parameters, weight_parameter
 from psephos.models.committees.naming import reads_categories
 from psephos.vote import answer_names, as_read
 
@@ -145,7 +145,7 @@ def _fit(data: Data, task: Task) -> Any:
     if data.groups is not None and isinstance(model, VoteEstimator):
         more["groups"] = data.groups[rows]
     try:
-        return model.fit(X, y, **more)
+        return fitted(model, X, y, **more)
     except ValueError as error:
         gaps = int(np.isnan(X).any(axis=1).sum())
         if isinstance(error, PsephosError) or not gaps:

@@ -78,7 +78,8 @@ class Grown:
         if draws is None:
             return None
         table, labels, weight, _ = own.read(X, y, sample_weight)
-        rows = Rows.of(table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
+        given = (table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
+        rows = Rows.of(*given, ranked=own.memory_.ranked)
         first: FirstFit | None = own.memory_.first_fit
         known = first is None or first.has(FirstFit.of(own, table.values, labels.y, weight))
         if not known or not np.array_equal(rows.mass, own.memory_.mass):
@@ -113,7 +114,9 @@ def fit_forest(
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
-    rows = Rows.of(*given, counted=limited and not model.bootstrap, unbinned=unbinned)
+    ranked = context.previous is None or model.memory_.ranked
+    counted = limited and not model.bootstrap
+    rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
     again = context.previous is not None
     old = earlier(model, rows.mass, size, "trees", now) if again else None
@@ -123,7 +126,7 @@ def fit_forest(
     told = (rows, table.values, labels, weight)
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
-    memory = ForestMemory(np.empty(0), seeds, rows.mass, size, now)
+    memory = ForestMemory(np.empty(0), seeds, rows.mass, size, now, ranked)
     criterion = "entropy" if model.criterion == "log_loss" else model.criterion
     number = size or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
@@ -138,7 +141,7 @@ def fit_forest(
     readout = Readout("normalised", "share" if n_classes else "identity")
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
     vote = Vote(voters, uniform, readout, labels.target)
-    memory = ForestMemory(importance, seeds, rows.mass, size, now)
+    memory = ForestMemory(importance, seeds, rows.mass, size, now, ranked)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
 
 

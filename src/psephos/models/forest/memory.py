@@ -32,6 +32,9 @@ class ForestMemory(Draw):
         Draws a tree; 0: every tree was grown on all rows.
     first_fit : FirstFit, default=None
         What a warm start must find again; None in files of earlier versions.
+    ranked : bool, default=False
+        Whether rows are numbered by the rank of y, which has no unit; in files of earlier versions
+        by its bits.
     """
 
     tag: ClassVar[str] = "forest memory"
@@ -40,6 +43,7 @@ class ForestMemory(Draw):
     mass: _Floats
     size: int
     first_fit: FirstFit | None = None
+    ranked: bool = False
 
     def __post_init__(self) -> None:
         whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64

@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
-from psephos.models.cloning import weight_parameter
+from psephos.models.cloning import fitted, weight_parameter
 from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.voters.foreign import SubsetVoters
@@ -106,7 +106,7 @@ class BoundGeneric(BoundLearner):
         weight = self.problem.weight[rows]
         even = (self.problem.weight == self.problem.weight[0]).all()
         weights = {} if even or self.weigher is None else {self.weigher: weight}
-        return model.fit(table[rows], self.problem.y[rows], **weights)
+        return fitted(model, table[rows], self.problem.y[rows], **weights)
 
     def _scores(self, model: Any, table: _Floats) -> _Floats:
         n_classes, width = self.problem.n_classes, self.problem.n_outputs

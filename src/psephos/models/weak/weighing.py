@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos.models.cloning import fitted
 from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.losses import MarginLoss
@@ -52,7 +53,8 @@ def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
     features = rows.features
     for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
         top, bottom = open_[part], np.flatnonzero(rows.codes == code)
-        ratio = _ratio(rows, code).fit(features[top], features[bottom], (w[top], w[bottom]))
+        given = features[top], features[bottom], (w[top], w[bottom])
+        ratio = fitted(_ratio(rows, code), *given)
         found = factor * ratio.predict(features[bottom])
         sigma[bottom] = np.maximum(found, 1.0) if code else np.minimum(found, 1.0)
     return sigma

@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from psephos.contender import Params, Shape
+from psephos.models.cloning import fitted
 
 _sklearn: Any = sklearn.base  # its types say less than they promise
 
@@ -119,7 +120,7 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
                 constant: Any = DummyClassifier(strategy="constant", constant=y[0])
                 self.estimators_.append(constant.fit(X, y))
             else:
-                self.estimators_.append(model.fit(X, y, **extra))
+                self.estimators_.append(fitted(model, X, y, **extra))
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:

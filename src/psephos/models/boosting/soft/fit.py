@@ -16,8 +16,8 @@ from psephos.models.boosting.soft.memory import SoftMemory, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
 from psephos.optimise.arrays import namespace, on_device
-from psephos.trees.soft.losses import SquaredError
 from psephos.params import NOTHING_HELD_OUT, refuse_unread
+from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import SoftTrees, started
 from psephos.vote import Vote
