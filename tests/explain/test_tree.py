@@ -8,9 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import AdaBoostClassifier, PsephosError, SparseWrapperClassifier
+from psephos import (
+    AdaBoostClassifier,
+    C45Classifier,
+    CARTClassifier,
+    CARTRegressor,
+    PsephosError,
+    RandomForestClassifier,
+    SparseWrapperClassifier,
+)
 from psephos._input import Schema
 from psephos.explain import TreeDisplay, export_text, rules_frame, to_graphviz
 from psephos.explain.tree import boxes_of
@@ -165,6 +174,41 @@ def test_frames_and_text_are_those_of_the_display():
     words = model.schema_.words()
     assert shown.text() == export_text(shown.tree, words.columns, words.levels, classes)
     assert len(shown.text(max_depth=1).splitlines()) == shown.tree.n_children[0]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        C45Classifier(),
+        C45Classifier(release="c45", soft_thresholds=True),
+        CARTClassifier(random_state=0),
+        RandomForestClassifier(2, max_depth=2, random_state=0),
+        CARTRegressor(random_state=0),
+    ],
+)
+def test_export_text_takes_a_fitted_model(model):
+    X, y = small_table(0 if isinstance(model, CARTRegressor) else 2)
+    model.fit(X, y)
+    shown = TreeDisplay.from_estimator(model)
+    assert export_text(model) == shown.text()
+    assert len(shown.text().splitlines()) > 1
+    assert export_text(model, max_depth=1) == shown.text(max_depth=1)
+    named = export_text(model, [f"<{j}>" for j in range(X.shape[1])])
+    assert named == re.sub("column ([0-9]+)", r"<\1>", shown.text())
+    assert export_text(shown.tree) != ""
+
+
+def test_export_text_says_what_it_takes():
+    X, y = small_table(2)
+    with pytest.raises(PsephosError, match="no voter of this vote is a tree"):
+        export_text(AdaBoostClassifier(n_estimators=2).fit(X, y))
+    with pytest.raises(NotFittedError, match="C45Classifier"):
+        export_text(C45Classifier())
+    with pytest.raises(PsephosError, match="classes and answers are of a Tree"):
+        export_text(C45Classifier().fit(X, y), classes=["a", "b"])
+    for wrong in (DecisionTreeClassifier().fit(X, y), "tree"):
+        with pytest.raises(PsephosError, match=f"or a Tree, not {type(wrong).__name__}"):
+            export_text(wrong)
 
 
 def test_a_saved_tree_reads_the_same():

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos.base import VoteEstimator
 from psephos.explain.drawing import axes_of, plain
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import Condition, condition_words, split_conditions
@@ -232,7 +232,7 @@ def export_text(
 
     Parameters
     ----------
-    tree : Tree or fitted estimator
+    tree : Tree or fitted estimator of psephos
         An estimator brings the words of its columns, categories and classes.
     names : sequence of str, default=None
         Of the table's columns; None: those of the estimator, of a `Tree` 'column 0' and so on.
@@ -262,11 +262,16 @@ def export_text(
     >>> from psephos.explain import export_text
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(export_text(C45Classifier(min_samples_leaf=20).fit(X, y)))
+    petal width (cm) <= 0.6: 0 (100%, weight 50)
+    petal width (cm) > 0.6
+    |   petal width (cm) <= 1.7: 1 (91%, weight 54)
+    |   petal width (cm) > 1.7: 2 (98%, weight 46)
     """
     if not isinstance(tree, Tree):
-        if not isinstance(tree, BaseEstimator):
+        if not isinstance(tree, VoteEstimator):
+            kind = type(tree).__name__
             raise PsephosTypeError(
-                f"export_text takes a fitted estimator or a Tree, not {type(tree).__name__}."
+                f"export_text takes a fitted estimator of psephos or a Tree, not {kind}."
             )
         if levels or classes or answers:
             raise PsephosError(

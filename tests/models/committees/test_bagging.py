@@ -19,7 +19,7 @@ from psephos import (
     save,
     shrink,
 )
-from psephos.models.training import row_groups
+from psephos.models.training import ordered_groups
 from psephos.trees.forest_rows import Draws
 from psephos.vote.codec import decode, encode
 
@@ -30,7 +30,7 @@ TREE = CARTClassifier(max_depth=3, n_folds=0)
 def counts_of(model, x=X, y=Y):
     """Return how often each row of a table was drawn for each member."""
     draws = model.memory_.draws
-    group = row_groups(np.column_stack([x, y]))
+    group = ordered_groups(np.column_stack([y, x]))
     return np.array([draws.counts(seed) for seed in model.memory_.seeds])[:, group]
 
 

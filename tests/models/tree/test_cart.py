@@ -498,3 +498,26 @@ def test_numbers_of_any_size(unit):
     assert_array_equal(model.predict(X), np.ldexp(plain.predict(X), unit))
     for name, column in plain.cptable_.items():
         assert_allclose(model.cptable_[name], column)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_leaf_of_equal_numbers_answers_them_exactly(weighted):
+    """Numbers are centred before they are summed: a leaf of twos answered 1.9999999999999998."""
+    from sklearn.datasets import load_diabetes, load_iris
+
+    for loader, unit in ((load_iris, 1.0), (load_diabetes, 1 / 7), (load_diabetes, 1e-40)):
+        X, y = loader(return_X_y=True)
+        X, y = X[::2], y[::2] * unit + 1000.0 * unit
+        weight = np.random.default_rng(0).uniform(0.1, 9.0, len(y)) if weighted else None
+        full = {"cp": 0, "min_samples_split": 2, "min_samples_leaf": 1, "max_depth": 62}
+        model = CARTRegressor(n_folds=0, **full).fit(X, y, weight)
+        same = model.predict(X) == y
+        assert (
+            same.mean() > 0.95
+        )  # but for cuts that gain nothing
+        means = CARTRegressor(n_folds=0).fit(X, y, weight)  # of leaves that are not pure
+        leaf = means.predict(X)
+        for value in np.unique(leaf):
+            inside = leaf == value
+            of = None if weight is None else weight[inside]
+            assert np.isclose(value, np.average(y[inside], weights=of), rtol=1e-12)
