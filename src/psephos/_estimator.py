@@ -16,7 +16,6 @@ from psephos._input import Context, Schema, Table, read_schema, read_table, seed
 from psephos._labels import Labels, read_groups
 from psephos._positions import warn_of_positions
 from psephos._row_names import one_fit
-from psephos._stored import native
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
@@ -350,11 +349,6 @@ class VoteEstimator(BaseEstimator):
             self._known_baseline()
         state: Any = super().__getstate__()
         return state | {"_sample": None} if "_sample" in state else state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what a pickle held, perhaps of a machine of another byte order."""
-        above: Any = super()
-        above.__setstate__(native(state))
 
     @property
     def anatomy_(self) -> Anatomy:

@@ -70,6 +70,15 @@ def native(value: Any, seen: set[int] | None = None) -> Any:
     return value
 
 
+class NativeArrays:
+    """What is unpickled has this machine's byte order, whatever machine pickled it."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a pickle held."""
+        above: Any = super()
+        above.__setstate__(native(state))
+
+
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
     """Return what is wrong with a value for an annotation; '' if it is as it says.
 

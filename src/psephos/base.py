@@ -21,6 +21,7 @@ from psephos._labels import (
     require_answers,
 )
 from psephos._partial import later_labels, later_soft, later_weight, partial_target, soft_target
+from psephos._stored import NativeArrays
 from psephos.contender import Anatomy
 from psephos.vote import Target
 
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-class VoteClassifier(ClassifierMixin, VoteEstimator):
+class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
     """Base of every classifier.
 
     Parameters
@@ -174,7 +175,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         return self.vote_.margins(values, codes)
 
 
-class VoteRegressor(RegressorMixin, VoteEstimator):
+class VoteRegressor(NativeArrays, RegressorMixin, VoteEstimator):
     """Base of every regressor."""
 
     #: Whether y may have several columns of numbers.

@@ -124,8 +124,8 @@ class Rows:
         if bins is None:
             bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
         codes, n = bins.bits() if unbinned else bins.codes, len(y)
-        numbers = np.unique(y, return_inverse=True)[1] if ranked else y
-        numbers = np.ascontiguousarray(numbers, dtype=np.float64) + 0.0  # -0 is 0
+        key: Any = np.unique(y, return_inverse=True)[1] if ranked else y
+        numbers = np.ascontiguousarray(key, dtype=np.float64) + 0.0  # -0 is 0
         marks = numbers.view(np.uint64).copy()
 
         def mark(block: int) -> None:

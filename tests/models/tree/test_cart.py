@@ -512,9 +512,7 @@ def test_a_leaf_of_equal_numbers_answers_them_exactly(weighted):
         full = {"cp": 0, "min_samples_split": 2, "min_samples_leaf": 1, "max_depth": 62}
         model = CARTRegressor(n_folds=0, **full).fit(X, y, weight)
         same = model.predict(X) == y
-        assert (
-            same.mean() > 0.95
-        )  # but for cuts that gain nothing
+        assert same.mean() > 0.95  # but for cuts that gain nothing
         means = CARTRegressor(n_folds=0).fit(X, y, weight)  # of leaves that are not pure
         leaf = means.predict(X)
         for value in np.unique(leaf):

@@ -139,8 +139,8 @@ class AdaBoostClassifier(BoostedClassifier):
         if facts["stopped_"] == TOO_GREAT:
             warnings.warn(
                 f"learning_rate={self.learning_rate:g}: after {vote.n_voters} of "
-                f"{self.n_estimators} voters the sample weights passed the range of float64, so "
-                "there are no more voters; lower learning_rate.",
+                f"{self.n_estimators} voters the sample weights passed the range of float64, and "
+                "the search ended; lower learning_rate.",
                 stacklevel=5,
             )
         return vote, facts

@@ -91,17 +91,7 @@ def fit_forest(
     model: Any, table: Table, labels: Labels, weight: _Floats, context: Context, *, random: bool
 ) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a forest, and its memory and out-of-bag answers."""
-    if model.oob_score and not model.bootstrap:
-        raise PsephosError(
-            "oob_score=True needs rows that a tree was not grown on: set bootstrap=True."
-        )
-    if not model.bootstrap:
-        refuse_unread(
-            model,
-            ("max_samples",),
-            "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or "
-            "leave max_samples out.",
-        )
+    _check_bootstrap(model)
     n_classes = labels.target.n_classes
     if model.criterion == "poisson" and (labels.y < 0).any():
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
@@ -114,11 +104,11 @@ def fit_forest(
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
-    ranked = context.previous is None or model.memory_.ranked
+    again = context.previous is not None
+    ranked = model.memory_.ranked if again else True
     counted = limited and not model.bootstrap
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
-    again = context.previous is not None
     old = earlier(model, rows.mass, size, "trees", now) if again else None
     first = 0 if old is None else len(old.seeds)
     drawn = [context.generator(t) for t in range(first, model.n_estimators)]
@@ -143,6 +133,21 @@ def fit_forest(
     vote = Vote(voters, uniform, readout, labels.target)
     memory = ForestMemory(importance, seeds, rows.mass, size, now, ranked)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
+
+
+def _check_bootstrap(model: Any) -> None:
+    """Refuse parameters that only a bootstrap reads, without one."""
+    if model.bootstrap:
+        return
+    if model.oob_score:
+        raise PsephosError(
+            "oob_score=True needs rows that a tree was not grown on: set bootstrap=True."
+        )
+    why = (
+        "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or leave "
+        "max_samples out."
+    )
+    refuse_unread(model, ("max_samples",), why)
 
 
 def _reads_values(model: Any, table: Table) -> bool:
