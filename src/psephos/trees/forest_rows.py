@@ -138,8 +138,8 @@ class Rows:
         apart = counted and not counts
         by = np.lexsort((weight, marks)) if apart else np.argsort(marks, kind="stable")
         order = by.astype(np.int64)
-        ranked = marks[order]
-        if apart or (ranked[1:] != ranked[:-1]).all():  # no row is there twice
+        sorted_marks = marks[order]
+        if apart or (sorted_marks[1:] != sorted_marks[:-1]).all():  # no row is there twice
             first, mass, group = order, weight[order], np.empty(n, np.int64)
             group[order] = np.arange(n)
         else:
