@@ -77,7 +77,8 @@ class _Newton:
         Share of the training rows held out to decide how many rounds to keep; None holds out
         none. Rows of one group stay together.
     n_iter_no_change : int
-        Rounds without a lower validation loss after which boosting ends.
+        Rounds without a lower validation loss after which boosting ends. Needs
+        `validation_fraction`.
     n_jobs : int
         Threads; the result does not depend on it.
     random_state : int, RandomState or None

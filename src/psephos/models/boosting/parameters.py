@@ -31,7 +31,8 @@ class BoostedClassifier(VoteClassifier):
         Share of the training rows held out to decide how many voters to keep; None holds out
         none. Rows of one group stay together.
     n_iter_no_change : int
-        Rounds without a better validation score after which the search ends.
+        Rounds without a better validation score after which the search ends. Needs
+        `validation_fraction`.
     n_jobs : int
         Threads of the stump search; the result does not depend on it.
     random_state : int, RandomState or None

@@ -80,7 +80,7 @@ class _Forest(Grown):
         which are those that a larger forest of the same seed would have. Table, weights and
         all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
     max_samples : int, float or None
-        Rows drawn for a tree, or their share; None is 1.0.
+        Rows drawn for a tree, or their share; None is 1.0. Needs `bootstrap`.
     max_bins : int
         Most bins of a numeric column: see the notes of `RandomForestClassifier`.
     n_jobs : int

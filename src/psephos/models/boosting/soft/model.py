@@ -50,7 +50,7 @@ class SoftModel:
         Share of the rows held out; the epoch of least loss there is kept. None holds out
         none. Rows of one group stay together.
     n_iter_no_change : int
-        Epochs without a lower one after which training ends.
+        Epochs without a lower one after which training ends. Needs `validation_fraction`.
     warm_start : bool
         Whether `fit` goes on from the last one for `max_iter` epochs more, on a table of the same
         columns and classes, whose units stay those of the first. `temperature`, `gate_lasso` and
