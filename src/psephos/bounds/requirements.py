@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         trivial: float | None = None,
         **fields: Any,
     ) -> Bound:
-        """Return the bound of these fields; by default `trivial` is `constant_error` of the rows."""
+        """Return the bound of these fields; `trivial` is by default the `constant_error`."""
         constant = constant_error(np.bincount(self.y)) if trivial is None else trivial
         return Bound(of=of, trivial=constant, **fields)
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import f as fisher
 
-_Codes = NDArray[np.intp]
+_LEVEL = 0.95  # of the upper limit of the correlation of answers
 
 
 def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> float:
@@ -40,8 +41,11 @@ def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> 
     Kish's design effect with the correlation of the product. For groups of equal size this is the
     variance over permutations of whole groups and of the labels within them. Labels that are the
     same throughout a group have r_y = 1; those that vary within groups as they do over all cases 0.
-    The greatest value over the classes is taken, and nothing below 1. Correlations are estimated
-    by the analysis of variance, and taken as 1 where there is one group only.
+    Correlations are estimated by the analysis of variance. Labels are as they are, but answers
+    would be others if labels were: where r_y is above 0, r_a is its upper 95 % limit (by the F
+    distribution), for few groups may look uncorrelated by accident. The greatest value over the
+    classes is taken, and nothing below 1. Labels and answers that are constant in each group give
+    the number of groups, n^2 / sum of squared sizes where these differ.
 
     References
     ----------
@@ -61,11 +65,16 @@ def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> 
     group = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     n = len(y)
     alike = n if copies is None else _squares(np.asarray(copies))
-    both = [intraclass(y == k, group) * intraclass(a == k, group) for k in np.unique(y)]
+    both = [_product(y == k, a == k, group) for k in np.unique(y)]
     return float(alike + max(0.0, *both) * (_squares(group) - alike)) / n
 
 
-def intraclass(values: Any, groups: Any) -> float:
+def _product(y: Any, a: Any, group: NDArray[np.intp]) -> float:
+    labels = intraclass(y, group)
+    return labels * intraclass(a, group, _LEVEL if labels > 0 else None)
+
+
+def intraclass(values: Any, groups: Any, level: float | None = None) -> float:
     """Return the intraclass correlation of values by groups, estimated from mean squares.
 
     0 where all values are the same, and 1 where there is one group only, or each case is one.
@@ -75,6 +84,8 @@ def intraclass(values: Any, groups: Any) -> float:
     values : array of shape (n,)
     groups : array of int, shape (n,)
         Codes from 0 on, each of them used.
+    level : float, optional
+        Return the upper limit of this one-sided level in place of the estimate.
     """
     v = np.asarray(values, dtype=np.float64)
     v, sizes = v - v.mean(), np.bincount(groups)
@@ -87,6 +98,8 @@ def intraclass(values: Any, groups: Any) -> float:
     within = (float((v**2).sum()) - between) / (n - k)
     typical = (n - float((sizes**2).sum()) / n) / (k - 1)
     between /= k - 1
+    if level is not None:
+        between /= float(fisher.ppf(1.0 - level, k - 1, n - k))
     return max(-1.0, (between - within) / (between + (typical - 1.0) * within))
 
 

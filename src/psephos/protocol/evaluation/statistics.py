@@ -282,9 +282,9 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
         error = math.sqrt(doubled) * one.measures[metric].sd
         return float(student.sf(gap / error, n_parts - 1)) if error > 0 else 1.0
     whole, k = float(sizes.sum()), len(sizes)
-    effect = about.get("design_effects", {}).get(one.model)
     alone = about.get("independent_rows") or about.get("n_groups") or whole
-    n = n_test / n_parts / max(1.0, whole / alone if effect is None else effect)
+    effect = about.get("design_effects", {}).get(one.model, whole / alone)
+    n = n_test / n_parts / max(1.0, effect)
     if n <= 1:
         return 1.0
     spread = float((whole / sizes).sum()) - (k - 2) ** 2

@@ -20,7 +20,7 @@ from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_se
 from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
-from psephos.report.panels.verdict import caution, cases_in_groups, verdict
+from psephos.report.panels.verdict import cases_in_groups, caution, verdict
 from psephos.report.study.answers import Answers, Positive, called, held_out_answers, positive_class
 from psephos.report.study.folder import Folder, read_folder
 from psephos.report.study.names import Shown, shown_names
