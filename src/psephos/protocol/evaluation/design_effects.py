@@ -41,11 +41,11 @@ def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> 
     Kish's design effect with the correlation of the product. For groups of equal size this is the
     variance over permutations of whole groups and of the labels within them. Labels that are the
     same throughout a group have r_y = 1; those that vary within groups as they do over all cases 0.
-    Correlations are estimated by the analysis of variance. Labels are as they are, but answers
-    would be others if labels were: where r_y is above 0, r_a is its upper 95 % limit (by the F
-    distribution), for few groups may look uncorrelated by accident. The greatest value over the
-    classes is taken, and nothing below 1. Labels and answers that are constant in each group give
-    the number of groups, n^2 / sum of squared sizes where these differ.
+    Correlations are estimated by the analysis of variance. Where r_y is above 0, r_a is the upper
+    95 % limit (by the F distribution): a model's answers depend on the labels it was fitted on, and
+    those in few groups may look uncorrelated by accident. The greatest effect over the classes is
+    taken, and none below 1. Where neither labels nor answers vary within groups, n / effect is the
+    number of groups, or n^2 / sum of squared sizes where sizes differ.
 
     References
     ----------
