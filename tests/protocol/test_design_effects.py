@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from psephos.protocol import Protocol, better_than_constant, compare
 from psephos.protocol.evaluation.design_effects import design_effect, intraclass
-from psephos.report import summarise
+from psephos.report import build_report, summarise
 
 GROUPS = np.repeat(np.arange(4), 3)
 PAIRS = np.repeat(np.arange(6), 2)
@@ -194,6 +194,10 @@ def test_a_perfect_model_is_called_better_where_labels_vary_within_groups(told_a
     assert any("It is significantly better than a constant" in one for one in report["verdict"])
     assert report["data_line"].startswith("126 cases in 14 groups (groups), 6 columns; ")
     assert {m["key"] for m in report["models"] if m["frontier"]} == {"cart"}
+    page = build_report(folder).read_text("utf-8")
+    assert "What can be proved: no bound holds; bounds need rows that are drawn independ" in page
+    assert 'data-test="bound"' not in page  # one sentence, no table of "does not hold"
+    assert "come about by chance" not in page
 
 
 def test_a_folder_of_before_design_effects_has_the_same_verdict(told_apart, tmp_path):

@@ -53,3 +53,21 @@ def test_of_groups_the_groups_are_counted(builders, tmp_path):
     }
     assert any("It is significantly better than a constant" in words for words in said["alone"])
     assert any("It is not significantly better than a constant" in w for w in said["grouped"])
+
+
+def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(builders, tmp_path):
+    """Of 100 cases 10 are ill. The file, of an earlier version, compared with guessing."""
+    truth = (np.arange(100) % 10 == 0).astype(int)
+    proba = np.column_stack([1.0 - truth, truth])
+    models = {"above": [proba], "below": [proba]}
+    folder = builders.written_folder(tmp_path, truth, models, ["healthy", "ill"])
+    (folder / "bounds.csv").write_text(
+        "model,bound,value,delta,vacuous,of,told\n"
+        'above,"hold-out, folds",0.22,0.05,False,e,t\n'
+        'below,"hold-out, folds",0.09,0.05,False,e,t\n'
+    )
+    shown = summarise(folder)["proved"]
+    cells = {row["key"]: row["cells"][0] for row in shown["rows"]}
+    assert cells["above"] == {"text": "0.220", "mark": "vacuous"}
+    assert cells["below"] == {"text": "0.090", "mark": ""}
+    assert (shown["constant"], shown["none"]) == ("0.100", "")

@@ -97,7 +97,7 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     if not sure:
         return f"None of the {n} models that read columns is significantly better than {constant}."
     head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
-    head = head if others else f"All {n} models that read columns are"
+    head = head if others else f"{'Both' if n == 2 else f'All {n}'} models that read columns are"
     rest = f"; {series(others)} {_is(others)} not" if others else ""
     return f"{head} significantly better than {constant}{rest}."
 
