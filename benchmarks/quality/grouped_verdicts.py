@@ -14,8 +14,9 @@ the group and one of the case, so that answers are alike within groups. Labels:
 Noise: labels have nothing to do with the columns. Perfect: a column tells them. Good: a column does
 so with a balanced accuracy of about .8. Every study has its own seed, fixed here. A line a study is
 appended to the file, which says whether any model was called better, the greatest balanced
-accuracy and design effect of the three (the majority class is one answer a fold), and what the rule of before (groups count, not cases) says of the same
-figures; studies that are there are not run again.
+accuracy and design effect of the three (the majority class is one answer a fold), and what the rule
+of before (groups count, not cases) says of the same figures; studies that are there are not run
+again.
 """
 
 import argparse

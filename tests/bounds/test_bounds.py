@@ -542,7 +542,7 @@ def test_a_bound_above_the_error_of_the_most_frequent_class_is_vacuous():
     assert folds_bound([1, 2], [200, 200], 2).trivial == 0.5
     assert folds_bound([1, 2], [200, 200], 2, constant_error=0.05).vacuous is False
     assert folds_bound([10, 10], [200, 200], 2, constant_error=0.05).vacuous
-    with pytest.raises(PsephosError, match="constant_error=1.5"):
+    with pytest.raises(PsephosError, match="constant_error"):
         folds_bound([1], [20], 2, constant_error=1.5)
 
 
