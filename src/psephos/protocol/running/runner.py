@@ -179,7 +179,6 @@ def compare(
         fitted = _run(tasks, divided, study, n_jobs, progress, keep)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
-        about |= {"independent_rows": divided.n_independent}
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)

@@ -51,7 +51,7 @@ def held_out(
 def about_groups(
     table: DataTable, divided: DataTable, copies: Copies | None, finished: Finished
 ) -> dict[str, Any]:
-    """Return the design effect of each model's held-out answers; nothing without groups.
+    """Return how many rows are independent, and with groups each model's design effect.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def about_groups(
     """
     untrue = table.partial is not None and not table.partial.truth
     if table.groups is None or table.multilabel or untrue:
-        return {}
+        return {"independent_rows": divided.n_independent}
     group = np.unique(np.asarray(divided.groups), return_inverse=True)[1].ravel()
     found: dict[str, float] = {}
     for name in dict.fromkeys(task.contender.name for task, _ in finished):
@@ -74,7 +74,7 @@ def about_groups(
             alike = None if copies is None else first + copies.labels[rows]
             predicted = chances.argmax(axis=1)
             found[name] = design_effect(table.codes[rows], predicted, first + group[rows], alike)
-    return {"design_effects": found}
+    return {"independent_rows": divided.n_independent, "design_effects": found}
 
 
 def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:

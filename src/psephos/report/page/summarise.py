@@ -107,8 +107,8 @@ def _effects(read: Folder, answers: Answers | None) -> dict[str, Any]:
     for model in answers.chances.keys() - found.keys():
         there = answers.known(model)
         if there.any():
-            said = called(answers.chances[model][there])
-            found[model] = design_effect(answers.truth[there], said, answers.groups[there])
+            predicted = called(answers.chances[model][there])
+            found[model] = design_effect(answers.truth[there], predicted, answers.groups[there])
     return {"design_effects": found}
 
 

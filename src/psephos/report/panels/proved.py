@@ -20,13 +20,13 @@ def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any] | None:
     if not kinds:
         return None
     own = {(row["model"], row["bound"]): row for row in folder.bounds}
-    told: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     why = {row["told"] for row in folder.bounds}
     for s in rows:
         for kind in kinds:
             row = own.get((s.key, kind))
             if row is not None and row["value"] == "":
-                told.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
+                reasons.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
     constant = folder.constant_error
     values = [row["value"] for row in folder.bounds]
     chances = sorted({100 * (1 - float(row["delta"])) for row in folder.bounds})
@@ -44,7 +44,7 @@ def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any] | None:
             }
             for s in rows
         ],
-        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in told.items()],
+        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in reasons.items()],
     }
 
 
