@@ -3,10 +3,10 @@ What can be proved of a forest's error
 ======================================
 
 A bound holds with probability 95 % over the rows drawn, whatever made them. It says something only
-if it is below what guessing has: a bound above 1/2, of two classes, is vacuous. Here a forest is
-fitted on more and more rows of a generated problem, and what is proved of it is drawn beside its
-error on 20,000 new rows: from a quarter of the rows that were kept out of the fit, and from the
-rows that each tree of a forest on all rows happened not to be grown on.
+if it is below the error of always predicting the most frequent class, here about 1/2; else it is
+vacuous. Here a forest is fitted on more and more rows of a generated problem, and what is proved of
+it is drawn beside its error on 20,000 new rows: from a quarter of the rows that were kept out of
+the fit, and from the rows that each tree of a forest on all rows happened not to be grown on.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def main() -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for name, values in curves(sizes).items():
         axes.plot(sizes, values, marker="o", label=name)
-    axes.axhline(0.5, color="grey", linestyle="--", label="guessing")
+    axes.axhline(0.5, color="grey", linestyle="--", label="most frequent class")
     axes.set(xscale="log", xlabel="rows", ylabel="error", ylim=(0, 1),
              title="What is proved of a forest, and its error")  # fmt: skip
     axes.legend()

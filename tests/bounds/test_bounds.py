@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from psephos import (
@@ -107,7 +108,8 @@ def test_tandem_and_hold_out_of_three_classes():
     shares = (2 * model.vote_.votes(rest[0]) + 1) / 3  # of SAMME's coding
     loss = 1 - shares[np.arange(len(rest[1])), :, rest[1]]
     assert_allclose(found.parts["tandem loss on the rows"], (loss.mean(axis=1) ** 2).mean())
-    assert found.trivial == pytest.approx(2 / 3)
+    counts = np.bincount(rest[1])
+    assert found.trivial == pytest.approx(1 - counts.max() / counts.sum())
     assert held_out_bound(model, *rest).value >= 1 - model.score(*rest)
 
 
@@ -330,7 +332,8 @@ def test_a_bound_says_what_it_proves_and_what_it_assumes(boosted):
     text = str(found)
     assert f"at most {found.value:.4g}, with probability 95 %" in text
     assert "It assumes that" in text
-    assert ("Vacuous: guessing errs on 0.5." in text) == found.vacuous
+    words = f"Vacuous: always predicting the most frequent class errs on {found.trivial:.4g}."
+    assert (words in text) == found.vacuous
     assert found.as_dict()["vacuous"] == found.vacuous
     assert Bound("b", 0.5, "x", "", trivial=0.5).vacuous
     assert not Bound("b", 0.49, "x", "", trivial=0.5).vacuous
@@ -513,5 +516,40 @@ def test_several_labels_are_named():
 def test_a_vacuous_bound_says_so_in_its_sentence():
     told = Bound("b", 1.484, "the error", "", delta=0.05, trivial=0.5).sentence()
     assert told == (
-        "b: the error is at most 1.484, with probability 95 %. Vacuous: guessing errs on 0.5."
+        "b: the error is at most 1.484, with probability 95 %. Vacuous: always predicting the most"
+        " frequent class errs on 0.5."
     )
+
+
+# ------------------------------------------------------------------- what a constant proves
+def test_a_bound_above_the_error_of_the_most_frequent_class_is_vacuous():
+    """Of 400 rows 20 are of the rarer class: never saying it errs on 5 %."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(400) % 20 == 0, "ill", "well")
+    X = rng.random((400, 2))
+    constant = DummyClassifier(strategy="most_frequent").fit(X, y)
+    for found in (held_out_bound(constant, X, y), occam_bound(constant, X, y, n_hypotheses=2)):
+        assert 0.05 < found.value < 0.1
+        assert found.trivial == pytest.approx(0.05)
+        assert found.vacuous
+    X[:, 0] += y == "ill"
+    forest = RandomForestClassifier(5, max_depth=1, random_state=0).fit(X[::2], y[::2])
+    assert (y[1::2] == "well").all()
+    assert held_out_bound(forest, X[1::2], y[1::2]).trivial == 0  # one class: nothing to prove
+    forest.fit(X, y)
+    for bound in (pac_bayes_kl_bound, tandem_bound):
+        assert bound(forest, X, y, rows="out-of-bag").trivial == pytest.approx(0.05)
+    assert folds_bound([1, 2], [200, 200], 2).trivial == 0.5
+    assert folds_bound([1, 2], [200, 200], 2, constant_error=0.05).vacuous is False
+    assert folds_bound([10, 10], [200, 200], 2, constant_error=0.05).vacuous
+    with pytest.raises(PsephosError, match="constant_error"):
+        folds_bound([1], [20], 2, constant_error=1.5)
+
+
+def test_the_error_of_a_constant_is_by_the_weights_of_the_rows():
+    X = np.arange(8.0)[:, None]
+    y = np.repeat([0, 1], [6, 2])
+    model = AdaBoostClassifier(n_estimators=2).fit(X, y)
+    assert training_error_bound(model, X, y).trivial == 0.25
+    weight = np.where(y == 1, 6.0, 1.0)
+    assert training_error_bound(model, X, y, sample_weight=weight).trivial == pytest.approx(1 / 3)

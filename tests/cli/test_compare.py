@@ -182,7 +182,8 @@ def test_a_class_of_few_rows_is_compared_with_fewer_folds(call, tmp_path):
 
 def test_what_is_proved_stands_in_the_row_of_its_model(capsys):
     rows = [
-        {"model": model, "bound": bound, "value": value, "vacuous": value == 0.75}
+        {"model": model, "bound": bound, "value": value, "vacuous": value == 0.75,
+         "constant_error": 0.6, "told": ""}
         for model, bound, value in (
             ("cart", "hold-out, folds", 0.25), ("samba", "hold-out, folds", 0.5),
             ("samba", "published", 0.75), ("cart", "out of bag", None),
@@ -195,3 +196,16 @@ def test_what_is_proved_stands_in_the_row_of_its_model(capsys):
         ["cart", "0.250", "does", "not", "hold", "-"],
         ["samba", "0.500", "-", "0.750", "vacuous"],
     ]
+    assert "always predicting the most frequent class errs on 0.600" in lines[2]
+
+
+def test_where_no_bound_holds_for_one_reason_that_is_one_sentence(capsys):
+    kept = {"value": None, "vacuous": None, "constant_error": 0.5, "told": "bounds need rows."}
+    rows = [
+        {"model": model, "bound": bound, **kept}
+        for model in ("cart", "samba") for bound in ("hold-out, folds", "published")
+    ]  # fmt: skip
+    show_bounds(rows)
+    assert capsys.readouterr().out == "what can be proved: no bound holds; bounds need rows.\n"
+    show_bounds([rows[0], rows[1] | {"told": "another"}])
+    assert capsys.readouterr().out.count("does not hold") == 2

@@ -208,7 +208,7 @@ def test_one_fold_has_no_spread_and_no_place_among_means_of_more(capsys):
 
 
 def test_better_than_a_constant_answer_is_said_of_what_is_shown_to_be(capsys):
-    none = "No model that reads columns is shown to be better than a constant answer."
+    none = "No model that reads columns is significantly better than a constant prediction"
     summed([result("a", k, 0.55) for k in range(3)])
     shown = capsys.readouterr().out
     assert none in shown
@@ -216,7 +216,7 @@ def test_better_than_a_constant_answer_is_said_of_what_is_shown_to_be(capsys):
     summed([result("a", k, 0.9) for k in range(3)])
     shown = capsys.readouterr().out
     assert none not in shown
-    assert "*: shown to be better than a constant answer" in " ".join(shown.split())
+    assert "*: significantly better than a constant prediction" in " ".join(shown.split())
 
 
 def test_of_one_model_none_is_the_smallest(capsys):

@@ -562,10 +562,13 @@ def test_bounds_are_told_of_folds_and_refits(done):
     for model in MODELS:
         rows = [r for r in comparison.results if r["model"] == model]
         errors = [round((1 - r["accuracy"]) * r["n_test"]) for r in rows]
-        limit = folds_bound(errors, [r["n_test"] for r in rows], 2)
+        counts = comparison.about["class_counts"]
+        constant = min(counts) / sum(counts)
+        limit = folds_bound(errors, [r["n_test"] for r in rows], 2, constant_error=constant)
         mine = next(r for r in told if (r["model"], r["bound"]) == (model, "hold-out, folds"))
         assert mine["value"] == repr(limit.value)
         assert mine["vacuous"] == str(limit.vacuous)
+        assert float(mine["constant_error"]) == pytest.approx(constant)
     published = {r["model"]: r for r in told if r["bound"] == "published"}
     assert set(published) == {"samba", "adaboost"}
     assert published["samba"]["value"] == published["adaboost"]["value"] == ""

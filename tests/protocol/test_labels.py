@@ -511,7 +511,7 @@ def test_where_no_model_beats_a_constant_answer(tmp_path):
     assert scores["ml-knn"] <= found.about["constant"]
     words = " ".join(summarise(tmp_path / "out")["verdict"])
     assert words.startswith("majority was the most accurate")
-    assert "No model that reads a column did better than a constant answer" in words
+    assert "No model that reads a column did better than a constant prediction" in words
     assert "reads fewer columns" not in words
     out = io.StringIO()
     with contextlib.redirect_stdout(out):

@@ -13,9 +13,9 @@ def test_what_tells_the_classes_apart_is_claimed(builders, tmp_path):
     )
     report = summarise(folder)
     assert (
-        "Of the 2 models that read columns 1 is shown to be better than a constant answer (balanced"
-        " accuracy 0.50): with shuffled labels any of them would look so in at most 1 table of 20;"
-        " noise is not." in report["verdict"]
+        "Of the 2 models that read columns 1 is significantly better than a constant prediction"
+        " (balanced accuracy 0.50; p ≤ 0.05, corrected for 2 models); noise is not."
+        in report["verdict"]
     )
     assert {m["key"] for m in report["models"] if m["frontier"]} == {"good"}
     told = report["island"]["missed"]["models"]
@@ -29,8 +29,10 @@ def test_a_page_of_noise_praises_no_model(builders, tmp_path):
     noise = {f"m{k}": [rng.dirichlet([1, 1], 60)] for k in range(10)}
     folder = builders.written_folder(tmp_path, truth, noise, ["healthy", "ill"])
     report = summarise(folder)
-    assert any(words.startswith("None of the 10 models that read columns is shown")
-               for words in report["verdict"])  # fmt: skip
+    assert (
+        "None of the 10 models that read columns is significantly better than a constant prediction"
+        " (balanced accuracy 0.50; p > 0.05, corrected for 10 models)." in report["verdict"]
+    )
     assert not any(m["frontier"] for m in report["models"])
     assert not any(chart["front"] for chart in report["chart"])
     page = build_report(folder).read_text("utf-8")
@@ -49,5 +51,23 @@ def test_of_groups_the_groups_are_counted(builders, tmp_path):
         )["verdict"]
         for name, more in names.items()
     }
-    assert any("It is shown to be better than a constant" in words for words in said["alone"])
-    assert any("It is not shown to be better than a constant" in w for w in said["grouped"])
+    assert any("It is significantly better than a constant" in words for words in said["alone"])
+    assert any("It is not significantly better than a constant" in w for w in said["grouped"])
+
+
+def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(builders, tmp_path):
+    """Of 100 cases 10 are ill. The file, of an earlier version, compared with guessing."""
+    truth = (np.arange(100) % 10 == 0).astype(int)
+    proba = np.column_stack([1.0 - truth, truth])
+    models = {"above": [proba], "below": [proba]}
+    folder = builders.written_folder(tmp_path, truth, models, ["healthy", "ill"])
+    (folder / "bounds.csv").write_text(
+        "model,bound,value,delta,vacuous,of,told\n"
+        'above,"hold-out, folds",0.22,0.05,False,e,t\n'
+        'below,"hold-out, folds",0.09,0.05,False,e,t\n'
+    )
+    shown = summarise(folder)["proved"]
+    cells = {row["key"]: row["cells"][0] for row in shown["rows"]}
+    assert cells["above"] == {"text": "0.220", "mark": "vacuous"}
+    assert cells["below"] == {"text": "0.090", "mark": ""}
+    assert (shown["constant"], shown["none"]) == ("0.100", "")

@@ -101,9 +101,8 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     better = named(made)
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
     assert chance == (
-        "Of the 5 models that read columns 4 are shown to be better than a constant answer"
-        " (balanced accuracy 0.50): with shuffled labels any of them would look so in at most 1"
-        " table of 20; tiny is not."
+        "Of the 5 models that read columns 4 are significantly better than a constant prediction"
+        " (balanced accuracy 0.50; p ≤ 0.05, corrected for 5 models); tiny is not."
     )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
@@ -137,7 +136,7 @@ def test_what_a_difference_settles_is_said(tmp_path):
     rows = standings(made)
     words = verdict(made, rows, choice, found, None, named(made))
     assert len(words) == 3
-    assert words[1].startswith("Of the 3 models that read columns 1 is shown to be better than")
+    assert words[1].startswith("Of the 3 models that read columns 1 is significantly better")
     assert words[2].endswith("is one that 100 cases can settle.")
 
 
@@ -158,8 +157,9 @@ def test_the_smallest_readable_model_is_set_against_the_best(tmp_path, large, se
     words = verdict(made, rows, choice, found, None, {"best", "small", "less"})
     told = [one for one in words if "reads the fewest columns: it came to" in one]
     assert told == [
-        "Of those that can be read here and are shown to be better than a constant answer, small"
-        f" reads the fewest columns: it came to {rate(rows_score(rows, 'small'))} from 3 columns."
+        "Of the models that can be opened here and are significantly better than a constant"
+        " prediction, small reads the fewest columns: it came to"
+        f" {rate(rows_score(rows, 'small'))} from 3 columns."
         f" The difference, {small_difference(pair.mean)} (95 % interval"
         f" {difference(pair.low, 2)} to {difference(pair.high, 2)}), is one that 100 cases"
         f" {settled} settle."

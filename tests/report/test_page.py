@@ -144,7 +144,7 @@ def test_points_and_rows_are_the_means_of_the_results(compared, page):
         assert float(point["data-columns"]) == pytest.approx(columns, abs=1e-9)
 
 
-def test_what_can_be_proved_is_that_of_the_file(compared, page):
+def test_what_can_be_proved_is_that_of_the_file(compared, page, text):
     with (compared / "bounds.csv").open(encoding="utf-8", newline="") as file:
         told = list(csv.DictReader(file))
     shown = {e["data-model"]: e["text"] for e in page.all(data_test="bound")}
@@ -153,10 +153,12 @@ def test_what_can_be_proved_is_that_of_the_file(compared, page):
         words = "does not hold" if row["value"] == "" else f"{float(row['value']):.3f}"
         assert words in shown[row["model"]]
         assert row["vacuous"] != "True" or "vacuous" in shown[row["model"]]
+    constant = f"{float(told[0]['constant_error']):.3f}"
+    assert f"the most frequent class is wrong in {constant} of the cases" in text
     reasons = {row["told"] for row in told if row["value"] == ""}
-    text = " ".join(e["text"] for e in page.elements if e["tag"] == "details")
+    details = " ".join(e["text"] for e in page.elements if e["tag"] == "details")
     assert reasons
-    assert all(reason in text for reason in reasons)
+    assert all(reason in details for reason in reasons)
 
 
 def test_hostile_names_are_text(builders, compared, text, page):

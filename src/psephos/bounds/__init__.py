@@ -1,7 +1,8 @@
 """What can be proved of a vote: theorems as functions of a fitted model and rows.
 
 Each says what it requires and refuses what is not so, with a sentence; what cannot be checked is
-listed in the result. A bound of 1/2 or more (of two classes) is said to be vacuous.
+listed in the result. A bound that is not below the
+error of always predicting the most frequent class proves nothing: it is marked vacuous.
 
 =============================  ===================================================================
 `held_out_bound`               any classifier, rows it never saw: informative where little else is

@@ -11,6 +11,7 @@ from psephos.bounds.requirements import (
     Asked,
     asked,
     checked_delta,
+    constant_error,
     constant_weights,
     hypotheses_of,
     of_hypotheses,
@@ -150,6 +151,7 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     T = one.vote.n_voters
     n, k = one.values.shape[0], target.n_classes
     bayes = gibbs = 0.0
+    shares = np.zeros(k)
     size = max(1, _CELLS // (T * max(k, target.n_outputs)))
     for start in range(0, n, size):
         votes = one.vote.votes(one.values[start : start + size])
@@ -161,6 +163,7 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
         p = np.einsum("t,ntk->nk", weights, says)
         bayes += float((1.0 - p.max(axis=1)).sum())
         gibbs += float((1.0 - (p**2).sum(axis=1)).sum())
+        shares += p.sum(axis=0) / n
     return one.proved(
         name="Gibbs error by the Bayes error",
         value=2.0 * bayes / n,
@@ -171,6 +174,7 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
             "weights are the posterior of a prior that the target was drawn from, and labels are "
             "as the hypotheses and the noise of that posterior say",
         ),
+        trivial=constant_error(shares),
     )
 
 

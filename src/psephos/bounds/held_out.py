@@ -1,6 +1,7 @@
 """Certificates that ask nothing of the voters: errors on held-out rows, and finite classes."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
@@ -16,6 +17,7 @@ from psephos.bounds.requirements import (
     SETTINGS,
     Asked,
     checked_delta,
+    constant_error,
     hypotheses_of,
     refuse_bins,
     refuse_seen,
@@ -27,7 +29,7 @@ from psephos.vote import Vote
 class _Counted(NamedTuple):
     errors: int
     n: int
-    n_classes: int
+    constant: float  # the error of always predicting the most frequent class
 
 
 def held_out_bound(
@@ -92,12 +94,17 @@ def held_out_bound(
         parts={"error on the rows": k / n, "errors": float(k), "rows": float(n)},
         assumes=(INDEPENDENT, assumed),
         delta=delta,
-        trivial=1.0 - 1.0 / counted.n_classes,
+        trivial=counted.constant,
     )
 
 
 def folds_bound(
-    errors: Sequence[int], sizes: Sequence[int], n_classes: int, *, delta: float = 0.05
+    errors: Sequence[int],
+    sizes: Sequence[int],
+    n_classes: int,
+    *,
+    delta: float = 0.05,
+    constant_error: float | None = None,
 ) -> Bound:
     """Return the certificate of the models of a cross-validation: a limit of their mean error.
 
@@ -113,6 +120,9 @@ def folds_bound(
         Numbers of test rows.
     n_classes : int
     delta : float, default=0.05
+    constant_error : float, optional
+        The error of always predicting the most frequent class, 0 to 1: a bound that is not below it
+        is vacuous. Give it where classes differ in size; the default is 1 - 1 / n_classes.
 
     Raises
     ------
@@ -143,6 +153,9 @@ probability 95 %.
             )
     if not (isinstance(n_classes, Integral) and n_classes >= 2):
         raise PsephosError(f"folds_bound: n_classes={n_classes!r}: give a number of at least 2.")
+    trivial = 1.0 - 1.0 / n_classes if constant_error is None else float(constant_error)
+    if not 0.0 <= trivial <= 1.0:
+        raise PsephosError(f"folds_bound: constant_error={constant_error!r}: it must be 0 to 1.")
     share = delta / len(sizes)
     limits = [binomial_inverse(k, n, share) for k, n in zip(errors, sizes, strict=True)]
     return Bound(
@@ -157,7 +170,7 @@ probability 95 %.
         },
         assumes=(INDEPENDENT, "no fold's model saw the rows of its test part"),
         delta=delta,
-        trivial=1.0 - 1.0 / n_classes,
+        trivial=trivial,
     )
 
 
@@ -220,7 +233,7 @@ def occam_bound(
     """
     delta = checked_delta(delta)
     nats, assumed = _nats_of_prior(model, n_hypotheses, prior)
-    k, n, n_classes = _counted(model, X, y)
+    k, n, constant = _counted(model, X, y)
     bits = nats - math.log(delta)
     parts = {
         "error on the rows": k / n,
@@ -238,7 +251,7 @@ def occam_bound(
         parts=parts,
         assumes=(INDEPENDENT, *assumed),
         delta=delta,
-        trivial=1.0 - 1.0 / n_classes,
+        trivial=constant,
     )
 
 
@@ -313,4 +326,5 @@ def _counted(model: Any, X: Any, y: Any) -> _Counted:
         )
     if labels.ndim != 1 or not len(labels):
         raise PsephosError("errors are counted of one label a row, and of at least one row.")
-    return _Counted(int((said != labels).sum()), len(labels), len(model.classes_))
+    constant = constant_error(list(Counter(labels.tolist()).values()))
+    return _Counted(int((said != labels).sum()), len(labels), constant)

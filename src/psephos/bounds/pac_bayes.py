@@ -224,8 +224,9 @@ def pac_bayes_c_bound(
     >>> from psephos.bounds import pac_bayes_c_bound
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
-    >>> pac_bayes_c_bound(model, X[1::2], y[1::2]).vacuous
-    False
+    >>> found = pac_bayes_c_bound(model, X[1::2], y[1::2])
+    >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
+    (0.44, 0.39, True)
     """
     one = asked(model, X, y, "PAC-Bayes C-bound")
     refuse_unless_binary(one)
@@ -315,8 +316,8 @@ def tandem_bound(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomForestClassifier(30, max_samples=0.5, random_state=0).fit(X, y)
     >>> found = tandem_bound(model, X, y)
-    >>> bool(found.value < 0.5), found.vacuous
-    (True, False)
+    >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
+    (0.41, 0.37, True)
     """
     one = asked(model, X, y, "tandem bound")
     weights = constant_weights(one)

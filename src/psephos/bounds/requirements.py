@@ -57,14 +57,16 @@ class Asked(NamedTuple):
         """Return what the model is called in a sentence."""
         return "the vote" if self.model is self.vote else type(self.model).__name__
 
-    @property
-    def guess(self) -> float:
-        """Return the risk of guessing."""
-        return 1.0 - 1.0 / self.vote.target.n_classes
-
-    def proved(self, *, of: str = "the error of the vote on new cases", **fields: Any) -> Bound:
-        """Return the bound of these fields, beside which the risk of guessing is trivial."""
-        return Bound(of=of, trivial=self.guess, **fields)
+    def proved(
+        self,
+        *,
+        of: str = "the error of the vote on new cases",
+        trivial: float | None = None,
+        **fields: Any,
+    ) -> Bound:
+        """Return the bound of these fields; `trivial` is by default the `constant_error`."""
+        constant = constant_error(np.bincount(self.y)) if trivial is None else trivial
+        return Bound(of=of, trivial=constant, **fields)
 
     def refuse(self, why: str) -> PsephosError:
         """Return the error that says why the bound does not hold here."""
@@ -101,6 +103,12 @@ def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
     if not len(codes):
         raise PsephosError(f"the {bound} needs at least one row.")
     return found._replace(values=values, y=codes)
+
+
+def constant_error(counts: Any) -> float:
+    """Return the error of always predicting the most frequent class, from the sizes of classes."""
+    sizes: NDArray[Any] = np.asarray(counts, dtype=np.float64)
+    return float((sizes.sum() - sizes.max()) / sizes.sum())
 
 
 def checked_delta(delta: float) -> float:

@@ -24,14 +24,15 @@ class Bound:
     delta : float, default=None
         The chance that the bound fails, over the draw of the rows; None where nothing is drawn.
     trivial : float, default=1.0
-        What holds without any proof: the risk of guessing, 1 - 1 / K for K classes.
+        What needs no model: the error of always predicting the most frequent class, which is the
+        share of the rows that are of the others. A bound that is not below it is vacuous.
 
     Examples
     --------
     >>> from psephos.bounds import Bound
     >>> print(Bound("hold-out", 0.6, "the error on new rows", "", {}, (), 0.05, 0.5))
-    hold-out: the error on new rows is at most 0.6, with probability 95 %. Vacuous: guessing errs \
-on 0.5.
+    hold-out: the error on new rows is at most 0.6, with probability 95 %. Vacuous: always \
+predicting the most frequent class errs on 0.5.
     """
 
     name: str
@@ -45,7 +46,7 @@ on 0.5.
 
     @property
     def vacuous(self) -> bool:
-        """Return whether guessing is as good as what is proved."""
+        """Return whether always predicting the most frequent class is as good as what is proved."""
         return not self.value < self.trivial
 
     def as_dict(self) -> dict[str, Any]:
@@ -62,8 +63,10 @@ on 0.5.
         proved = f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
         if not self.vacuous:
             return proved
-        one = "no risk is above 1" if self.trivial >= 1 else f"guessing errs on {self.trivial:.4g}"
-        return f"{proved} Vacuous: {one}."
+        if self.trivial >= 1:
+            return f"{proved} Vacuous: no risk is above 1."
+        constant = f"always predicting the most frequent class errs on {self.trivial:.4g}"
+        return f"{proved} Vacuous: {constant}."
 
     def __str__(self) -> str:
         lines = [self.sentence()]

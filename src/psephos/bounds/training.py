@@ -11,6 +11,7 @@ from psephos.bounds.requirements import (
     Asked,
     asked,
     columns_of,
+    constant_error,
     constant_weights,
     refuse_unless_binary,
     signed_votes,
@@ -88,9 +89,11 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     one = asked(model, X, y, "bound on the training error")
     refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
-    anchored = offers(one.vote.weighting, "anchor_scores")
+    part: Any = one.vote.weighting
+    anchored = offers(part, "anchor_scores")
     rounds = _local(one, X, y, weight) if anchored else _constant(one, weight)
     error = float(rounds.prior[rounds.steps.sum(axis=1) <= 0].sum())
+    shares = np.bincount(part.anchor_class if anchored else one.y, rounds.prior)
     z, epsilon = _replay(rounds)
     gamma = 0.5 - epsilon
     parts = {"error on the rows": error, "rounds": float(len(z))}
@@ -107,6 +110,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
         else "the error on these rows, by the weights given",
         source="Freund & Schapire (1997); Bauvin et al. (2023), supplement D.1",
         parts=parts,
+        trivial=constant_error(shares),
     )
 
 

@@ -74,7 +74,10 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     if not found.better():
-        click.echo("No model that reads columns is shown to be better than a constant answer.")
+        click.echo(
+            "No model that reads columns is significantly better than a constant prediction "
+            "(p > 0.05, corrected for the number of models)."
+        )
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
@@ -171,9 +174,9 @@ def label_words(about: Any) -> list[str]:
 _NOTES = (
     (
         "*",
-        "shown to be better than a constant answer (were the labels given out by lot, one would be "
-        "in at most 1 table of 20), and no other model is as accurate with fewer columns, or more "
-        "accurate with as few",
+        "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
+        "models), and no other model is as accurate with fewer columns, or more accurate with as "
+        "few",
     ),
     (
         "smallest",
@@ -197,9 +200,8 @@ _NOTES = (
 _PU_NOTES = (
     (
         "*",
-        "shown to be better than a constant answer (were the labels given out by lot, one would be "
-        "in at most 1 table of 20), and no other model is as good in PU-F with fewer columns, or "
-        "better with as few",
+        "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
+        "models), and no other model is as good in PU-F with fewer columns, or better with as few",
     ),
     (
         "smallest",
@@ -213,9 +215,15 @@ def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
     from rich.table import Table
 
+    from psephos.vote.names import fixed
+
     known = {row["bound"] for row in rows}
     kinds = [kind for kind in ("hold-out, folds", "out of bag", "published") if kind in known]
     if not kinds:
+        return
+    reasons = {row["told"] for row in rows} if all(row["value"] is None for row in rows) else ()
+    if len(reasons) == 1:
+        click.echo(f"what can be proved: no bound holds; {reasons.pop()}")
         return
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("what can be proved", no_wrap=True)
@@ -227,8 +235,9 @@ def show_bounds(rows: Any) -> None:
     print_table(sheet)
     click.echo(
         "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
-        "folds' models; the others: the refit. Vacuous: guessing does as well. bounds.csv says "
-        "what each assumes, and why one does not hold."
+        "folds' models; the others: the refit. Vacuous: nothing is proved, since always "
+        f"predicting the most frequent class errs on {fixed(rows[0]['constant_error'])}. "
+        "bounds.csv says what each assumes, and why one does not hold."
     )
 
 

@@ -250,12 +250,14 @@ def better_than_constant(
     sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n -
     1)) whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test /
     n_train) v as that of the mean over J parts (as in `paired_difference`: a case answered by
-    way of another, and that one by way of it, count twice). Of n cases that come in groups or
-    as copies, the n^2 / sum of squared sizes independent ones count. Probabilities are of a
-    normal distribution, times the number of models that read a column (Bonferroni). Where the
-    measure is of several labels, or of labels that are partly recorded, or how many cases a
-    class has is not known, v is the variance seen over the parts, and probabilities are
-    Student's, with J - 1 degrees of freedom.
+    way of another, and that one by way of it, count twice). Of n cases in groups n divided by the
+    `design_effects` of `about` count: nearly all where labels vary within groups as they do over
+    all cases, one a group where neither labels nor answers vary within groups. Of copies, and of
+    groups where `about` has no design effects, n^2 / sum of squared sizes count. Probabilities are
+    of a normal distribution, times the number of models that read a column (Bonferroni). Where the
+    measure is of several labels, or of labels that are partly recorded, or how many cases a class
+    has is not known, v is the variance seen over the parts, and probabilities are Student's, with
+    J - 1 degrees of freedom.
     """
     if not 0.0 < chance < 1.0:
         raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
@@ -279,11 +281,13 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     if metric != "balanced_accuracy" or not len(sizes):
         error = math.sqrt(doubled) * one.measures[metric].sd
         return float(student.sf(gap / error, n_parts - 1)) if error > 0 else 1.0
-    alone = float(about.get("independent_rows") or about.get("n_groups") or sizes.sum())
-    n, k = n_test / n_parts * alone / sizes.sum(), len(sizes)
+    whole, k = float(sizes.sum()), len(sizes)
+    alone = about.get("independent_rows") or about.get("n_groups") or whole
+    effect = about.get("design_effects", {}).get(one.model, whole / alone)
+    n = n_test / n_parts / max(1.0, effect)
     if n <= 1:
         return 1.0
-    spread = float((sizes.sum() / sizes).sum()) - (k - 2) ** 2
+    spread = float((whole / sizes).sum()) - (k - 2) ** 2
     error = math.sqrt(doubled * spread / (4 * k**2 * (n - 1)))
     return float(norm.sf(gap / error))
 

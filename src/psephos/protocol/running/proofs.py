@@ -13,16 +13,16 @@ from psephos.bounds import (
     tandem_bound,
     version_space_bound,
 )
-from psephos.bounds.requirements import SETTINGS, hypotheses_of
+from psephos.bounds.requirements import SETTINGS, constant_error, hypotheses_of
 from psephos.vote.part import offers
 
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 DELTA = 0.05  # the chance that a bound fails, each by itself
 
-BOUND_COLUMNS = ("model", "bound", "value", "delta", "vacuous", "of", "told")
+BOUND_COLUMNS = ("model", "bound", "value", "delta", "vacuous", "constant_error", "of", "told")
 _FOLDS = "hold-out, folds"
 _GROUPED = (
-    "it needs rows that are drawn independently of each other, and rows of one group are not: a "
+    "bounds need rows that are drawn independently of each other, and rows of one group are not: a "
     "bound would have to count groups."
 )
 _STRATIFIED = "folds hold the classes alike, as parts drawn by lot do only on average"
@@ -62,7 +62,7 @@ def _published(model: Any, X: Any, y: Any, delta: float) -> Bound:
 
 def proved(
     finished: Finished,
-    n_classes: int,
+    class_counts: Sequence[int],
     *,
     grouped: bool,
     copies: bool,
@@ -70,12 +70,14 @@ def proved(
     """Return the rows of bounds.csv: of each model its folds' certificate, then its refit's bounds.
 
     Where rows come in groups (`grouped`), no bound of independent rows holds; `copies` is whether
-    copies of rows were kept together.
+    copies of rows were kept together. A bound is vacuous where it is not below `constant_error`,
+    the error of always predicting the most frequent class of the table.
     """
+    constant = constant_error(class_counts)
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(task.contender.name for task, _ in finished):
         fits = [(t, e) for t, e in finished if t.contender.name == name and t.split is not None]
-        found = [_row(_FOLDS, lambda fits=fits: _folds(fits, n_classes))]
+        found = [_row(_FOLDS, lambda fits=fits: _folds(fits, len(class_counts)))]
         for task, entry in finished:
             if task.contender.name == name and task.split is None:
                 found += entry.get("proved", ())
@@ -83,6 +85,9 @@ def proved(
     if grouped:
         rows = [row | {"value": None, "vacuous": None, "told": _GROUPED} for row in rows]
     for row in rows:
+        row["constant_error"] = constant
+        if row["value"] is not None:
+            row["vacuous"] = not row["value"] < constant
         if row["value"] is not None and row["bound"] == _FOLDS:
             row["told"] = "; ".join([row["told"], _STRATIFIED, *([_COPIES] if copies else [])])
     return rows

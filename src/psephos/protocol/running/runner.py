@@ -25,9 +25,11 @@ from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.tasks import Task, run_task, shape_of
 from psephos.protocol.running.told import (
     about_copies,
+    about_groups,
     about_labels,
     doubtful_priors,
     environment_of,
+    held_out,
     partial_about,
     refuted_records,
     rows_left_out,
@@ -177,7 +179,7 @@ def compare(
         fitted = _run(tasks, divided, study, n_jobs, progress, keep)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
-        about |= {"independent_rows": divided.n_independent}
+        about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
         asked = {one.name for one in named}
@@ -247,8 +249,8 @@ def _bounds(
     """Return what can be proved; nothing of several labels, or where the truth is not known."""
     if table.multilabel or (table.partial is not None and not table.partial.truth):
         return []
-    grouped = table.groups is not None
-    return proved(finished, len(table.classes), grouped=grouped, copies=copies)
+    counts: list[int] = np.bincount(table.codes).tolist()
+    return proved(finished, counts, grouped=table.groups is not None, copies=copies)
 
 
 def _tasks(
@@ -459,15 +461,10 @@ def _map_of(
     table: DataTable,
     random_state: int,
 ) -> Recalibration | None:
-    done = [
-        (task.test, entry["proba"])
-        for task, entry in finished
-        if task.contender.name == name and task.split is not None and entry["status"] == "ok"
-    ]
-    if not done:
+    answered = held_out(name, finished)
+    if answered is None:
         return None
-    rows = np.concatenate([test for test, _ in done])
-    chances = np.concatenate([np.asarray(proba, dtype=np.float64) for _, proba in done])
+    rows, _, chances = answered
     groups = None if table.groups is None else table.groups[rows]
     seed = seed_of(random_state, "recalibration", name)
     try:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.contender import Contender
+from psephos.protocol.evaluation.design_effects import design_effect
 from psephos.protocol.evaluation.label_scores import prior_precision
 from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.running.contenders import default_models
@@ -28,6 +30,51 @@ def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
         "named": list(copies.names),
         "treated": treated,
     }
+
+
+def held_out(
+    name: str, finished: Finished
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
+    """Return the test rows that a model answered, their repeats and the probabilities, or None."""
+    done = [
+        (task.test, task.split[0], entry["proba"])
+        for task, entry in finished
+        if task.contender.name == name and task.split is not None and entry["status"] == "ok"
+    ]
+    if not done:
+        return None
+    rows = np.concatenate([test for test, _, _ in done])
+    repeats = np.repeat([repeat for _, repeat, _ in done], [len(test) for test, _, _ in done])
+    return rows, repeats, np.concatenate([np.asarray(p, dtype=np.float64) for _, _, p in done])
+
+
+def about_groups(
+    table: DataTable, divided: DataTable, copies: Copies | None, finished: Finished
+) -> dict[str, Any]:
+    """Return how many rows are independent, and with groups each model's design effect.
+
+    Parameters
+    ----------
+    table : DataTable
+    divided : DataTable
+        The same with groups that hold all `copies` of their rows, where those stay together.
+    copies : Copies or None
+    finished : sequence of (Task, entry)
+    """
+    untrue = table.partial is not None and not table.partial.truth
+    if table.groups is None or table.multilabel or untrue:
+        return {"independent_rows": divided.n_independent}
+    group = np.unique(np.asarray(divided.groups), return_inverse=True)[1].ravel()
+    found: dict[str, float] = {}
+    for name in dict.fromkeys(task.contender.name for task, _ in finished):
+        answered = held_out(name, finished)
+        if answered is not None:
+            rows, repeats, chances = answered
+            first = repeats * table.n_rows  # a group of another repeat is another group
+            alike = None if copies is None else first + copies.labels[rows]
+            predicted = chances.argmax(axis=1)
+            found[name] = design_effect(table.codes[rows], predicted, first + group[rows], alike)
+    return {"independent_rows": divided.n_independent, "design_effects": found}
 
 
 def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:

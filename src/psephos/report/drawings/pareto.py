@@ -110,7 +110,7 @@ def pareto_chart(
         ],
         "chance": {
             "y": _r(up(chance)),
-            "text": f"constant answer {number(chance, 2)}",
+            "text": f"constant prediction {number(chance, 2)}",
             "inside": chance >= low,
         },
         "front": _front(points, across, up),

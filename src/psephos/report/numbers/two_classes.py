@@ -38,7 +38,7 @@ class About:
     groups: NDArray[np.intp] | None = None  # (n,) of the known answers; None where not kept
     edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
     again: bool = False  # whether answers went through a map
-    better: bool = True  # than a constant answer, as far as can be shown
+    better: bool = True  # significantly better than a constant prediction
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,8 @@ def _worth(
         )
     if not about.better:
         return (
-            "It is not shown to be better than a constant answer, and so neither is that acting on"
-            f" it is worth more than calling everyone, or nobody, {pos}."
+            "It is not significantly better than a constant prediction, so it is not shown that"
+            f" acting on it is worth more than calling everyone, or nobody, {pos}."
         )
     return (
         f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} from a"

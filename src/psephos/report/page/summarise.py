@@ -7,6 +7,7 @@ from typing import Any
 
 from psephos import __version__
 from psephos.protocol import better_than_constant
+from psephos.protocol.evaluation.design_effects import design_effect
 from psephos.report.numbers.beside_mistakes import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.numbers.recalibrated import maps_section
@@ -19,8 +20,8 @@ from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_se
 from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
-from psephos.report.panels.verdict import caution, verdict
-from psephos.report.study.answers import Answers, Positive, held_out_answers, positive_class
+from psephos.report.panels.verdict import cases_in_groups, caution, verdict
+from psephos.report.study.answers import Answers, Positive, called, held_out_answers, positive_class
 from psephos.report.study.folder import Folder, read_folder
 from psephos.report.study.names import Shown, shown_names
 from psephos.report.study.opened import Facts, Opened, model_facts, open_model
@@ -75,7 +76,8 @@ def summarise(
         read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)
     answers = held_out_answers(read, [s.key for s in rows])
-    better = better_than_constant(read.rows, read.about | {"class_counts": read.sizes}).keys()
+    known = read.about | {"class_counts": read.sizes} | _effects(read, answers)
+    better = better_than_constant(read.rows, known).keys()
     rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
     choice = choose(rows, list(read.models), model)
     shown = choice.opened if choice else None
@@ -95,6 +97,19 @@ def summarise(
     return _report(saved, rows, choice, positive, facts, missed, options, better) | {
         "carries": _carries(read, answers, parted, options),
     }
+
+
+def _effects(read: Folder, answers: Answers | None) -> dict[str, Any]:
+    """Return the design effects of a folder that was written without them, where they are known."""
+    if answers is None or answers.groups is None or read.about.get("copies"):
+        return {}
+    found = dict(read.about.get("design_effects", {}))
+    for model in answers.chances.keys() - found.keys():
+        there = answers.known(model)
+        if there.any():
+            predicted = called(answers.chances[model][there])
+            found[model] = design_effect(answers.truth[there], predicted, answers.groups[there])
+    return {"design_effects": found}
 
 
 def _report(
@@ -212,7 +227,8 @@ def _data_line(folder: Folder) -> str:
     sizes: list[Any] = folder.sizes
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
-    line = f"{plural(folder.n_rows, 'case')}, {plural(folder.n_columns, 'column')}"
+    cases = cases_in_groups(folder, named=True)
+    line = f"{cases}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
         more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
         return (

@@ -87,7 +87,7 @@ def _not_done(folder: Folder) -> str:
     words.append("nothing here says that a column causes anything")
     return (
         f"{series(words)}. Intervals were not widened for many comparisons; only the verdict on"
-        " which models are better than a constant answer allows for them."
+        " which models are better than a constant prediction allows for them."
     )
 
 

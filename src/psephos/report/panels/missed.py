@@ -75,7 +75,7 @@ class Told:
     answers: Answers
     positive: Positive
     facts: Mapping[str, Facts]  # of each saved model: what its answers are, and its map
-    better: frozenset[str]  # models shown to be better than a constant answer
+    better: frozenset[str]  # models significantly better than a constant prediction
     options: Options
     wording: Wording = HELD_OUT  # where answers are from
     threshold: float = THRESHOLD  # the first one, of two classes

@@ -20,35 +20,38 @@ def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any] | None:
     if not kinds:
         return None
     own = {(row["model"], row["bound"]): row for row in folder.bounds}
-    told: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
+    why = {row["told"] for row in folder.bounds}
     for s in rows:
         for kind in kinds:
             row = own.get((s.key, kind))
             if row is not None and row["value"] == "":
-                told.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
+                reasons.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
+    constant = folder.constant_error
+    values = [row["value"] for row in folder.bounds]
     chances = sorted({100 * (1 - float(row["delta"])) for row in folder.bounds})
     return {
         "heads": [_KINDS[kind] for kind in kinds],
         "chance": " or ".join(f"{chance:.4g} %" for chance in chances),
+        "constant": number(constant),
+        "none": next(iter(why)) if not any(values) and len(why) == 1 else "",
         "rows": [
             {
                 "key": s.key,
                 "label": s.label,
                 "ours": s.ours,
-                "cells": [_cell(own.get((s.key, kind))) for kind in kinds],
+                "cells": [_cell(own.get((s.key, kind)), constant) for kind in kinds],
             }
             for s in rows
         ],
-        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in told.items()],
+        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in reasons.items()],
     }
 
 
-def _cell(row: dict[str, str] | None) -> dict[str, str]:
+def _cell(row: dict[str, str] | None, constant: float) -> dict[str, str]:
     if row is None:
         return {"text": "–", "mark": ""}
     if row["value"] == "":
         return {"text": "does not hold", "mark": ""}
-    return {
-        "text": number(float(row["value"])),
-        "mark": "vacuous" if row["vacuous"] == "True" else "",
-    }
+    value = float(row["value"])
+    return {"text": number(value), "mark": "" if value < constant else "vacuous"}

@@ -35,7 +35,7 @@ def verdict(
     missed : mapping or None
         The first state of the panel of held-out answers.
     better : collection of str
-        The models shown to be better than a constant answer (`better_than_constant`).
+        The models significantly better than a constant prediction (`better_than_constant`).
     """
     if choice is None:
         return ["Every fit failed; the reasons are below."]
@@ -43,7 +43,7 @@ def verdict(
     words = [_best(folder, rows, best), *(_apart(s) for s in rows if s.drawn and not s.ranked)]
     if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
         words.append(
-            "No model that reads a column did better than a constant answer, which has "
+            "No model that reads a column did better than a constant prediction, which has "
             f"{_article(folder)} {folder.measure} of {rate(folder.constant)}."
         )
     else:
@@ -56,8 +56,8 @@ def verdict(
     if small is not None and small.key not in told and small.key in pair:
         told.add(small.key)
         words.append(
-            f"Of those that can be read here and are shown to be better than a constant answer,"
-            f" {small.label} reads the fewest columns: it came to {_reached(small)}."
+            "Of the models that can be opened here and are significantly better than a constant"
+            f" prediction, {small.label} reads the fewest columns: it came to {_reached(small)}."
             f" {_judged(pair[small.key], folder)}"
         )
     if choice.smallest.key not in told:
@@ -71,31 +71,35 @@ def verdict(
     return [*words, missed_words(missed, (opened or best).label)]
 
 
+def cases_in_groups(folder: Folder, *, named: bool = False) -> str:
+    """Return '126 cases in 14 groups', or '126 cases'; `named` adds the column of groups."""
+    cases, groups = plural(folder.n_rows, "case"), folder.about.get("n_groups")
+    name = f" ({folder.about['groups']})" if named and folder.about.get("groups") else ""
+    return f"{cases} in {plural(groups, 'group')}{name}" if groups else cases
+
+
 def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> Standing | None:
-    """Return the readable model of fewest columns that is shown to be better than a constant."""
+    """Return the readable model of fewest columns that is significantly better than a constant."""
     known = set(better) & folder.models.keys()
     asked = [s for s in rows if s.drawn and s.ranked and s.columns.mean > 0 and s.key in known]
     return min(asked, key=lambda s: (s.columns.mean, -s.score), default=None)
 
 
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
-    """Return which models are better than a constant answer, so that all claims hold at once."""
+    """Return which models are better than a constant prediction, corrected for their number."""
     asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
-    constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
-    lot = "with shuffled labels {} would look so in at most 1 table of 20"
-    if len(asked) == 1:
-        shown = f"It is {'' if sure else 'not '}shown to be better than {constant}"
-        return f"{shown}{': ' + lot.format('it') if sure else ''}."
+    n, sign = len(asked), "≤" if sure else ">"
+    constant = f"a constant prediction ({folder.measure} {rate(folder.constant)}; p {sign} 0.05"
+    constant += f", corrected for {n} models)" if n > 1 else ")"
+    if n == 1:
+        return f"It is {'' if sure else 'not '}significantly better than {constant}."
     if not sure:
-        return (
-            f"None of the {len(asked)} models that read columns is shown to be better than"
-            f" {constant}: among so many models such differences come about by chance."
-        )
-    head = f"Of the {len(asked)} models that read columns {len(sure)} {_is(sure)}"
-    head = head if others else f"All {len(asked)} models that read columns are"
+        return f"None of the {n} models that read columns is significantly better than {constant}."
+    head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
+    head = head if others else f"{'Both' if n == 2 else f'All {n}'} models that read columns are"
     rest = f"; {series(others)} {_is(others)} not" if others else ""
-    return f"{head} shown to be better than {constant}: {lot.format('any of them')}{rest}."
+    return f"{head} significantly better than {constant}{rest}."
 
 
 def _is(named: Sequence[str]) -> str:
@@ -159,7 +163,7 @@ def _judged(pair: Pair, folder: Folder) -> str:
     settled = pair.high < 0 or pair.low > 0
     return (
         f"The difference, {small_difference(pair.mean)} (95 % interval {interval}), is one that"
-        f" {plural(folder.n_rows, 'case')} {'can' if settled else 'cannot'} settle."
+        f" {cases_in_groups(folder)} {'can' if settled else 'cannot'} settle."
     )
 
 

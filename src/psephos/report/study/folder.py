@@ -13,6 +13,7 @@ import numpy as np
 
 from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
+from psephos.bounds.requirements import constant_error
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, main_metric
 from psephos.protocol.evaluation.stability import positions_of
@@ -104,6 +105,11 @@ class Folder:
     def constant(self) -> float:
         """Return that measure of a constant answer."""
         return constant_score(self.about)
+
+    @property
+    def constant_error(self) -> float:
+        """Return the error of always predicting the most frequent class; a guess's if not known."""
+        return constant_error(self.sizes or [1] * len(self.about["classes"]))
 
     @property
     def n_rows(self) -> int:

@@ -31,6 +31,7 @@ _ABOUT: dict[str, Any] = {
     "categories": {"*": [str]},
     "groups": _WORD_OR_NONE,
     "n_groups": _COUNT_OR_NONE,
+    "design_effects": {"*": float},
     "protocol": _WORD_OR_NONE,
     "protocol_settings": dict,
     "models": {"*": dict},
