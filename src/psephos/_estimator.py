@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from psephos._cells import printable
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import Labels, read_groups
@@ -416,7 +417,7 @@ class VoteEstimator(BaseEstimator):
         return target.classes.tolist() if target.n_classes else []
 
     def __str__(self) -> str:
-        return "\n".join(self.describe()) if hasattr(self, "vote_") else repr(self)
+        return printable("\n".join(self.describe())) if hasattr(self, "vote_") else repr(self)
 
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)

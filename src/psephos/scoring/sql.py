@@ -21,8 +21,9 @@ _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 _FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
 _QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
-_BACKSLASH = """-- A class or category holds a backslash: write it twice where a backslash in quotes is
--- an escape (MySQL, Snowflake, BigQuery).
+_BACKSLASH = """\
+-- A class or category holds a backslash: write it twice where a backslash in quotes is an escape
+-- (MySQL, Snowflake, BigQuery).
 """
 _Exprs = list[list[str]]  # of T voters, K expressions each
 _Layer = dict[str, str]  # what a column of the SELECT is

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._cells import printable
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
@@ -354,7 +355,7 @@ class Ballots:
     def __str__(self) -> str:
         from psephos.vote.ballot_views import ballots_text
 
-        return ballots_text(self)
+        return printable(ballots_text(self))
 
     __repr__ = __str__
 
