@@ -100,6 +100,10 @@ _HELP = """Few voters, named and counted: classifiers for tables with more colum
 \b
 psephos demo                                 the main job on a table that is at hand
 psephos compare cases.csv --target outcome   the main job on yours
+
+\b
+Completion by the tab key, in bash (zsh_source, fish_source: in these shells):
+eval "$(_PSEPHOS_COMPLETE=bash_source psephos)"
 """
 
 

@@ -164,4 +164,6 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
             f"out; name them too to have all together ({rest})."
         )
     if report:
-        show(f"report   {build_report(out)}")
+        page = build_report(out)
+        show(f"report   {page}")
+        say(f"Open {page} in a browser.")

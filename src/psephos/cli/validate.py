@@ -107,7 +107,7 @@ def validate(
         show(str(found))
     if out is not None:
         write_validation(found, out, spreadsheet_safe=spreadsheet_safe)
-        say(f"written to {out}")
+        say(f"written to {out}: 'psephos report {out}' makes a page of it")
     if again is not None and recalibrate is not None:
         save(again, recalibrate)
         say(f"recalibrated model {recalibrate}")
