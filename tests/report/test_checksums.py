@@ -66,11 +66,12 @@ def test_no_value_is_changed_without_notice(name, compared, validated, tmp_path)
     data = json.loads((place / name).read_text("utf-8"))
     found = list(edits(data))
     assert len(found) > (20 if name == "environment.json" else 100)
-    for way, changed in found:
+    for _, changed in found:
         (place / name).write_text(json.dumps(changed, ensure_ascii=False), "utf-8")
-        with pytest.raises(PsephosError, match="later version|does not match its checksum|damaged"):
+        with pytest.raises(
+            PsephosError, match=r"later version|not match its checksum|damaged"
+        ):
             read(place)
-            pytest.fail(f"{way} was changed")
     (place / name).write_text(json.dumps(data, ensure_ascii=False), "utf-8")
     read(place)
 
