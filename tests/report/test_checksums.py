@@ -68,9 +68,7 @@ def test_no_value_is_changed_without_notice(name, compared, validated, tmp_path)
     assert len(found) > (20 if name == "environment.json" else 100)
     for _, changed in found:
         (place / name).write_text(json.dumps(changed, ensure_ascii=False), "utf-8")
-        with pytest.raises(
-            PsephosError, match=r"later version|not match its checksum|damaged"
-        ):
+        with pytest.raises(PsephosError, match=r"later version|not match its checksum|damaged"):
             read(place)
     (place / name).write_text(json.dumps(data, ensure_ascii=False), "utf-8")
     read(place)

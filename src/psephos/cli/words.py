@@ -17,7 +17,7 @@ import click
 from psephos._cells import printable
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
-_FOLDED = 24  # the least width of a column that goes on in further lines
+_FOLDED = 24  # the least width of a column that wraps
 
 
 def forgive_encodings() -> None:
@@ -77,7 +77,7 @@ def print_table(
     spare : sequence of str, default=()
         Heads of columns that are left out where there is no room, the first one first.
     fold : str, optional
-        The head of the column that goes on in further lines.
+        The head of the column that wraps.
     """
     from rich.console import Console
     from rich.table import Table
@@ -99,7 +99,7 @@ def print_table(
         sheet.add_column(head, justify=side, no_wrap=head != fold, overflow="fold")
     for row in cells[1:]:
         sheet.add_row(*row)
-    # a line that is too long all the same goes on in the next one, with every letter
+    # a line that is too long all the same wraps at the edge, with every letter
     shown.width = max(room, _width(cells, fold))
     shown.print(sheet)
     if absent:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._cells import printable
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
@@ -355,7 +354,7 @@ class Ballots:
     def __str__(self) -> str:
         from psephos.vote.ballot_views import ballots_text
 
-        return printable(ballots_text(self))
+        return ballots_text(self)
 
     __repr__ = __str__
 
