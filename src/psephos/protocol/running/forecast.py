@@ -67,12 +67,14 @@ class Forecast:
         """Return tasks in the order in which they are done.
 
         A split at a time over all models, refits last, so that an early look at the journal is
-        balanced; within a split the longest first, so that its time is known early.
+        balanced. In the first split the shortest come first, so that there is a forecast at once;
+        then the longest, so that none of them is alone at the end.
         """
+        first = min((task.split for task in tasks if task.split is not None), default=())
 
         def place(task: Task) -> tuple[bool, tuple[int, ...], float]:
-            guess = _GUESSES.get(task.contender.name, _OTHER)
-            return task.split is None, task.split or (), -guess * self.fits[task.key]
+            guess = _GUESSES.get(task.contender.name, _OTHER) * self.fits[task.key]
+            return task.split is None, task.split or (), guess if task.split == first else -guess
 
         found = sorted(tasks, key=place)
         self._left = dict.fromkeys(task.key for task in found)
