@@ -1,4 +1,4 @@
-"""Csv files: their cells, and those that a spreadsheet would run as formulas."""
+"""Words that another program would obey: cells in a spreadsheet, controls in a terminal."""
 
 import csv
 import io
@@ -9,6 +9,20 @@ from typing import Any
 # a formula begins so, in a spreadsheet that reads ASCII or the full-width forms of it
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)", re.ASCII)
+
+# control characters but tab and line feed, line separators, and those that turn the direction
+_CONTROLS = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters as escapes, such as \x1b: a terminal would obey them.
+
+    Examples
+    --------
+    >>> print(printable("red \x1b[31m"))
+    red \x1b[31m
+    """
+    return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def disarmed(cell: str) -> str:

@@ -19,7 +19,7 @@ from psephos._row_names import one_fit
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
-from psephos.vote.ballot_views import sentences_html
+from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
@@ -416,7 +416,7 @@ class VoteEstimator(BaseEstimator):
         return target.classes.tolist() if target.n_classes else []
 
     def __str__(self) -> str:
-        return "\n".join(self.describe()) if hasattr(self, "vote_") else repr(self)
+        return sentences_text(self.describe()) if hasattr(self, "vote_") else repr(self)
 
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)

@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import re
+import struct
 import subprocess
 import sys
 
@@ -128,15 +130,27 @@ def test_a_model_that_reads_no_column_is_said_to_be_that(call, tmp_path):
 
 
 def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
+    from psephos.contender import Shape
+    from psephos.protocol import Protocol, known_models
+    from psephos.protocol.running.forecast import Forecast
     from psephos.protocol.running.progress import shown
+    from psephos.protocol.running.tasks import Task
 
-    with shown(True, 500, 100) as advance:
-        for _ in range(400):
-            advance("samba")
+    model, plan = known_models()["majority"], Protocol(folds=2, repeats=250)
+    rows, shape = np.arange(10), Shape(n_columns=3, n_classes=2)
+    tasks = [Task(str(split), model, plan, split, rows, rows, (0, 0, 0)) for split in plan.splits]
+    forecast = Forecast(tasks, shape, 1)
+    forecast.order(tasks[100:])
+    with shown(True, tasks, forecast) as advance:
+        for task in tasks[100:]:
+            seconds = {f"{part}_seconds": 1.0 for part in ("search", "fit", "predict")}
+            advance({"key": task.key, "model": "majority", "timing": seconds})
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith("comparing: 101 of 500 fits, samba done, about ")
-    assert lines[1] == "comparing: 500 of 500 fits, samba done"
+    assert len(lines) == 4
+    assert lines[0].startswith("comparing 1 models in 500 folds")
+    assert lines[1] == "100 of 500 fits are taken over from an earlier run"
+    assert lines[2] == "comparing: 101 of 500 fits, majority done, about 20 min left"
+    assert lines[3] == "comparing: 500 of 500 fits, majority done"
 
 
 def test_a_warning_of_a_fit_is_a_sentence_without_a_path(call, odd, tmp_path, monkeypatch):
@@ -230,3 +244,138 @@ def test_a_number_is_rounded_as_in_the_report(capsys):
     score = 0.13749999999999998
     summed([result("a", k, score) for k in range(2)] + [result("b", k, 0.1) for k in range(2)])
     assert f"{number(score)}±" in capsys.readouterr().out
+
+
+def shown_in(columns, code):
+    """Return what Python code prints in a terminal of so many columns, without its colours."""
+    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+    ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    done = subprocess.Popen([sys.executable, "-c", code], env=env | {"TERM": "xterm"}, **ends)
+    os.close(theirs)
+    found = b""
+    while True:
+        try:
+            more = os.read(ours, 65536)
+        except OSError:  # its other end is closed
+            more = b""
+        if not more:
+            break
+        found += more
+    os.close(ours)
+    assert done.wait() == 0, found
+    return re.sub(r"\x1b\[\d*m", "", found.decode()).replace("\r\n", "\n")
+
+
+_SUMMARY = """
+from psephos.cli.words import show_bounds, show_summary
+from psephos.protocol.study.comparison import Comparison
+names = ("samba", "sklearn-gradient-boosting", "sklearn-l1-logistic", "majority")
+measured = {"balanced_accuracy": 0.812, "roc_auc": 0.855}
+row = {"repeat": 0, "n_columns": 2000, "n_train": 80, "n_test": 20, "status": "ok", "accuracy": 0.8,
+       "log_loss": 0.5, **measured}
+rows = [{**row, "model": name, "fold": k, "columns": f"0..{900 + 99 * k + i}",
+         "columns_used": 901 + 99 * k + i, "n_voters": 1000 + k}
+        for i, name in enumerate(names) for k in range(3)]
+show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], "class_counts": [9, 9]}, None))
+kinds = ("hold-out, folds", "out of bag", "published")
+show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True}
+             for name in names for kind in kinds])
+"""
+
+
+def test_a_narrow_terminal_shows_less_and_cuts_nothing():
+    whole, narrow, small = (shown_in(columns, _SUMMARY) for columns in (120, 80, 60))
+    for text, columns in ((whole, 120), (narrow, 80), (small, 60)):
+        lines = text.splitlines()
+        assert "…" not in text
+        tables = [line for line in lines if re.match(r"(samba|majority|model|sk\S+) ", line)]
+        assert len(tables) == 9
+        assert max(map(len, tables)) <= columns
+        figures = [line for line in lines if "±" in line]
+        assert len(figures) == 4
+        assert all(re.search(r" 0\.812±0\.000 .*\d+\.0±99\.0", line) for line in figures)
+    assert "stability  voters" in whole
+    assert "sklearn-gradient-boosting" in whole
+    assert "(without voters, stability: the terminal is narrow)" in narrow
+    assert "ROC-AUC" in narrow
+    assert "(without voters, stability, ROC-AUC: the terminal is narrow)" in small
+    assert whole.count("0.345 vacuous") == 12
+
+
+def test_the_list_of_models_cuts_no_name():
+    code = "import sys; sys.argv[1:] = ['list']; from psephos.cli import main; main()"
+    for columns in (80, 60):
+        text = shown_in(columns, code)
+        assert "…" not in text
+        assert "newton-boosting-regressor " in text
+        assert max(map(len, text.splitlines())) <= max(columns, 82)  # the heading is 55
+
+
+_CONTROLS = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e"
+
+
+@pytest.fixture(scope="module")
+def controlled(tmp_path_factory):
+    """A table whose names, ids, labels and categories would control a terminal, and its model."""
+    from click.testing import CliRunner
+
+    from psephos.cli import main
+
+    folder = tmp_path_factory.mktemp("controls")
+    rng = np.random.default_rng(0)
+    with (folder / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["who" + _CONTROLS, "g" + _CONTROLS, "kind", "y" + _CONTROLS])
+        for i in range(40):
+            kind = ("a" if rng.random() < 0.5 else "b") + _CONTROLS
+            label = ("no", "yes")[i % 2] + _CONTROLS
+            table.writerow([f"{i}{_CONTROLS}", repr(rng.normal() + 2 * (i % 2)), kind, label])
+    chosen = ["--target", "y" + _CONTROLS, "--id", "who" + _CONTROLS]
+    out = str(folder / "m.psephos")
+    told = CliRunner().invoke(
+        main, ["fit", str(folder / "t.csv"), *chosen, "--model", "adaboost", "--out", out]
+    )
+    assert told.exit_code == 0, told.output
+    assert_harmless(told.output)
+    return folder, chosen
+
+
+def assert_harmless(text):
+    """Check that no character is one that a terminal obeys, but that it is there as an escape."""
+    assert not set(text) & set("\x1b\x07\x9b\u202e")
+    assert "\\x1b]0;owned\\x07\\x1b[31m" in text
+
+
+def test_control_characters_of_names_are_escapes_on_a_terminal(controlled, call):
+    import psephos
+
+    folder, chosen = controlled
+    model, table = folder / "m.psephos", folder / "t.csv"
+    assert_harmless(call("describe", model).output)
+    assert_harmless(call("validate", model, table, *chosen).output)
+    assert_harmless(call("predict", model, table, "--id", "g" + "\x1b]0;owned\x07\x1b[31m").output)
+    fitted = psephos.load(model)
+    assert_harmless(str(fitted))
+    commands = [
+        ["predict", str(model), str(table), "--id", chosen[-1]],
+        ["explain", str(model), str(table), "--id", chosen[-1]],
+    ]
+    for command in commands:
+        code = f"import sys; sys.argv[1:] = {command!r}; from psephos.cli import main; main()"
+        assert_harmless(shown_in(400, code))
+        piped = call(*command).stdout  # as it is in a file
+        assert _CONTROLS in piped
+
+
+def test_commands_print_by_the_functions_that_escape():
+    from pathlib import Path
+
+    import psephos.cli
+
+    folder = Path(psephos.cli.__file__).parent
+    for path in folder.glob("*.py"):
+        if path.name != "words.py":
+            assert not re.search(r"click\.s?echo\(|\bprint\(", path.read_text("utf-8")), path.name

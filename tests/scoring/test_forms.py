@@ -1,8 +1,7 @@
-"""SQL, ONNX, sheets of paper and lighter models."""
+"""ONNX, sheets of paper and lighter models."""
 
 import itertools
 import re
-import sqlite3
 from dataclasses import replace
 from decimal import Decimal
 
@@ -17,141 +16,17 @@ from psephos.scoring.lighter import _groups, _joined, _with_prototypes, lighter
 from psephos.scoring.plain_rules import single_bound
 from psephos.scoring.reader.calibrated import Posteriors
 from psephos.scoring.sheet import hand_bound, sheet, sheet_of
-from psephos.scoring.sql import sql
 
 KEEPING = ["proset, 3 classes, 0.2 missing", "ml-knn, 3 classes, 0.2 missing"]
-SUMS = [
+ONNX = [
     "adaboost, 2 classes, 0.2 missing",
     "adaboost-trees, 3 classes, 0.0 missing",
-    "cart, 3 classes, 0.2 missing",
-    "cart-stays, 2 classes, 0.2 missing",
-    "cart, frame",
-    "c45-rules, 3 classes, 0.2 missing",
     "random-forest, 3 classes, 0.2 missing",
     "newton-numbers-hist, 0 classes, 0.2 missing",
     "newton-boosting, frame",
     "gradient-boosting, 2 classes, 0.0 missing",
-    "sigmoid, calibrated",
-    "isotonic, calibrated",
-    "temperature, calibrated",
-    "linear answers",
     "linear numbers",
 ]
-ONNX = [
-    *(n for n in SUMS if not any(w in n for w in ("rules", "cart", "calibrated", "linear"))),
-    "linear numbers",
-]
-
-
-def answered(model, n=300):
-    """Return (names, rows) of a SELECT on generated rows."""
-    told = conformance(model, n)
-    columns = plain(model)["columns"]
-    base = sqlite3.connect(":memory:")
-    named = ", ".join(
-        '"{}" {}'.format(c["name"].replace('"', '""'), "TEXT" if "levels" in c else "REAL")
-        for c in columns
-    )
-    base.execute(f"CREATE TABLE cases ({named})")
-    marks = ", ".join("?" * len(columns))
-    base.executemany(f"INSERT INTO cases VALUES ({marks})", told["rows"])
-    found = base.execute(sql(model))
-    names = [one[0] for one in found.description]
-    return told, names, found.fetchall()
-
-
-@pytest.mark.parametrize("name", SUMS)
-def test_sql_gives_the_same_scores_and_answers(name, families):
-    told, names, rows = answered(families.fitted(name))
-    places = [i for i, n in enumerate(names) if n.startswith("score")]
-    found = np.array([[row[i] for i in places] for row in rows], dtype=float)
-    wanted = np.array(told["scores"])
-    size = np.maximum(1.0, np.abs(wanted).max(axis=1, keepdims=True))
-    assert np.abs((found - wanted) / size).max() <= 1e-12
-    answers = [row[names.index("predicted")] for row in rows]
-    if told["probabilities"] is None:
-        assert answers == pytest.approx(told["answers"], rel=1e-12)
-        return
-    assert answers == told["answers"]
-    chances = [i for i, n in enumerate(names) if n.startswith("probability")]
-    if chances:
-        told_chances = np.array([[row[i] for i in chances] for row in rows])
-        assert np.abs(told_chances - np.array(told["probabilities"])).max() <= 1e-12
-
-
-@pytest.mark.parametrize(
-    "name", ["samba, frame", "proset, frame", "class votes", "losses", "borda"]
-)
-def test_what_is_no_sum_of_rules_has_no_sql(name, families):
-    with pytest.raises(PsephosError, match="Export a scorer"):
-        sql(families.fitted(name))
-
-
-# the table has columns of other things, named like those of the answer
-_HOSTILE = ["score", "predicted", "probability_0", "select", 'a"b', "it's", "s0", "order"]
-
-
-def _hostile(names, case=str):
-    """Return a fitted model on columns of hostile names, its table, and the rows' own names."""
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.standard_normal((60, len(names))), columns=list(map(case, names)))
-    y = (table.to_numpy() @ np.arange(1, len(names) + 1) > 0).astype(int)
-    return AdaBoostClassifier(n_estimators=12, random_state=0).fit(table, y), table
-
-
-def test_sql_is_not_taken_in_by_names():
-    model, table = _hostile(_HOSTILE)
-    assert {"score", "predicted", "s0"} & set(model.features_used_)
-    base = sqlite3.connect(":memory:")
-    made = {**table, "patient": [f"p{i}" for i in range(60)], "told": 7.0, "k0": "other"}
-    named = ", ".join('"{}"'.format(n.replace('"', '""')) for n in made)
-    base.execute(f'CREATE TABLE "odd ""table" ({named})')
-    marks = ", ".join("?" * len(made))
-    rows = list(zip(*(list(made[n]) if n not in ("told", "k0") else [made[n]] * 60 for n in made),
-                    strict=True))  # fmt: skip
-    base.executemany(f'INSERT INTO "odd ""table" VALUES ({marks})', rows)
-    found = base.execute(sql(model, 'main.odd "table', ["patient", "order", "k0"]))
-    names = [one[0] for one in found.description]
-    assert names == ["patient", "order", "k0", "score", "predicted", "probability_0",
-                     "probability_1"]  # fmt: skip
-    told = found.fetchall()
-    assert [row[0] for row in told] == made["patient"]
-    assert [row[4] for row in told] == model.predict(table).tolist()
-    assert [row[3] for row in told] == pytest.approx(model.decision_function(table), abs=1e-12)
-    chances = [row[5:] for row in told]
-    assert np.abs(np.array(chances) - model.predict_proba(table)).max() <= 1e-12
-
-
-def test_names_that_a_database_takes_for_one_are_refused():
-    model, _ = _hostile(["Age", "age", "x"])
-    with pytest.raises(PsephosError, match="'Age' and 'age', which databases take for one"):
-        sql(model)
-    model, _ = _hostile(["a", "b"])
-    with pytest.raises(PsephosError, match="'Score' and 'score'"):
-        sql(model, id_columns=["Score"])
-    with pytest.raises(PsephosError, match="rename"):
-        sql(_hostile(["a\0", "b"])[0])
-
-
-def test_sql_of_a_table_that_lacks_a_column_is_an_error():
-    base = sqlite3.connect(":memory:")
-    base.execute('CREATE TABLE cases ("a" REAL)')
-    with pytest.raises(sqlite3.OperationalError, match=r"no such column: c\.b"):
-        base.execute(sql(_hostile(["a", "b"])[0]))
-
-
-def test_sql_has_no_answer_where_a_linear_model_lacks_a_value(families):
-    for name in ("linear answers", "linear numbers"):
-        model = families.fitted(name)
-        columns = [c["name"] for c in plain(model)["columns"]]
-        base = sqlite3.connect(":memory:")
-        base.execute("CREATE TABLE cases ({})".format(", ".join(f'"{c}" REAL' for c in columns)))
-        marks = ", ".join(["NULL", *["1.0"] * (len(columns) - 1)])
-        base.execute(f"INSERT INTO cases VALUES ({marks})")
-        told = base.execute(sql(model)).fetchone()
-        assert set(told) == {None}
 
 
 @pytest.mark.parametrize("strict", [False, True])

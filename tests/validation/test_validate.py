@@ -410,6 +410,7 @@ def test_a_validation_with_tables_that_are_none_is_damaged(found, tmp_path, wher
     write_validation(found, tmp_path / "v")
     path = tmp_path / "v/validation.json"
     data = json.loads(path.read_text())
+    del data["checksum"]  # as of an older version
     inner = data
     for key in where[:-1]:
         inner = inner[key]

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._cells import disarmed_row
+from psephos._cells import disarmed_row, printable
 from psephos._errors import PsephosError
 from psephos._whole import whole
 from psephos.cli.columns import read_cases
+from psephos.cli.words import say
 from psephos.modelfile import read
 from psephos.scoring.reader.table import Wanted
 from psephos.vote import Ballots
@@ -80,7 +80,7 @@ class Answering:
             separator=separator,
         )
         for note in cases.notes:
-            click.echo(f"Note: {note}", err=True)
+            say(f"Note: {note}")
         self.ids = cases.ids
         self.X = cases.X
         if not reads:  # a table needs a column
@@ -182,12 +182,18 @@ def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> NDArray[A
 
 
 class _Sheet:
-    """Writes rows of a csv file, the words disarmed where a spreadsheet is to open it."""
+    """Writes rows of a csv file, the words disarmed where a spreadsheet is to open it.
+
+    On a terminal control characters are escapes.
+    """
 
     def __init__(self, file: Any, safe: bool):
         self._csv, self._safe = csv.writer(file, lineterminator="\n"), safe
+        self._terminal = file.isatty()
 
     def writerow(self, cells: Iterable[Any]) -> None:
+        if self._terminal:
+            cells = [printable(cell) if isinstance(cell, str) else cell for cell in cells]
         self._csv.writerow(disarmed_row(cells) if self._safe else cells)
 
 

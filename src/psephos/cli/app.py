@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from psephos import __version__
+from psephos._cells import printable
 from psephos._errors import PsephosError
 from psephos._whole import reason
 from psephos.cli.compare import compare
@@ -22,7 +23,7 @@ from psephos.cli.reduce import reduce
 from psephos.cli.report import report
 from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
-from psephos.cli.words import forgive_encodings
+from psephos.cli.words import forgive_encodings, plain_warnings, say
 
 # what other programs call these jobs
 _OTHER_WORDS = {
@@ -43,7 +44,7 @@ class _Stopped(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the sentence on a line of its own, and no 'Error:'."""
-        click.echo(f"\n{self.format_message()}", err=True)
+        say(f"\n{self.format_message()}")
 
 
 class _Commands(click.Group):
@@ -52,16 +53,17 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         forgive_encodings()
         try:
-            return super().invoke(ctx)
+            with plain_warnings():
+                return super().invoke(ctx)
         except PsephosError as error:
-            raise _BadInput(str(error)) from error
+            raise _BadInput(printable(str(error))) from error
         except KeyboardInterrupt as error:
             raise _Stopped("stopped.") from error
         except BrokenPipeError:
             raise  # whoever read our output has gone: click knows what to do
         except OSError as error:
             place = "" if error.filename is None else f"{str(error.filename)!r}: "
-            raise _BadInput(f"{place}{reason(error)}.") from error
+            raise _BadInput(printable(f"{place}{reason(error)}.")) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -98,6 +100,10 @@ _HELP = """Few voters, named and counted: classifiers for tables with more colum
 \b
 psephos demo                                 the main job on a table that is at hand
 psephos compare cases.csv --target outcome   the main job on yours
+
+\b
+Completion by the tab key, in bash (zsh_source, fish_source: in these shells):
+eval "$(_PSEPHOS_COMPLETE=bash_source psephos)"
 """
 
 

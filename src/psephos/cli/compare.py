@@ -11,7 +11,7 @@ import click
 from psephos._errors import PsephosError
 from psephos._whole import UnwritableError
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
-from psephos.cli.words import say
+from psephos.cli.words import say, show
 
 
 @click.command(short_help="Compare models on a table, and write one report.")
@@ -146,10 +146,10 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
     show_bounds(found.bounds)
     if found.failures:
         say(found.words())
-    click.echo(f"results  {out / 'results.csv'}")
+    show(f"results  {out / 'results.csv'}")
     for row in found.refits:
         if row["file"]:
-            click.echo(f"model    {out / row['file']}")
+            show(f"model    {out / row['file']}")
     for sentence in [*label_words(found.about), *partial_words(found.about)]:
         say(sentence)
     if found.left_out:
@@ -164,4 +164,6 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
             f"out; name them too to have all together ({rest})."
         )
     if report:
-        click.echo(f"report   {build_report(out)}")
+        page = build_report(out)
+        show(f"report   {page}")
+        say(f"Open {page} in a browser.")

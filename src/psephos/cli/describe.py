@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from psephos.cli.options import IN_FILE
+from psephos.cli.words import show
 
 
 @click.command()
@@ -22,7 +23,7 @@ def describe(model: Path) -> None:
 
     fitted: Any = load(model)
     for sentence in fitted.describe():
-        click.echo(sentence)
+        show(sentence)
     kept = kept_words(fitted.vote_)
     if kept:
-        click.echo(kept)
+        show(kept)

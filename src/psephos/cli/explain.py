@@ -7,6 +7,7 @@ from typing import Any, cast
 import click
 
 from psephos.cli.options import answer_options
+from psephos.cli.words import say
 
 _WIDE = 50  # columns, of each of many neighbours
 _CELL = 32_000  # characters; a spreadsheet takes 32,767
@@ -48,15 +49,14 @@ def explain(
     answering = Answering(model, table, id_column, **form)
     rule = answer_rule(answering.vote)
     if rule:
-        click.echo(f"Note: the answer to a case: {rule}.", err=True)
+        say(f"Note: the answer to a case: {rule}.")
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         wide = answering.neighbours and answering.X.shape[1] > _WIDE and not whole
         if wide:
-            click.echo(
+            say(
                 f"Note: every neighbour is compared in all {answering.X.shape[1]} columns that the "
-                "model reads: columns and details are left empty without --details.",
-                err=True,
+                "model reads: columns and details are left empty without --details."
             )
         for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
             ballots: dict[str, list[Any]] = answering.ballots(X).columns()

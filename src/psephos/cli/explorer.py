@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from psephos.cli.options import OUT_FILE
+from psephos.cli.words import show
 
 
 @click.command(short_help="Write a page on how near SamBA listens (a and b).")
@@ -22,4 +23,4 @@ def explorer(out: Path) -> None:
     """
     from psephos.report.explorer import build_explorer
 
-    click.echo(str(build_explorer(out)))
+    show(str(build_explorer(out)))

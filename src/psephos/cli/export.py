@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from psephos.cli.options import IN_FILE, OUT_FILE
+from psephos.cli.words import say, show
 
 
 @click.command(short_help="Write a model for where psephos is not installed.")
@@ -63,7 +64,6 @@ def export(
     """
     from psephos._errors import PsephosError
     from psephos._whole import write_whole
-    from psephos.cli.words import say
     from psephos.modelfile import load
     from psephos.recalibrating import recalibrated
     from psephos.scoring.lighter import lighter
@@ -97,7 +97,7 @@ def export(
         except PsephosError as error:
             refused.append(f"--{name.removesuffix('_file')}: {error}")
         else:
-            click.echo(str(path))
+            show(str(path))
     if refused:
         raise PsephosError(" ".join(refused))
 
@@ -159,6 +159,6 @@ def check(model: Path) -> None:
     rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
     same = "" if found.note else "; names and words are the same"
     worst = f"the greatest difference is {found.worst:.1e}"
-    click.echo(f"{rows} the scores that the file holds; {worst}{same}.")
+    show(f"{rows} the scores that the file holds; {worst}{same}.")
     if found.note:
-        click.echo(f"Note: {found.note}.", err=True)
+        say(f"Note: {found.note}.")

@@ -10,6 +10,7 @@ import click
 
 from psephos._errors import PsephosError
 from psephos.cli.options import OUT_FILE, partial_options, table_options
+from psephos.cli.words import say, show
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
@@ -45,7 +46,6 @@ def fit(
     and seeds, are others even with the same --seed. Committees have their default members.
     """
     from psephos.cli.answering import refuse_overwriting
-    from psephos.cli.words import say
     from psephos.models import save
     from psephos.protocol import read_table
     from psephos.protocol.running.progress import announced
@@ -75,7 +75,7 @@ def fit(
         say("This model reads no column: it gives every case the same answer.")
     for text, count in told_warnings(caught).items():
         say(f"warning: {text}" + (f" ({count} times)" if count > 1 else ""))
-    click.echo(str(out))
+    show(str(out))
 
 
 def _told(model: Any, data: Any) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
+from psephos.cli.words import show
 
 
 @click.command("list", short_help="List the models, or the parameters of one.")
@@ -19,38 +20,28 @@ def list_models(model: str | None) -> None:
     if model is not None:
         _list_parameters(model)
         return
-    from rich.table import Table
-
     from psephos.cli.words import print_table
     from psephos.models.catalogue import catalogue
     from psephos.protocol import known_models
 
     known = known_models()
-    ours = Table(box=None, pad_edge=False)
-    ours.add_column("model", no_wrap=True)
-    ours.add_column("", no_wrap=True)
-    ours.add_column("class", no_wrap=True)
-    ours.add_column("voters; weights; read-out; found by", overflow="fold")
+    ours, theirs = list[list[str]](), list[list[str]]()
     for row in catalogue():
         made = "; ".join(row[key] for key in ("voters", "weights", "read-out", "found by"))
         name = row["name"]
         default = name in known and known[name].default
-        ours.add_row(name, "+" if default else "", row["model"], made)
-    others = Table(box=None, pad_edge=False)
-    for head in ("model", "", "family"):
-        others.add_column(head, no_wrap=True)
-    others.add_column("here", overflow="fold")
+        ours.append([name, "+" if default else "", row["model"], made])
     for name, one in known.items():
         if one.origin != "psephos":
             here = "yes" if one.available else f"no: pip install 'psephos[{one.needs}]'"
-            others.add_row(name, "+" if one.default else "", one.family, here)
-    click.echo("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
-    print_table(ours)
-    click.echo("\nOther models that psephos compare sets beside them")
-    print_table(others)
-    click.echo(
-        "\n+ takes part in psephos compare if --models is not given; --models all: every one"
-    )
+            theirs.append([name, "+" if one.default else "", one.family, here])
+    show("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
+    heads = ("model", "", "class", "voters; weights; read-out; found by")
+    print_table(heads, ours, words=heads, spare=("class",), fold=heads[-1])
+    show("\nOther models that psephos compare sets beside them")
+    heads = ("model", "", "family", "here")
+    print_table(heads, theirs, words=heads, spare=("family",), fold="here")
+    show("\n+ takes part in psephos compare if --models is not given; --models all: every one")
 
 
 def _list_parameters(name: str) -> None:
@@ -69,12 +60,12 @@ def _list_parameters(name: str) -> None:
     if kind is None:
         raise PsephosError(f"there is no model {name!r}: {suggest(name, known)} All: psephos list.")
     written = inspect.getdoc(kind) or ""
-    click.echo(written.split("\n", 1)[0])
+    show(written.split("\n", 1)[0])
     signature = inspect.signature(kind.__init__)
     told = [p for p in signature.parameters.values() if p.name != "self"]
     for one in told:
-        click.echo(f"  {one.name}={one.default!r}")
+        show(f"  {one.name}={one.default!r}")
     body = written.partition("\nParameters\n----------\n")[2]
     lines = body.split("\n")
     end = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines) + 1)
-    click.echo("\n" + "\n".join(lines[: max(end - 1, 0)]).rstrip())
+    show("\n" + "\n".join(lines[: max(end - 1, 0)]).rstrip())

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from psephos.cli.options import answer_options
+from psephos.cli.words import say
 
 _LIBRARY = ("n_models", "source", "search_error")
 _MODELS = ("models_asked", "models_disagreeing", "rival")
@@ -62,7 +63,7 @@ def predict(
     answering = Answering(model, table, id_column, calibrated=calibrated, **form)
     if answering.recalibration is not None:
         words = answering.recalibration.words()
-        click.echo(f"Note: probabilities and answers are mapped by {words}.", err=True)
+        say(f"Note: probabilities and answers are mapped by {words}.")
     more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()))
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from psephos.cli.options import IN_FILE, OUT_FILE
+from psephos.cli.words import say, show
 
 
 @click.command()
@@ -23,11 +24,10 @@ def reduce(model: Path, out: Path, backup: bool) -> None:
     It gives the same answers from the columns that it reads alone; with --no-backup to cases
     without missing values.
     """
-    from psephos.cli.words import say
     from psephos.models import load, save
 
     whole: Any = load(model)
     small = whole.reduce(backup=backup)
     save(small, out)
     say(f"{whole.n_features_in_} columns before, {small.n_features_in_} now")
-    click.echo(str(out))
+    show(str(out))

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from psephos.cli.options import IN_FILE, IN_FOLDER, OUT_FILE
+from psephos.cli.words import show
 
 
 @click.command(short_help="Write the page of a comparison or validation.")
@@ -67,4 +68,4 @@ def report(
         ids=ids,
         cases=cases,
     )
-    click.echo(str(path))
+    show(str(path))

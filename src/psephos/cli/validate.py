@@ -1,12 +1,12 @@
 """psephos validate: a fitted model on another cohort."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, safe_option
+from psephos.cli.words import say, show, show_json
 
 
 @click.command(short_help="Judge a fitted model on another cohort.")
@@ -102,12 +102,12 @@ def validate(
     found = validation_of(model, table, **asked)
     again = None if recalibrate is None else found.recalibrated()
     if as_json:
-        click.echo(json.dumps(found.data(), indent=1, ensure_ascii=False, allow_nan=False))
+        show_json(found.data())
     else:
-        click.echo(str(found))
+        show(str(found))
     if out is not None:
         write_validation(found, out, spreadsheet_safe=spreadsheet_safe)
-        click.echo(f"written to {out}", err=True)
+        say(f"written to {out}: 'psephos report {out}' makes a page of it")
     if again is not None and recalibrate is not None:
         save(again, recalibrate)
-        click.echo(f"recalibrated model {recalibrate}", err=True)
+        say(f"recalibrated model {recalibrate}")

@@ -2,6 +2,8 @@
 
 import click
 
+from psephos.cli.words import show
+
 
 @click.command("warm-up", short_help="Compile what models need, once per machine.")
 @click.option("--model", default="", help="One model of psephos list.  [default: all]")
@@ -17,5 +19,5 @@ def warm_up(model: str) -> None:
     total = 0.0
     for name, seconds in run(model):
         total += seconds
-        click.echo(f"{name:<28}{seconds:7.1f} s")
-    click.echo(f"{'ready':<28}{total:7.1f} s")
+        show(f"{name:<28}{seconds:7.1f} s")
+    show(f"{'ready':<28}{total:7.1f} s")

@@ -1,12 +1,23 @@
-"""What commands say: results to standard output, everything else to standard error."""
+"""What commands say: results to standard output, everything else to standard error.
+
+Names and classes come from files of others: control characters among them are written as escapes
+here, for all commands. Csv that is piped or written to a file keeps them.
+"""
 
 import io
+import json
 import sys
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from psephos._cells import printable
+
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
+_FOLDED = 24  # the least width of a column that wraps
 
 
 def forgive_encodings() -> None:
@@ -21,25 +32,93 @@ def forgive_encodings() -> None:
 
 def say(sentence: str) -> None:
     """Print a sentence to standard error."""
-    click.echo(sentence, err=True)
+    click.echo(printable(sentence), err=True)
 
 
-def print_table(table: Any) -> None:
-    """Print a table of rich, words as they are; as wide as it needs where there is no terminal."""
+def show(text: str) -> None:
+    """Print a result to standard output."""
+    click.echo(printable(text))
+
+
+def show_json(data: Any) -> None:
+    """Print plain values as JSON; to a terminal in ASCII."""
+    ascii_only = sys.stdout.isatty()
+    click.echo(json.dumps(data, indent=1, ensure_ascii=ascii_only, allow_nan=False))
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Let warnings be sentences, without a path, in the block."""
+    kept = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: printable(f"warning: {message}\n")
+    try:
+        yield
+    finally:
+        warnings.formatwarning = kept
+
+
+def print_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    words: Collection[str],
+    spare: Sequence[str] = (),
+    fold: str | None = None,
+) -> None:
+    """Print a table; in a terminal that is too narrow for it, less of it, but no cell cut.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Of the columns; the first one names the rows.
+    rows : sequence of sequences of str
+    words : collection of str
+        Heads of columns of words, on the left side; others are numbers, on the right.
+    spare : sequence of str, default=()
+        Heads of columns that are left out where there is no room, the first one first.
+    fold : str, optional
+        The head of the column that wraps.
+    """
     from rich.console import Console
+    from rich.table import Table
 
     shown = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not shown.is_terminal:
-        shown.width = _WIDTH
-        shown.width = max(_WIDTH, shown.measure(table).maximum)
-    shown.print(table)
+    cells = [[printable(cell) for cell in row] for row in (heads, *rows)]
+    room = shown.width if shown.is_terminal else max(_WIDTH, _width(cells, None))
+    if _width(cells, fold) > room:
+        cells = [[row[0].replace("sklearn-", "sk-"), *row[1:]] for row in cells]
+    absent: list[str] = []
+    for head in spare:
+        if head in cells[0] and _width(cells, fold) > room:
+            absent.append(head)
+            place = cells[0].index(head)
+            cells = [row[:place] + row[place + 1 :] for row in cells]
+    sheet = Table(box=None, pad_edge=False)
+    for head in cells[0]:
+        side = "left" if head in words else "right"
+        sheet.add_column(head, justify=side, no_wrap=head != fold, overflow="fold")
+    for row in cells[1:]:
+        sheet.add_row(*row)
+    # a line that is too long all the same wraps at the edge, with every letter
+    shown.width = max(room, _width(cells, fold))
+    shown.print(sheet)
+    if absent:
+        show(f"(without {', '.join(absent)}: the terminal is narrow)")
+
+
+def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
+    """Return how wide a table is, its first row being the heads; a folded column may be narrow."""
+    from rich.cells import cell_len
+
+    columns = list(zip(*cells, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    folded = [min(w, _FOLDED) if c[0] == fold else w for w, c in zip(widths, columns, strict=True)]
+    return sum(folded) + 2 * (len(folded) - 1)
 
 
 def show_summary(found: Any) -> None:
     """Print the figures of a comparison as a table, the most accurate model first."""
     import math
-
-    from rich.table import Table
 
     from psephos.protocol.evaluation.statistics import comparable
     from psephos.vote.names import fixed
@@ -51,18 +130,13 @@ def show_summary(found: Any) -> None:
     )
     marks = _marks(found, summaries, ranked)
     failed = any(one.n_failed for one in summaries)
-    sheet = Table(box=None, pad_edge=False)
-    sheet.add_column("model", no_wrap=True)
     measured = summaries[0].measures if summaries else {}
     measures = {name: head for name, head in _measures(found.about).items() if name in measured}
-    heads = [*measures.values(), "columns", "stability", "voters"]
-    heads += ["failed"] if failed else []
-    for head in heads:
-        sheet.add_column(head, justify="right", no_wrap=True)
-    sheet.add_column("", no_wrap=True)
+    heads = ["model", *measures.values(), "columns", "stability", "voters"]
+    heads += ["failed", ""] if failed else [""]
     sign = plus_minus()
-    for one in summaries:
-        cells = [
+    rows = [
+        [
             one.model,
             *(_spread(one.measures[name], 3, sign) for name in measures),
             _spread(one.columns_used, 1, sign),
@@ -71,17 +145,19 @@ def show_summary(found: Any) -> None:
             *([str(one.n_failed or "")] if failed else []),
             " ".join(marks[one.model]),
         ]
-        sheet.add_row(*cells)
-    print_table(sheet)
+        for one in summaries
+    ]
+    spare = ("voters", "stability", *list(measures.values())[:0:-1])
+    print_table(heads, rows, words=("model", ""), spare=spare)
     if not found.better():
-        click.echo(
+        show(
             "No model that reads columns is significantly better than a constant prediction "
             "(p > 0.05, corrected for the number of models)."
         )
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
-            click.echo(f"{word}: {meaning}")
+            show(f"{word}: {meaning}")
 
 
 _MARKS = ("*", "smallest", "not ranked")
@@ -213,8 +289,6 @@ _PU_NOTES = (
 
 def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
-    from rich.table import Table
-
     from psephos.vote.names import fixed
 
     known = {row["bound"] for row in rows}
@@ -223,17 +297,14 @@ def show_bounds(rows: Any) -> None:
         return
     reasons = {row["told"] for row in rows} if all(row["value"] is None for row in rows) else ()
     if len(reasons) == 1:
-        click.echo(f"what can be proved: no bound holds; {reasons.pop()}")
+        show(f"what can be proved: no bound holds; {reasons.pop()}")
         return
-    sheet = Table(box=None, pad_edge=False)
-    sheet.add_column("what can be proved", no_wrap=True)
-    for kind in kinds:
-        sheet.add_column(kind, justify="right", no_wrap=True)
+    first, lines = "what can be proved", list[list[str]]()
     for model in dict.fromkeys(row["model"] for row in rows):
         own = {row["bound"]: row for row in rows if row["model"] == model}
-        sheet.add_row(model, *(_proved(own.get(kind)) for kind in kinds))
-    print_table(sheet)
-    click.echo(
+        lines.append([model, *(_proved(own.get(kind)) for kind in kinds)])
+    print_table([first, *kinds], lines, words=(first,), spare=("published", "out of bag"))
+    show(
         "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
         "folds' models; the others: the refit. Vacuous: nothing is proved, since always "
         f"predicting the most frequent class errs on {fixed(rows[0]['constant_error'])}. "

@@ -182,6 +182,13 @@ def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
         yield
 
 
+@contextmanager
+def timed_compiling() -> Generator[Callable[[], float]]:
+    """Yield a function that returns the seconds for which kernels were compiled in the block."""
+    with event.install_listener("numba:compile", event.TimingListener()) as timer:
+        yield lambda: timer.duration if timer.done else 0.0
+
+
 def _mend_index(kernel: Any) -> None:
     """Take an index of compiled kernels that cannot be read for none.
 

@@ -2,8 +2,13 @@
 
 The columns of a table are named with its alias (c."name"), the SELECT's own columns are plain
 words, and the table's other columns are not in it: no name of the data meets one of the answer.
+
+Every number has an exponent (1.0e0): without one, 1.0 is a DECIMAL in DuckDB, whose products
+overflow. The innermost SELECT makes NULL of NaN: databases do not agree on how NaN compares (in
+DuckDB and Postgres it equals itself and is greater than all numbers).
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +19,12 @@ from psephos.scoring.reader.core import spans, summed
 
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
 _LEAST = 1e-12  # a probability of 0 has no log-odds
+_FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
+_QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
+_BACKSLASH = """\
+-- A class or category holds a backslash: write it twice where a backslash in quotes is an escape
+-- (MySQL, Snowflake, BigQuery).
+"""
 _Exprs = list[list[str]]  # of T voters, K expressions each
 _Layer = dict[str, str]  # what a column of the SELECT is
 
@@ -21,9 +32,10 @@ _Layer = dict[str, str]  # what a column of the SELECT is
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
     """Return a SELECT of score, answer and probabilities of the rows of a table.
 
-    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too). NULL is a
-    missing value; a category is compared as text. Where a model refuses a missing value, the answer
-    is NULL.
+    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too), and tested in
+    SQLite and DuckDB. NULL, NaN and infinity are missing values; columns of numbers must have a
+    numeric type, and a category is compared as text. Where a model refuses a missing value, the
+    answer is NULL. A class or category with a backslash is noted in a comment at the top.
 
     Parameters
     ----------
@@ -57,11 +69,32 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     _refuse_alike(list(names.values()), "the SELECT would have columns")
     first = {**kept, **{f"s{k}": score for k, score in enumerate(scores)}}
     place = ".".join(map(_name, table.split(".")))
-    inner = f"SELECT {_listed(first, 0)}\nFROM {place} AS c"
+    read = _read(model["columns"], id_columns)
+    inner = f"SELECT {_listed(first, 0)}\nFROM (SELECT {read}\nFROM {place} AS d) AS c"
     for n, layer in enumerate(answer.layers):
         inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
     told = ",\n  ".join(f"{own} AS {_name(name)}" for own, name in names.items())
-    return f"SELECT {told}\nFROM ({inner}) AS answers\n"
+    text = _QUOTED_OR_DECIMAL.sub(_double, f"SELECT {told}\nFROM ({inner}) AS answers\n")
+    escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
+    return _BACKSLASH + text if escaped else text
+
+
+def _double(token: re.Match[str]) -> str:
+    """Return a number with an exponent; what is quoted stays as it is."""
+    text = token.group()
+    return text if text[0] in "'\"" else f"{text}e0"
+
+
+def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
+    """Return the columns that are read, with NULL for NaN and infinity, and those of ids."""
+    found: dict[str, str] = {}
+    for column in columns:
+        name = _name(column["name"])
+        number = f"CASE WHEN d.{name} {_FINITE} THEN d.{name} END AS {name}"
+        found[name] = f"d.{name}" if "levels" in column else number
+    for name in map(_name, id_columns):
+        found.setdefault(name, f"d.{name}")
+    return ",\n  ".join(found.values()) or "NULL AS nothing"
 
 
 def _listed(layer: _Layer, number: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._cells import printable
 from psephos._stored import Thresholds
 from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
@@ -142,7 +143,7 @@ class Tree:
     def __str__(self) -> str:
         from psephos.trees.tree_text import export_text
 
-        return export_text(self)
+        return printable(export_text(self))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -10,7 +10,7 @@ from psephos import __version__
 from psephos._cells import csv_bytes
 from psephos._errors import PsephosError
 from psephos._whole import unwritable, write_whole
-from psephos.protocol.study.folder import sha256_of
+from psephos.protocol.study.folder import check_seal, sealed, sha256_of
 from psephos.validation.result import Validation
 
 SCHEMA = 1
@@ -37,8 +37,8 @@ predictions.csv    one row a case: truth, answer, probabilities, those of the cr
 model.psephos      the model, on the columns it reads
 README.txt         this text
 
-validation.json has the SHA-256 of predictions.csv and model.psephos: a report is refused where one
-of them was changed later.
+validation.json has the SHA-256 of predictions.csv and model.psephos, and a checksum of itself: a
+report is refused where one of them was changed later.
 """
 
 
@@ -84,7 +84,7 @@ def write_validation(
             write_whole(place / name, content)
         files = {name: sha256_of(contents[name]) for name in _DIGESTED}
         whole = {"schema": SCHEMA, "psephos": __version__, **found.data(), "files": files}
-        text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(sealed(whole), indent=1, ensure_ascii=False, allow_nan=False)
         write_whole(place / MARK, (text + "\n").encode())
     except OSError as error:
         raise unwritable(place, error) from error
@@ -108,6 +108,7 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
     if schema > SCHEMA:
         raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
+    check_seal(found, place / MARK, "Validate again.")
     for wrong in _misshapen(found):
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {wrong} is no table.")
     _refuse_changed(place, found.get("files", {}))

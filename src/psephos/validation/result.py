@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from psephos._cells import printable
 from psephos._errors import PsephosError
 from psephos.figures.groups import FEW_GROUPS
 from psephos.validation.familiarity import familiarity_words
@@ -198,7 +199,7 @@ class Validation:
         return lines
 
     def __str__(self) -> str:
-        return "\n".join(self.words())
+        return printable("\n".join(self.words()))
 
     def _repr_html_(self) -> str:
         head, *rest = self.words()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from psephos._cells import printable
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import number, percent, plural
@@ -22,7 +23,7 @@ def ballots_text(ballots: Ballots) -> str:
         lines.append(_title(shown, case))
         lines += [f"  {sentence}" for sentence in _carried(shown, case)]
         lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(shown, case))]
-    return "\n".join([*lines, *_more(ballots)])
+    return sentences_text([*lines, *_more(ballots)])
 
 
 def _title(ballots: Ballots, case: int) -> str:
@@ -50,6 +51,11 @@ def ballots_html(ballots: Ballots) -> str:
         )
     parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
     return "<div>" + "".join(parts) + "</div>"
+
+
+def sentences_text(sentences: Sequence[str]) -> str:
+    """Return sentences for a terminal, a line each."""
+    return printable("\n".join(sentences))
 
 
 def sentences_html(sentences: Sequence[str]) -> str:

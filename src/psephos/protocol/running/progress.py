@@ -3,76 +3,102 @@
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
 from psephos.kernels._jit import announce_compiling
+from psephos.protocol.running.forecast import Forecast
+from psephos.protocol.running.tasks import Task
 
 _SECONDS = 20.0  # between two lines
 
 
 @contextmanager
-def shown(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
-    """Yield a function to be called with the model of each finished fit.
+def shown(
+    progress: bool, tasks: Sequence[Task], forecast: Forecast
+) -> Generator[Callable[[Mapping[str, Any]], None]]:
+    """Yield a function to be called with the journal entry of each finished task.
 
-    Of `total` fits `done` were found finished. It shows how far the comparison is on the standard
-    error stream, or with `progress` False nothing.
+    It shows how far the comparison is on the standard error stream, or with `progress` False
+    nothing.
     """
     if not progress:
-        yield lambda model: None
-    elif sys.stderr.isatty():
-        with _bar(total, done) as advance:
+        yield lambda entry: None
+        return
+    for line in plan_words(tasks, forecast):
+        _print(line)
+    if sys.stderr.isatty():
+        with _bar(forecast) as advance:
             yield advance
     else:
-        yield _Lines(total, done).advance
+        yield _Lines(forecast).advance
+
+
+def plan_words(tasks: Sequence[Task], forecast: Forecast) -> list[str]:
+    """Return how many fits there are, and how many of them an earlier run has done."""
+    total, models = sum(forecast.fits.values()), {task.contender.name for task in tasks}
+    splits, protocol = {task.split for task in tasks} - {None}, tasks[0].protocol
+    draws = max(protocol.n_draws(model) for model in models)
+    words = [
+        f"comparing {len(models)} models in {len(splits)} folds and on all rows: {len(tasks)} "
+        f"searches (of up to {draws} settings in {protocol.inner_folds} inner folds), "
+        f"{total} fits in all"
+    ]
+    done = forecast.n_done
+    return [*words, f"{done} of {total} fits are taken over from an earlier run"] if done else words
 
 
 @contextmanager
-def _bar(total: int, done: int) -> Generator[Callable[[str], None]]:
+def _bar(forecast: Forecast) -> Generator[Callable[[Mapping[str, Any]], None]]:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     parts = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=12),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
+    total = sum(forecast.fits.values())
     with Progress(*parts, console=Console(stderr=True)) as bar:
-        row = bar.add_task("comparing", total=total, completed=done)
-        yield lambda model: bar.update(row, advance=1, description=f"{model} done")
+        row = bar.add_task("comparing", total=total, completed=forecast.n_done, left="")
+
+        def advance(entry: Mapping[str, Any]) -> None:
+            forecast.learn(entry)
+            left, model = left_words(forecast), entry["model"]
+            bar.update(row, completed=forecast.n_done, description=model, left=left)
+
+        yield advance
 
 
 class _Lines:
     """Prints how far it is, at the first fit, the last, and every so many seconds between."""
 
-    def __init__(self, total: int, done: int):
-        self._total, self._done, self._before = total, done, done
-        self._start = time.monotonic()
-        self._next = self._start
+    def __init__(self, forecast: Forecast):
+        self._forecast, self._total = forecast, sum(forecast.fits.values())
+        self._next = time.monotonic()
 
-    def advance(self, model: str) -> None:
-        self._done += 1
-        now = time.monotonic()
-        if now < self._next and self._done < self._total:
+    def advance(self, entry: Mapping[str, Any]) -> None:
+        self._forecast.learn(entry)
+        now, done = time.monotonic(), self._forecast.n_done
+        if now < self._next and done < self._total:
             return
         self._next = now + _SECONDS
-        left = (now - self._start) / (self._done - self._before) * (self._total - self._done)
-        words = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
-        more = f", about {words} left" if self._done < self._total else ""
-        line = f"comparing: {self._done} of {self._total} fits, {model} done{more}"
-        print(line, file=sys.stderr, flush=True)  # noqa: T201
+        left = f", {left_words(self._forecast)}" if done < self._total else ""
+        _print(f"comparing: {done} of {self._total} fits, {entry['model']} done{left}")
+
+
+def left_words(forecast: Forecast) -> str:
+    """Return how long it will still take."""
+    left = forecast.left()
+    return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def announced(progress: bool) -> AbstractContextManager[Any]:
@@ -95,4 +121,4 @@ def _tell(kept: bool) -> None:
             "preparing kernels, in every run since no folder for them can be written: set the "
             "variable NUMBA_CACHE_DIR to one"
         )
-    print(line, file=sys.stderr, flush=True)  # noqa: T201
+    _print(line)

@@ -20,6 +20,7 @@ from psephos.params import Interval
 from psephos.protocol.evaluation.presets import Protocol, protocol_named
 from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
 from psephos.protocol.running.contenders import built, partial_contenders
+from psephos.protocol.running.forecast import Forecast
 from psephos.protocol.running.progress import announced, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.tasks import Task, run_task, shape_of
@@ -339,11 +340,14 @@ def _run(
 ) -> dict[str, Any]:
     """Do what the journal lacks; return the refitted models of this run by key."""
     journal, folder = study.journal, study.folder
+    pool: Any = joblib  # it has no types
+    forecast = Forecast(tasks, shape_of(table), pool.effective_n_jobs(n_jobs))
     todo = [task for task in tasks if not _done(journal.get(task.key), task, folder, keep)]
-    # a split at a time over all models, refits last: an early look at the journal is balanced
-    todo.sort(key=lambda task: (task.split is None, task.split or ()))
+    for known in filter(None, (journal.get(task.key) for task in tasks)):
+        forecast.learn(known)
+    todo = forecast.order(todo)
     fitted: dict[str, Any] = {}
-    with shown(progress, len(tasks), len(tasks) - len(todo)) as advance:
+    with shown(progress, tasks, forecast) as advance:
         for entry, model in _results(todo, table, n_jobs, progress, keep):
             if isinstance(model, bytes | str) and folder is not None:
                 entry |= kept(model, entry["key"], folder)
@@ -351,7 +355,7 @@ def _run(
                 fitted[entry["key"]] = model
                 entry |= _saved(model, entry["key"], folder)
             journal.add(entry)
-            advance(entry["model"])
+            advance(entry)
     return fitted
 
 

@@ -21,6 +21,7 @@ from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos._threads import one_thread
 from psephos.contender import Contender, Params, Shape
+from psephos.kernels._jit import timed_compiling
 from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,
     average_precision,
@@ -86,7 +87,8 @@ def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str
     A failure is an entry, too: its status is 'failed' and it carries the sentence.
     """
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
-    with warnings.catch_warnings(record=True) as caught, one_thread(), quiet_levels():
+    recorded, compiling = warnings.catch_warnings(record=True), timed_compiling()
+    with recorded as caught, compiling as compiled, one_thread(), quiet_levels():
         warnings.simplefilter("always")
         try:
             result, model = _fitted(task, table, keep)
@@ -95,6 +97,7 @@ def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str
             model = None
             entry |= {"status": "failed", "error": _sentence(error)}
     timing = entry.setdefault("timing", {})
+    timing["compile_seconds"] = compiled()
     timing["warnings"] = told_warnings(caught)
     timing["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     return entry, model
@@ -117,7 +120,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
 def _fitted(task: Task, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
-    draws = _draws(task, shape)
+    draws = draws_of(task, shape)
     params, inner, n_failed = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
@@ -240,7 +243,8 @@ def _tuned(
     return best[0], best[1], len(failures)
 
 
-def _draws(task: Task, shape: Shape) -> list[Params]:
+def draws_of(task: Task, shape: Shape) -> list[Params]:
+    """Return the settings that a task tries; one without any, if its model has none to draw."""
     distributions = task.contender.drawn(task.protocol.distributions, shape.n_told)
     if not distributions:
         return [{}]

@@ -9,7 +9,7 @@ from typing import Any
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._whole import write_whole
-from psephos.protocol.study.folder import MARK, sha256_of
+from psephos.protocol.study.folder import MARK, check_seal, sha256_of
 from psephos.protocol.tables.table import DataTable
 
 MOST_BYTES = 1 << 19  # of a file: a larger model is not kept
@@ -111,6 +111,7 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
+    check_seal(about, place / MARK, "Run the comparison again, which writes it anew.")
     found: dict[str, list[FoldModel]] = {}
     for name, repeat, fold, file, digest in files:
         path = place / "folds" / Path(file).name

@@ -57,9 +57,9 @@ cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for
 
-comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv: a
-report is refused where one of them was changed later, or a table is lost. The same command again
-writes it anew.
+comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv; it
+and environment.json have a checksum of themselves: a report is refused where one of them was
+changed later, or a table is lost. The same command again writes it anew.
 
 A run with the same table and settings goes on where the last one stopped; it may name more models.
 Results, models and report are those of the models that the last run named; the fits of others stay
@@ -77,6 +77,30 @@ def sha256_of(content: Path | bytes) -> str | None:
             return None
         content = content.read_bytes()
     return hashlib.sha256(content).hexdigest()
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain values with a checksum of them, as a JSON file holds them."""
+    return {**content, "checksum": key_of(json.loads(json.dumps(content)))}
+
+
+def check_seal(content: Mapping[str, Any], path: Path, remedy: str) -> None:
+    """Raise PsephosError if a file does not hold the values it was written with.
+
+    Parameters
+    ----------
+    content : mapping
+        What the file holds. Files of earlier versions have no checksum and pass.
+    path : Path
+    remedy : str
+        What to do, for the message.
+    """
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    if "checksum" in content and content["checksum"] != key_of(rest):
+        raise PsephosError(
+            f"{str(path)!r} does not match its checksum: it was changed after it was written. "
+            f"{remedy}"
+        )
 
 
 def identity_of(

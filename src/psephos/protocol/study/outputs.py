@@ -19,7 +19,7 @@ from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.evaluation.scores import METRICS
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
-from psephos.protocol.study.folder import MARK, Study, sha256_of
+from psephos.protocol.study.folder import MARK, Study, sealed, sha256_of
 from psephos.protocol.tables.table import DataTable
 
 SCHEMA = 3  # of the folder's files; part of every key
@@ -35,7 +35,7 @@ _LABEL_COLUMNS = (
 _REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
 _TIMING_COLUMNS = (
     "model", "repeat", "fold", "search_seconds", "fit_seconds", "predict_seconds",
-    "draws_failed", "warnings", "finished",
+    "compile_seconds", "draws_failed", "warnings", "finished",
 )  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
@@ -263,7 +263,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], safe: bool) 
 
 
 def _json(content: Mapping[str, Any]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(sealed(content), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 # ------------------------------------------------------------------- models and cases

@@ -454,6 +454,8 @@ def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
     try:
         with np.load(path, allow_pickle=False) as file:
             names = [str(one) for one in file["names"].tolist()]
+            if not set(names) <= set(about.get("columns", ())):
+                raise ValueError("comparison.json does not name each of its columns")
             found = Cases(
                 ids=[str(one) for one in file["ids"].tolist()],
                 y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),

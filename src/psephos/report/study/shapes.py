@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from psephos._errors import PsephosError
+from psephos.protocol.study.folder import check_seal
 
 _MOST = 2**53  # of counts, which are shown and divided
 _NAME_LETTERS = 100
@@ -53,6 +54,7 @@ _SETTINGS: dict[str, Any] = {
 _MODEL: dict[str, Any] = {
     "origin": str, "draws": _COUNT_OR_NONE, "distributions": {"*": str}, "notes": _WORD_OR_NONE,
 }  # fmt: skip
+_AGAIN = "Run the comparison again, which keeps its fits and writes the file anew."
 _ENVIRONMENT: dict[str, Any] = {"versions": {"*": str}, "warnings": ([str], None)}
 
 
@@ -87,6 +89,7 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
     PsephosError
         It names the entry that is not.
     """
+    check_seal(about, path, _AGAIN)
     _check(about, _ABOUT, path, required=("classes",))
     classes: list[Any] = about["classes"]
     counts: list[int] | None = about.get("class_counts")
@@ -116,6 +119,7 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def checked_environment(environment: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the content of environment.json, as `checked_about` does that of comparison.json."""
+    check_seal(environment, path, _AGAIN)
     _check(environment, _ENVIRONMENT, path)
     return environment
 

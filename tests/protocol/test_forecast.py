@@ -1,0 +1,159 @@
+"""The forecast of a comparison, on recorded durations, and the number of fits it states."""
+
+import heapq
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from psephos.contender import Contender, LogUniform, Shape
+from psephos.protocol import Protocol, compare, known_models
+from psephos.protocol.evaluation.presets import protocol_named
+from psephos.protocol.running.forecast import Forecast, seconds_of
+from psephos.protocol.running.progress import plan_words
+from psephos.protocol.running.tasks import Task
+from psephos.testing import small_table
+
+QUICK = protocol_named("quick")
+SHAPE = Shape(n_columns=50, n_classes=2, categorical=(), missing=False)
+# seconds of processor time that a search of each default model took: two folds, and all rows
+RECORDED = {
+    "hepatitis, 155 x 19": {
+        "samba": [1.13, 0.51, 0.89], "adaboost": [0.26, 0.17, 0.16], "swag": [0.82, 0.44, 0.93],
+        "proset": [3.56, 3.27, 3.31], "majority": [0.0, 0.0, 0.0],
+        "sklearn-l1-logistic": [0.37, 0.34, 0.45], "sklearn-random-forest": [2.62, 2.43, 2.73],
+        "sklearn-svm-rbf": [0.36, 0.37, 0.57], "sklearn-k-nn": [0.43, 0.34, 0.44],
+        "sklearn-decision-tree": [0.33, 0.33, 0.34],
+        "sklearn-gradient-boosting": [0.6, 0.65, 0.71], "xgboost": [0.43, 0.45, 0.46],
+    },
+    "500 x 50 in groups of 5": {
+        "samba": [1.88, 0.76, 1.62], "adaboost": [0.23, 0.18, 0.27], "swag": [0.73, 0.63, 1.07],
+        "proset": [4.32, 4.4, 9.08], "majority": [0.0, 0.0, 0.0],
+        "sklearn-l1-logistic": [0.09, 0.09, 0.09], "sklearn-random-forest": [3.3, 3.37, 3.6],
+        "sklearn-svm-rbf": [0.17, 0.17, 0.19], "sklearn-k-nn": [0.07, 0.07, 0.08],
+        "sklearn-decision-tree": [0.12, 0.13, 0.22],
+        "sklearn-gradient-boosting": [1.14, 1.3, 1.94], "xgboost": [0.85, 1.78, 1.94],
+    },
+    "colon, 62 x 2000": {
+        "samba": [1.14, 0.71, 0.91], "adaboost": [0.26, 0.3, 0.24], "swag": [3.39, 3.03, 3.15],
+        "proset": [2.79, 3.94, 3.66], "majority": [0.01, 0.01, 0.0],
+        "sklearn-l1-logistic": [0.16, 0.14, 0.13], "sklearn-random-forest": [3.2, 3.13, 2.48],
+        "sklearn-svm-rbf": [0.1, 0.13, 0.1], "sklearn-k-nn": [0.08, 0.09, 0.07],
+        "sklearn-decision-tree": [0.16, 0.17, 0.19],
+        "sklearn-gradient-boosting": [2.27, 2.64, 3.1], "xgboost": [1.24, 2.12, 2.39],
+    },
+}  # fmt: skip
+
+
+def work_of(models, protocol=QUICK, n=100):
+    known = known_models()
+    splits = [*protocol.splits, None]
+    rows = {split: np.arange(n if split is None else n - n // protocol.folds) for split in splits}
+    return [
+        Task(
+            f"{model} {split}", known[model], protocol, split, rows[split], rows[None][:0], (0,) * 3
+        )
+        for model in models
+        for split in splits
+    ]
+
+
+def entry_of(task, seconds, compiling=0.0):
+    timing = {"search_seconds": compiling, "fit_seconds": seconds, "predict_seconds": 0.0}
+    timing["compile_seconds"] = compiling
+    return {"key": task.key, "model": task.contender.name, "timing": timing}
+
+
+def course(recorded, workers, compiling=0.0):
+    """Return (time, forecast) at the end of each task of a run, by a clock of its own."""
+    tasks = work_of(recorded)
+    folds = QUICK.splits
+    seconds = {
+        task.key: recorded[task.contender.name][
+            2 if task.split is None else folds.index(task.split) % 2
+        ]
+        for task in tasks
+    }
+    forecast = Forecast(tasks, SHAPE, workers)
+    waiting = iter(forecast.order(tasks))
+    running, found, met = [], [], set()
+
+    def begin(now):
+        task = next(waiting, None)
+        if task is not None:
+            own = 0.0 if task.contender.name in met else compiling
+            met.add(task.contender.name)
+            heapq.heappush(running, (now + own + seconds[task.key], task.key, task, own))
+
+    for _ in range(workers):
+        begin(0.0)
+    while running:
+        now, _, task, own = heapq.heappop(running)
+        forecast.learn(entry_of(task, seconds[task.key], own))
+        begin(now)
+        found.append((now, forecast.left()))
+    return found
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("table", RECORDED)
+def test_from_a_twentieth_of_the_way_on_it_is_right_to_a_factor_of_two(table, workers):
+    found = course(RECORDED[table], workers)
+    whole = found[-1][0]
+    ratios = [left / (whole - now) for now, left in found if 0.05 * whole <= now <= 0.9 * whole]
+    assert len(ratios) > 30
+    assert found[3][0] < 0.05 * whole  # several forecasts are made before that
+    assert min(ratios) >= 0.5
+    assert max(ratios) <= 2
+    assert found[-1][1] == 0
+
+
+def test_compiling_is_no_part_of_it():
+    """A first run on a machine compiles for half a minute a model, and never again."""
+    recorded = RECORDED["colon, 62 x 2000"]
+    plain, compiled = course(recorded, 1), course(recorded, 1, compiling=30.0)
+    wanted = [left for _, left in plain]
+    assert [left for _, left in compiled] == pytest.approx(wanted)
+
+
+def test_what_an_earlier_run_did_is_known_and_a_failed_fit_has_no_time():
+    recorded = RECORDED["hepatitis, 155 x 19"]
+    tasks = work_of(recorded)
+    forecast = Forecast(tasks, SHAPE, 1)
+    for task in tasks:
+        if task.split in ((0, 0), (0, 1)):
+            forecast.learn(entry_of(task, recorded[task.contender.name][0]))
+    failed = next(task for task in tasks if task.split == (0, 2))
+    forecast.learn({"key": failed.key, "model": "samba", "timing": {"warnings": {}}})
+    todo = [task for task in tasks if task.split not in ((0, 0), (0, 1))]
+    forecast.order(todo)
+    assert forecast.n_done == 2 * sum(1 if m == "majority" else 13 for m in recorded)
+    wanted = sum(recorded[task.contender.name][0] * len(task.train) / 80 for task in todo)
+    assert forecast.left() == pytest.approx(wanted)
+    assert seconds_of(entry_of(failed, 2.0, 5.0)) == 2.0
+    words = plan_words(tasks, forecast)
+    assert "12 models in 5 folds and on all rows: 72 searches" in words[0]
+    assert words[0].endswith("(of up to 4 settings in 3 inner folds), 864 fits in all")
+    assert words[1] == f"{forecast.n_done} of 864 fits are taken over from an earlier run"
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_the_fits_that_are_stated_are_those_that_are_made(labels, monkeypatch, capsys):
+    made = []
+    whole = GaussianNB.fit
+    monkeypatch.setattr(GaussianNB, "fit", lambda *a, **k: made.append(1) or whole(*a, **k))
+    X, y = small_table(2)
+    if labels:
+        y = np.column_stack([y == y[0], X[:, 0] > np.median(X[:, 0])]).astype(int)
+    bayes = Contender(
+        "bayes",
+        "naive Bayes",
+        {"quick": {"var_smoothing": LogUniform(1e-9, 1e-3)}},
+        build=lambda params, shape, seed: GaussianNB(**params),
+        origin="baseline",
+    )
+    plan = Protocol("own", folds=3, inner_folds=2, draws=3)
+    compare(X, y, [bayes], plan, n_jobs=1, progress=True)
+    told = capsys.readouterr().err
+    assert f"{len(made)} fits in all" in told
+    assert f"comparing: {len(made)} of {len(made)} fits, bayes done" in told
