@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos._files.cells import FARTHEST
+from psephos._files.columns import refuse_far
 from psephos._files.near import CELL, quoted, shown
 from psephos.protocol.tables.labels import row_words
 
@@ -22,15 +24,12 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         seen[name] = j
 
 
-def refuse_infinite(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
-    """Raise PsephosError naming the first infinite value."""
-    bad = np.isinf(X)
+def refuse_farthest(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
+    """Raise PsephosError naming the first value that is infinite or too large."""
+    bad = (X > FARTHEST) | (X < -FARTHEST)
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
-        raise PsephosError(
-            f"column {shown(str(names[column]))} is infinite in {place(row)}: replace it by a "
-            "number, or by NA if it is missing."
-        )
+        refuse_far(str(names[column]), float(X[row, column]), place(row))
 
 
 def check_target(table: Any) -> None:

@@ -12,11 +12,11 @@ from psephos._errors import PsephosError
 from psephos._files.arff import labels_declared
 from psephos._files.arrays import word_array
 from psephos._files.cells import Cells
-from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
+from psephos._files.columns import in_one_form, refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
-from psephos._files.sheet import Choice, Sheet, read_sheet
+from psephos._files.sheet import Choice, Sheet, read_sheet, with_words
 from psephos._files.text import Header
-from psephos.protocol.tables.checks import refuse_duplicates, refuse_infinite
+from psephos.protocol.tables.checks import refuse_duplicates, refuse_farthest
 from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
 from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
 from psephos.protocol.tables.table import DataTable
@@ -239,7 +239,8 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
 
 def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
-    categories = _encode(sheet, roles)
+    notes: list[str] = []
+    categories = _encode(sheet, roles, notes)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
     target = together(roles.target)
@@ -266,6 +267,7 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         cells=sheet.cells,
         lines=sheet.lines,
         partial=partial,
+        notes=tuple(notes),
     )
 
 
@@ -293,7 +295,7 @@ def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[
     return table
 
 
-def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
+def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[str, ...]]:
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
@@ -301,22 +303,29 @@ def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
         if j in sheet.words:
             words = _cells_or_none(sheet.words[j], sheet)
             if names[j] not in roles.categorical:
-                words = _refuse_numbers(names[j], words, sheet, k)
+                numbers = _numbers_written(names[j], words, sheet, k, notes)
+                if numbers is not None:
+                    sheet.X[:, k] = numbers
+                    continue
             sheet.X[:, k], categories[k] = coded(words, names[j])
-    refuse_infinite(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
+    refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 
 
-def _refuse_numbers(name: str, words: list[Any], sheet: Sheet, k: int) -> list[Any]:
-    """Return the words of a column that was not declared categorical, if it may be one."""
-    odd = [None if w is None or sheet.cells.number(w) is not None else w for w in words]
-    n_words = sum(w is not None for w in odd)
-    n_numbers = sum(w is not None for w in words) - n_words
-    n_numbers += int(np.isfinite(sheet.X[:, k]).sum())
-    if n_numbers:
-        refuse_mixed(name, odd, n_numbers, sheet.place)
-    refuse_numbers_in_words(name, odd, sheet.place)
-    return words
+def _numbers_written(
+    name: str, words: list[Any], sheet: Sheet, k: int, notes: list[str]
+) -> list[float] | None:
+    """Return a column's numbers if all are in one other form; refuse what are no categories."""
+    given = with_words(sheet.X[:, k], words)
+    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
+    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
+    found = in_one_form(name, read, odd, sheet.cells, notes)
+    if found is None:
+        n_numbers = sum(v is not None and v == v for v in read)
+        if n_numbers:
+            refuse_mixed(name, odd, n_numbers, sheet.place)
+        refuse_numbers_in_words(name, odd, sheet.place)
+    return found
 
 
 def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
@@ -354,7 +363,8 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
 
 
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
-    categories = _encode(sheet, roles)
+    notes: list[str] = []
+    categories = _encode(sheet, roles, notes)
     partial = None
     if roles.partly:
         named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
@@ -381,6 +391,7 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         dataset=dataset,
         cells=sheet.cells,
         partial=partial,
+        notes=tuple(notes),
     )
 
 

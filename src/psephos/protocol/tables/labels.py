@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.arrays import word_array
-from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
+from psephos._files.cells import Cells
+from psephos._files.columns import in_one_form, levels_of, refuse_mixed, refuse_numbers_in_words
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
@@ -29,23 +30,27 @@ def row_words(i: int) -> str:
 
 
 def encode_column(
-    column: NDArray[Any], name: str, *, categorical: bool = False
+    column: NDArray[Any], name: str, notes: list[str], *, categorical: bool = False
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
     A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`
-    numbers, too, are categories.
+    numbers, too, are categories. `notes` gets a sentence if numbers are in another form.
     """
     if column.dtype.kind in "biuf" and not categorical:
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
         words = [None if v is None or _is_number(v) else str(v) for v in values]
-        n_words = sum(w is not None for w in words)
-        if not n_words:
-            numbers = [np.nan if v is None else float(v) for v in values]
-            return np.array(numbers, dtype=np.float64), None
-        n_numbers = sum(v is not None for v in values) - n_words
+        odd = [w is not None for w in words]
+        read = [
+            np.nan if v is None else None if other else float(v)
+            for v, other in zip(values, odd, strict=True)
+        ]
+        found = in_one_form(name, read, words, Cells(), notes) if any(odd) else read
+        if found is not None:
+            return np.array(found, dtype=np.float64), None
+        n_numbers = sum(v is not None and v == v for v in read)
         if n_numbers:
             refuse_mixed(name, words, n_numbers, row_words)
         refuse_numbers_in_words(name, words, row_words)

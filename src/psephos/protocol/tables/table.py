@@ -23,7 +23,7 @@ from psephos.protocol.tables.checks import (
     check_rows,
     check_target,
     refuse_duplicates,
-    refuse_infinite,
+    refuse_farthest,
 )
 from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
 from psephos.protocol.tables.partial import Partial, check_mark, read_partial
@@ -62,6 +62,8 @@ class DataTable:
         The names of the K labels where a row may have several (multi-label); else none.
     partial : Partial, default=None
         What is recorded of the labels, where that is not `y`: some rows have none, or a wrong one.
+    notes : tuple of str, default=()
+        Sentences on how its columns were read.
 
     Raises
     ------
@@ -84,6 +86,7 @@ class DataTable:
     lines: Sequence[int] | None = None
     labels: tuple[str, ...] = ()
     partial: Partial | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -97,7 +100,7 @@ class DataTable:
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
-        refuse_infinite(self.X, self.names)
+        refuse_farthest(self.X, self.names)
         check_target(self)
         check_rows(self)
         if self.partial is not None:
@@ -254,10 +257,11 @@ def table_from_arrays(
         partial, answers = _partly(y, unlabeled, truth, positive, label, prior)
     values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
+    notes: list[str] = []
     for j, column in enumerate(columns):
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
-        values[:, j], levels = encode_column(column, given[j], categorical=j in marked)
+        values[:, j], levels = encode_column(column, given[j], notes, categorical=j in marked)
         if levels is not None:
             categories[j] = levels
     return DataTable(
@@ -274,6 +278,7 @@ def table_from_arrays(
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
         partial=partial,
+        notes=tuple(notes),
     )
 
 
