@@ -24,6 +24,7 @@ from psephos._columns import (
     refuse_repeated_names,
 )
 from psephos._errors import PsephosError
+from psephos._files.arrays import beyond
 from psephos._files.cells import FARTHEST
 from psephos._files.columns import refuse_far
 from psephos._schema import Schema
@@ -421,7 +422,7 @@ def _refuse_farthest(values: Any, schema: Schema) -> None:
     """Raise PsephosError naming the first value that is infinite or too large."""
     flat = values.data if sparse.issparse(values) else values
     high, low = (ends.reduce(flat, axis=None, initial=0.0) for ends in (np.fmax, np.fmin))
-    if high <= FARTHEST and low >= -FARTHEST:
+    if max(float(high), -float(low)) <= FARTHEST:
         return
     row, column = _first_far(values)
     refuse_far(schema.words().columns[column], float(values[row, column]), f"row {row}")
@@ -430,10 +431,10 @@ def _refuse_farthest(values: Any, schema: Schema) -> None:
 def _first_far(values: Any) -> tuple[int, int]:
     """Return (row, column) of the first value beyond the limit."""
     if not sparse.issparse(values):
-        row, column = np.argwhere(np.abs(values) > FARTHEST)[0]
+        row, column = np.argwhere(beyond(values))[0]
         return int(row), int(column)
     stored = sparse.coo_array(values)
-    bad = np.flatnonzero(np.abs(stored.data) > FARTHEST)
+    bad = np.flatnonzero(beyond(stored.data))
     first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
     return int(stored.coords[0][first]), int(stored.coords[1][first])
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.cells import FARTHEST, Cells
+from psephos._files.arrays import beyond, check_values
+from psephos._files.cells import Cells
 from psephos._files.columns import refuse_far
 from psephos._files.sheet import Choice, Sheet, read_sheet, unnamed, with_words
 from psephos._files.text import Header
@@ -81,7 +82,7 @@ def _numbers(sheet: Sheet, place: int, name: str, notes: list[str]) -> NDArray[n
     if place in sheet.words:  # words where numbers should be, or the column of the ids as well
         words = with_words(values, sheet.words[place])
         values = np.array(numbers_in(name, words, sheet.cells, sheet.place, notes))
-    bad = np.flatnonzero(np.abs(values) > FARTHEST)
+    bad = np.flatnonzero(beyond(values))
     if len(bad):
         refuse_far(name, float(values[bad[0]]), sheet.place(int(bad[0])))
     return values
@@ -90,13 +91,8 @@ def _numbers(sheet: Sheet, place: int, name: str, notes: list[str]) -> NDArray[n
 def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
     header = sheet.header
     if id_column is not None and header.arrays:
-        ids = header.arrays[id_column].tolist()
-        if len(ids) != len(sheet.X):
-            raise PsephosError(
-                f"the array {id_column!r} of {header.file!r} has {len(ids)} values for "
-                f"{len(sheet.X)} rows (--id)."
-            )
-        return [str(one) for one in ids]
+        check_values(header.arrays[id_column], id_column, header.file, len(sheet.X))
+        return [str(one) for one in header.arrays[id_column].tolist()]
     name = id_column or header.row_names
     if name is None:
         return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]

@@ -219,13 +219,13 @@ def test_answers_beyond_float32_are_refused(rate):
 
 def test_numbers_beyond_float32_are_refused_by_name():
     X, number = table()
-    X[4, 2] = 1e300
+    X[4, 2] = 1e100
     with pytest.raises(PsephosError, match=r"column 2.*row 4"):
         small().fit(X, classes(number))
 
 
 @pytest.mark.parametrize("method", ["hist", "approx", "local"])
-@pytest.mark.parametrize("k", [-900, -30, 30, 900])
+@pytest.mark.parametrize("k", [-900, -30, 30, 480])
 def test_answers_do_not_depend_on_the_unit_of_the_columns(method, k):
     X, number = table(200, missing=0.1)
     given = {"proposal": "local"} if method == "local" else {}

@@ -42,12 +42,9 @@ def encode_column(
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
         words = [None if v is None or _is_number(v) else str(v) for v in values]
-        odd = [w is not None for w in words]
-        read = [
-            np.nan if v is None else None if other else float(v)
-            for v, other in zip(values, odd, strict=True)
-        ]
-        found = in_one_form(name, read, words, Cells(), notes) if any(odd) else read
+        pairs = zip(values, words, strict=True)
+        read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
+        found = in_one_form(name, read, words, Cells(), notes) if None in read else read
         if found is not None:
             return np.array(found, dtype=np.float64), None
         n_numbers = sum(v is not None and v == v for v in read)
@@ -86,6 +83,24 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
+    """Return the array y of an npz file as places in its array 'classes'."""
+    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((np.abs(y) < 2**53).all()))
+    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
+    if (codes != y).any():
+        raise PsephosError(
+            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"0 to {n_classes - 1}, or leave 'classes' out."
+        )
+    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
+    if wrong:
+        raise PsephosError(
+            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
+            f"classes (codes 0 to {n_classes - 1})."
+        )
+    return codes
 
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos._files.cells import FARTHEST
+from psephos._files.arrays import beyond
 from psephos._files.columns import refuse_far
 
 _BLOCK_ROWS = 1 << 16
@@ -32,7 +32,7 @@ class Block(NamedTuple):
         """Return rows as a block; numbers of other types become float64."""
         kind = np.float32 if columns.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(columns, dtype=kind)
-        far = np.abs(values) > FARTHEST
+        far = beyond(values)
         if far.any():
             j, i = np.argwhere(far)[0]
             refuse_far(f"column {j}", float(columns[j, i]), f"row {start + i}")
