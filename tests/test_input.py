@@ -297,6 +297,16 @@ def test_fit_and_predict_have_one_limit_of_size(as_table, far):
             call()
 
 
+def test_labels_in_doubt_are_warned_of_and_fitted():
+    X, _ = small_table()
+    with pytest.warns(UserWarning, match=f"y has {len(X)} values in {len(X)} rows: is it a meas"):
+        fitted = model().fit(X, np.arange(len(X)))
+    assert len(fitted.classes_) == len(X)
+    written = np.array(["Yes", "yes"])[np.arange(len(X)) % 2]
+    with pytest.warns(UserWarning, match="the classes 'Yes' and 'yes' of y differ only in case"):
+        assert model().fit(X, written).classes_.tolist() == ["Yes", "yes"]
+
+
 def test_text_in_a_numeric_column_is_named():
     X, y = small_table()
     table = X.astype(object)

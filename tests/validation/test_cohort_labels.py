@@ -36,6 +36,7 @@ def judged(model, y, **more):
         (("nan", "ok"), ("nan", "ok")),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the classes .* differ only in case")
 def test_a_label_is_the_class_it_equals_or_is_written_as(classes, labels):
     model = fitted(*classes)
     assert judged(model, named(*labels, object)) == judged(model, named(*classes))
@@ -58,6 +59,7 @@ def test_a_label_is_the_class_it_equals_or_is_written_as(classes, labels):
         (("well", "ill"), ("well ", "ill"), "'well '"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the classes .* differ only in case")
 def test_what_is_no_class_is_refused_by_name_with_what_to_do(classes, labels, strange):
     model = fitted(*classes)
     with pytest.raises(PsephosError, match=r"--classes old=new \(classes=\)") as error:
