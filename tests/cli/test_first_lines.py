@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ from psephos.cli.app import main
 from .conftest import HEADER, rows_of, write_csv
 
 _FORMS = {
-    "sap": (lambda v: f"{abs(v):.2f}" + "-" * (v < 0), "12.50-", -12.5),
+    "sap": (lambda v: f"{abs(v):.2f}" + "-" * bool(v < 0), "12.50-", -12.5),
     "fortran": (lambda v: f"{v:.3e}".replace("e", "D"), "-1.25D+01", -12.5),
     "hexadecimal": (lambda v: hex(round(abs(v) * 100)), "0x1F", 31.0),
 }
@@ -37,7 +38,7 @@ def test_numbers_of_other_programs_are_read_at_fit_predict_and_by_the_scorer(cal
     done = call("fit", table, "--target", "y", "--model", "cart", "--out", tmp_path / "m.psephos")
     assert done.exit_code == 0, done.output
     assert "2 columns: 2 numbers." in done.stderr
-    assert f"column 'g' is written as {cells[0][0]}, read as {float(own[0]):.3g}" in done.stderr
+    assert done.stderr.count(f"column 'g' is written as {cells[0][0]}, read as ") == 1
     one = write_csv(tmp_path / "one.csv", ["g", "h"], [[cell, "0.5"]])
     plain = write_csv(tmp_path / "plain.csv", ["g", "h"], [[repr(value), "0.5"]])
     answer = call("predict", tmp_path / "m.psephos", one)
@@ -51,8 +52,9 @@ def test_numbers_of_other_programs_are_read_at_fit_predict_and_by_the_scorer(cal
     assert told.stdout == answer.stdout
     assert f"written as {cell}" in told.stderr
     judged = write_csv(tmp_path / "c.csv", ["g", "h", "y"], rows)
-    found = call("validate", tmp_path / "m.psephos", judged, "--target", "y")
-    assert "balanced accuracy 1.000" in found.stdout
+    found = call("validate", tmp_path / "m.psephos", judged, "--target", "y", "--json")
+    figures = {one["figure"]: one["value"] for one in json.loads(found.stdout)["figures"]}
+    assert figures["balanced accuracy"] == 1.0
 
 
 def test_fit_and_validate_begin_with_cases_classes_and_columns(call, table, columns, tmp_path):
@@ -161,14 +163,10 @@ def test_the_page_is_about_the_class_that_compare_named(call, study, tmp_path):
     about = json.loads((study / "comparison.json").read_text())
     del about["positive"]  # as an older version wrote it
     old = tmp_path / "old"
-    old.mkdir()
-    for file in study.iterdir():
-        if file.is_file():
-            (old / file.name).write_bytes(file.read_bytes())
-    (old / "models").mkdir()
-    (old / "models" / "cart.psephos").write_bytes((study / "models/cart.psephos").read_bytes())
+    shutil.copytree(study, old)
     (old / "comparison.json").write_text(json.dumps(about))
-    assert call("report", old, "--out", page).exit_code == 0
+    done = call("report", old, "--out", page)
+    assert done.exit_code == 0, done.output
     assert positive_of(page) == "ill"
 
 

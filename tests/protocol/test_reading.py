@@ -502,7 +502,7 @@ def test_an_array_of_records_is_refused_by_name(tmp_path, key, kind, classes):
 
 # ------------------------------------------------------------------- classes in doubt
 def test_python_refuses_what_the_command_refuses():
-    X = np.arange(240.0).reshape(120, 2)
+    X = np.arange(240.0).reshape(120, 2) % 7
     age = 20 + np.arange(120) % 60
     with says("the target 'target' has 60 values in 120 rows: is it a measurement?"):
         table_from_arrays(X, age)

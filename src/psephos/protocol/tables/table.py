@@ -27,7 +27,13 @@ from psephos.protocol.tables.checks import (
 )
 from psephos.protocol.tables.contents import contents_words
 from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
-from psephos.protocol.tables.partial import Partial, check_mark, read_partial, refuse_old_positive
+from psephos.protocol.tables.partial import (
+    Partial,
+    check_mark,
+    plain_words,
+    read_partial,
+    refuse_old_positive,
+)
 
 _Floats = NDArray[np.float64]
 
@@ -313,7 +319,7 @@ def table_from_arrays(
         dataset=dataset,
         partial=partial,
         notes=tuple(notes),
-        positive=None if positive is None else str(positive),
+        positive=None if positive is None else plain_words(np.asarray([positive]))[0],
         insisted=insisted,
     )
 
