@@ -42,10 +42,11 @@ def check_target(table: Any) -> None:
 
     Or if the class that measures are about is not one of its classes.
     """
-    if table.positive is not None and table.positive not in map(str, table.classes.tolist()):
+    known = [] if table.multilabel else [str(one) for one in table.classes.tolist()]
+    if table.positive is not None and table.positive not in known:
         raise PsephosError(
             f"--positive (positive=) is {shown(table.positive)}: not a class of the target "
-            f"{shown(table.target_name)}: {suggest(table.positive, table.classes.tolist())}"
+            f"{shown(table.target_name)}: {suggest(table.positive, known)}"
         )
     if table.y.ndim == 2 or table.labels:
         _check_labels(table)
