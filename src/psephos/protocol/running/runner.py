@@ -173,11 +173,8 @@ def compare(
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
     found = copies_of(table)
-    doubts = [
-        *table.notes,
-        *([] if found is None else [found.words(copies)]),
-        *refuted_records(table),
-    ]
+    copied = [] if found is None else [found.words(copies)]
+    doubts = [*table.notes, *copied, *refuted_records(table)]
     for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
@@ -191,7 +188,6 @@ def compare(
         about |= {"independent_rows": divided.n_independent}
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
-        asked = {one.name for one in named}
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted)
         _recalibrate(ours, finished, divided, seed)
@@ -211,12 +207,15 @@ def compare(
             labels=label_rows(table, finished),
             contents=table.contents(),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
-            left_out={
-                m: study.journal.count(m) * len(named) == len(tasks)
-                for m in study.journal.models()
-                if m not in asked
-            },
+            left_out=_left_out(study.journal, named, len(tasks)),
         )
+
+
+def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dict[str, bool]:
+    """Return the models of the journal that are not named now; whether wholly fitted."""
+    own = {one.name for one in named}
+    each = [m for m in journal.models() if m not in own]
+    return {m: journal.count(m) * len(named) == n_tasks for m in each}
 
 
 # ------------------------------------------------------------------- what is asked for
