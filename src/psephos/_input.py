@@ -424,19 +424,10 @@ def _refuse_farthest(values: Any, schema: Schema) -> None:
     high, low = (ends.reduce(flat, axis=None, initial=0.0) for ends in (np.fmax, np.fmin))
     if max(float(high), -float(low)) <= FARTHEST:
         return
-    row, column = _first_far(values)
+    stored = sparse.coo_array(values)  # what is not there is 0
+    places = np.column_stack(stored.coords)[beyond(stored.data)].tolist()
+    row, column = min(places)
     refuse_far(schema.words().columns[column], float(values[row, column]), f"row {row}")
-
-
-def _first_far(values: Any) -> tuple[int, int]:
-    """Return (row, column) of the first value beyond the limit."""
-    if not sparse.issparse(values):
-        row, column = np.argwhere(beyond(values))[0]
-        return int(row), int(column)
-    stored = sparse.coo_array(values)
-    bad = np.flatnonzero(beyond(stored.data))
-    first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
-    return int(stored.coords[0][first]), int(stored.coords[1][first])
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:

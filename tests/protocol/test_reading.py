@@ -496,7 +496,7 @@ def test_an_array_of_records_is_refused_by_name(tmp_path, key, kind, classes):
     arrays |= {} if classes is None else {"classes": np.array(classes)}
     arrays[key] = np.zeros(2 if key == "classes" else 30, dtype=kind)
     np.savez(tmp_path / "t.npz", **arrays)
-    with says(f"the array {key!r} of 't.npz' holds "):
+    with says(f"the array {key!r} of 't.npz' has type "):
         read_table(tmp_path / "t.npz", target="y", id="who")
 
 

@@ -116,16 +116,11 @@ def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def check_values(array: NDArray[Any], key: str, file: str, n_rows: int | None = None) -> None:
     """Raise PsephosError unless an array holds plain values, one for each of `n_rows`."""
-    if array.dtype.kind not in "biufUmM":
-        kind = "records" if array.dtype.kind == "V" else f"values of type {array.dtype}"
+    if array.dtype.kind not in "biufUmM" or array.shape != (n_rows or len(array),):
+        rows = "" if n_rows is None else f", one for each of the {n_rows} rows of X"
         raise PsephosError(
-            f"the array {key!r} of {file!r} holds {kind}: it must hold numbers, truth values or "
-            "words."
-        )
-    if n_rows is not None and array.shape != (n_rows,):
-        raise PsephosError(
-            f"the array {key!r} of {file!r} has shape {array.shape} for {n_rows} rows of X: give "
-            "one value per row."
+            f"the array {key!r} of {file!r} has type {array.dtype} and shape {array.shape}: it "
+            f"must hold numbers, truth values or words{rows}."
         )
 
 

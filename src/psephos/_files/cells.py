@@ -150,7 +150,7 @@ _REWRITTEN = (
     (BEHIND, rf"({_FIGURES}(?:[eE][+-]?\d+)?)-", r"-\1"),
     (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})", r"\1E\2"),
 )
-# more digits are no exact number in float64, and more likely a key
+# more digits are not exact in float64, and more likely a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
 
 

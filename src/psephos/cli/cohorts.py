@@ -80,8 +80,8 @@ def validation_of(
         by={name: [cell or "missing" for cell in words[name]] for name in by},
         notes=[*mapped, *cases.notes],
     )
-    apart = [(id_column, "--id"), (group, "--group"), *((name, "--by") for name in by)]
-    say(_contents(cohort, reading, header, {target or ""}, apart))
+    apart = {id_column: "--id", group: "--group", **dict.fromkeys(by, "--by"), target: ""}
+    say(_contents(cohort, reading, header, group, apart))
     return validated(
         reading,
         cohort,
@@ -94,22 +94,20 @@ def validation_of(
 
 
 def _contents(
-    cohort: Cohort, reading: Any, header: Header, target: set[str], apart: Sequence[Any]
+    cohort: Cohort, reading: Any, header: Header, group: str | None, apart: dict[str | None, str]
 ) -> str:
     """Return the first line: cases, classes, the model's columns, and those that are others."""
-    names = reading.schema_.words().columns
-    kept = {name: flag for name, flag in apart if name is not None and name not in names}
-    left_out = [f"{name} ({flag})" for name, flag in kept.items()]
-    others = set(header.names) - {*names, *kept, *target, header.row_names, *header.arrays}
+    names, n_categories = reading.schema_.words().columns, len(reading.schema_.levels)
+    left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag]
+    others = set(header.names) - {*names, *apart, header.row_names, *header.arrays}
     left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
-    n_categories, groups = len(reading.schema_.levels), cohort.groups
     counts = np.bincount(cohort.codes, minlength=len(reading.classes_)).tolist()
     return contents_words(
         len(cohort.ids),
         dict(zip(map(str, reading.classes_.tolist()), counts, strict=True)),
         (len(names) - n_categories, n_categories),
         left_out,
-        groups=None if groups is None else (len(set(groups.tolist())), str(apart[1][0])),
+        groups=None if cohort.groups is None else (len({*cohort.groups.tolist()}), str(group)),
     )
 
 

@@ -208,7 +208,7 @@ def labels_of(
 
 
 def _near(labels: Sequence[Any], classes: Sequence[Any]) -> str:
-    """Return how to join a label to the class that it seems to be; '' if there is none."""
+    """Return how to join a label to the class that it seems to be; '' where there is not one."""
     counts, known = Counter(map(str, labels)), [str(one) for one in classes]
     for same in alike({**counts, **dict.fromkeys(known)}):
         to = [word for word in same if word in known]

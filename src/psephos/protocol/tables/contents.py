@@ -40,8 +40,8 @@ def contents_words(
     shown += f", without a label {unlabelled}" if unlabelled else ""
     cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
-    words = [f"{plural(kinds[0], 'number')}"] if kinds[0] or not kinds[1] else []
-    if kinds[1]:
-        words.append(f"{kinds[1]} {'category' if kinds[1] == 1 else 'categories'}")
+    categories = "1 category" if kinds[1] == 1 else f"{kinds[1]} categories"
+    each = (plural(kinds[0], "number"), categories)
+    words = [word for n, word in zip(kinds, each, strict=True) if n]
     whole = f"{cases}{divided}: {shown}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
     return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")

@@ -58,7 +58,7 @@ class _Roles:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Return the columns that are no measurements, each with its option."""
+        """Return the columns beside the measurements, each with its option."""
         kept = [(flag, name) for flag, name in self.apart if flag != "--target"]
         kept += [("--drop", name) for name in self.drop]
         return tuple(f"{name} ({flag})" for flag, name in kept)
@@ -350,7 +350,7 @@ def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[st
 def _numbers_written(
     name: str, words: list[Any], sheet: Sheet, k: int, notes: list[str]
 ) -> list[float] | None:
-    """Return a column's numbers if all are in one other form; refuse what are no categories."""
+    """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
     given = with_words(sheet.X[:, k], words)
     read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
     odd = [w if v is None else None for w, v in zip(words, read, strict=True)]

@@ -184,7 +184,7 @@ def read_partial(
     named = [k for k, label in enumerate(classes) if str(label) == positive]
     if positive is not None and not named:
         raise PsephosError(
-            f"--recorded-class is {shown(positive)}, which is none of the classes "
+            f"--recorded-class is {shown(positive)}, not one of the classes "
             f"({', '.join(map(str, classes[:5]))})."
         )
     place = named[0] if named else classes.index(next(iter(only))) if only else len(classes) - 1

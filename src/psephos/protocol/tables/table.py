@@ -72,7 +72,7 @@ class DataTable:
     notes : tuple of str, default=()
         Sentences on how its columns were read.
     left_out : tuple of str, default=()
-        Columns of its file that are no measurements, each with the option that says so.
+        Columns of its file beside the measurements, each with the option that names it.
     positive : str, default=None
         The class that measures and page are about; None: the page takes a usual one.
     insisted : bool, default=False

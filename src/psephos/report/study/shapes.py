@@ -93,7 +93,7 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
     if not classes or len({str(one) for one in classes}) < len(classes):
         raise damaged(path, "'classes' are none, or not all different")
     if about.get("positive") is not None and about["positive"] not in map(str, classes):
-        raise damaged(path, "'positive' is none of 'classes'")
+        raise damaged(path, "'positive' is not among 'classes'")
     if counts and len(counts) != len(classes):
         raise damaged(path, "'class_counts' are not as many as 'classes'")
     if about.get("partial") is not None:
