@@ -66,10 +66,11 @@ def _check_classes(table: Any) -> None:
     """Raise PsephosError if labels look like a measurement, or like one class written two ways."""
     values, sizes = np.unique(table.y, return_counts=True)
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
-    insist = f"say so: --categorical {shown(table.target_name)} (in Python categorical=)."
+    name = shown(table.target_name)
+    insist = f"say so: --categorical {name} (in Python categorical=[{name}])."
     if many_values(sizes) and all(value_of(word) is not None for word in counts):
         raise PsephosError(
-            f"the target {shown(table.target_name)} has {len(values)} values in {table.n_rows} "
+            f"the target {name} has {len(values)} values in {table.n_rows} "
             "rows: is it a measurement? Cut it into classes, or name another target; if its "
             f"numbers are classes, {insist}"
         )
@@ -79,8 +80,8 @@ def _check_classes(table: Any) -> None:
     ]
     if same:
         raise PsephosError(
-            f"classes of the target {shown(table.target_name)} differ only in case, blanks or the "
-            f"form of a number: {listed(same, _LISTED)}. Write them alike if they are one class; "
+            f"classes of the target {name} differ only in case, blanks or the form of a number: "
+            f"{listed(same, _LISTED)}. Write them alike if they are one class; "
             f"if they are several, {insist}"
         )
 
