@@ -278,16 +278,33 @@ def test_infinite_values_are_named(as_table, bad):
     X, y = small_table()
     fitted = model().fit(as_table(X), y)
     X[40, 0] = X[17, 5] = bad
-    with pytest.raises(PsephosError, match="infinity: column 'column 5', row 17"):
+    with pytest.raises(PsephosError, match="column 'column 5' is infinite in row 17"):
         model().fit(as_table(X), y)
-    with pytest.raises(PsephosError, match="infinity: column 'column 5', row 17"):
+    with pytest.raises(PsephosError, match="column 'column 5' is infinite in row 17"):
         fitted.predict(as_table(X))
 
 
-def test_large_finite_values_pass():
+@pytest.mark.parametrize("as_table", [lambda X: X, pd.DataFrame, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("far", [1.001e150, -1e200, 1.5e308])
+def test_fit_and_predict_have_one_limit_of_size(as_table, far):
     X, y = small_table()
-    X[:, 5] = 1.5e308
-    model().fit(X, y)
+    X[:, 5] = 1e150
+    fitted = model().fit(as_table(X), y)
+    fitted.predict(as_table(X))
+    X[40, 0] = X[17, 5] = far
+    for call in (lambda: model().fit(as_table(X), y), lambda: fitted.predict(as_table(X))):
+        with pytest.raises(PsephosError, match=r"'column 5' is .* in row 17, .* at most 1e\+150"):
+            call()
+
+
+def test_labels_in_doubt_are_warned_of_and_fitted():
+    X, _ = small_table()
+    with pytest.warns(UserWarning, match=f"y has {len(X)} values in {len(X)} rows: is it a meas"):
+        fitted = model().fit(X, np.arange(len(X)))
+    assert len(fitted.classes_) == len(X)
+    written = np.array(["Yes", "yes"])[np.arange(len(X)) % 2]
+    with pytest.warns(UserWarning, match="the classes 'Yes' and 'yes' of y differ only in case"):
+        assert model().fit(X, written).classes_.tolist() == ["Yes", "yes"]
 
 
 def test_text_in_a_numeric_column_is_named():

@@ -382,7 +382,7 @@ def fat(args):
                     record,
                     [*MODELS, *own],
                     truth=truth,
-                    positive="positive",
+                    recorded_class="positive",
                     groups=groups,
                     random_state=seed,
                     n_jobs=1,

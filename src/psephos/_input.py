@@ -24,6 +24,9 @@ from psephos._columns import (
     refuse_repeated_names,
 )
 from psephos._errors import PsephosError
+from psephos._files.arrays import beyond
+from psephos._files.cells import FARTHEST
+from psephos._files.columns import refuse_far
 from psephos._schema import Schema
 from psephos.vote.part import sparse
 
@@ -233,10 +236,11 @@ def read_table(
     Raises
     ------
     PsephosError
-        If a value is infinite or text stands in a numeric column (column and row are named).
+        If a value is infinite or too large, or text stands in a numeric column (column and row are
+        named).
     """
     if not reset and _is_plain(X, schema):
-        _refuse_infinite(X, schema)
+        _refuse_farthest(X, schema)
         return Table(X, schema, np.arange(len(X)))
     X = as_given(X)
     if absent and schema.names is not None and as_frame(X) is not None:
@@ -258,7 +262,7 @@ def read_table(
     except ValueError:
         _refuse_text(X, schema)
         raise
-    _refuse_infinite(values, schema)
+    _refuse_farthest(values, schema)
     return Table(values, schema, np.arange(values.shape[0]) if rows is None else rows)
 
 
@@ -314,7 +318,7 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     for j, name in enumerate(names):
         if name in given:
             out[:, j] = _coded(frame, given[name], name, schema.levels.get(j), reset=False)
-    _refuse_infinite(out, schema)
+    _refuse_farthest(out, schema)
     rows = _row_names(X)
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
 
@@ -414,28 +418,16 @@ def _check_numeric(estimator: Any, X: Any) -> Any:
     )
 
 
-def _refuse_infinite(values: Any, schema: Schema) -> None:
+def _refuse_farthest(values: Any, schema: Schema) -> None:
+    """Raise PsephosError naming the first value that is infinite or too large."""
     flat = values.data if sparse.issparse(values) else values
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(np.sum(flat, dtype=np.float64))
-    if np.isfinite(total) or not np.isinf(flat).any():
+    high, low = (ends.reduce(flat, axis=None, initial=0.0) for ends in (np.fmax, np.fmin))
+    if max(float(high), -float(low)) <= FARTHEST:
         return
-    row, column = _first_infinite(values)
-    raise PsephosError(
-        f"Input X contains infinity: column {schema.words().columns[column]!r}, row {row}; "
-        "replace it by a number, or by NaN if it is missing."
-    )
-
-
-def _first_infinite(values: Any) -> tuple[int, int]:
-    """Return (row, column) of the first infinite value."""
-    if not sparse.issparse(values):
-        row, column = np.argwhere(np.isinf(values))[0]
-        return int(row), int(column)
-    stored = sparse.coo_array(values)
-    bad = np.flatnonzero(np.isinf(stored.data))
-    first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
-    return int(stored.coords[0][first]), int(stored.coords[1][first])
+    stored = sparse.coo_array(values)  # what is not there is 0
+    places = np.column_stack(stored.coords)[beyond(stored.data)].tolist()
+    row, column = min(places)
+    refuse_far(schema.words().columns[column], float(values[row, column]), f"row {row}")
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:

@@ -1,5 +1,6 @@
 """Labels and weights: class indices, and how much each row counts."""
 
+import warnings
 from collections.abc import Hashable
 from typing import Any, NamedTuple, Self
 
@@ -12,8 +13,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
+from psephos._files.near import alike, shown
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
+_MANY, _FOLDS = 20, 5
 _MOST_WEIGHT = 1e15
 _ONE_LABEL = (
     "give one label per row, or, of several labels a row, a table of 0 and 1 "
@@ -64,6 +67,34 @@ def _as_array(y: Any) -> NDArray[Any]:
         raise PsephosError(f"y holds lists in place of labels: {_ONE_LABEL}") from None
 
 
+def many_values(counts: NDArray[np.intp]) -> bool:
+    """Return whether whole numbers, `counts` rows of each, are rather a measurement than classes.
+
+    So are more than 20 values, where one stands in a single row, or a value has fewer than five
+    rows on average, one for each of the usual five folds.
+    """
+    many = len(counts) > _MANY
+    return many and bool(counts.min() == 1 or _FOLDS * len(counts) > counts.sum())
+
+
+def _warn_of_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    """Warn of labels that may be no classes, or one class written in several ways."""
+    words: list[str] = []
+    if classes.dtype.kind in "iuf" and many_values(np.bincount(codes)):
+        words.append(
+            f"y has {len(classes)} values in {len(codes)} rows: is it a measurement? A regressor "
+            "predicts numbers."
+        )
+    if classes.dtype.kind in "OU":
+        words += [
+            f"the classes {' and '.join(map(shown, same))} of y differ only in case, blanks or the "
+            "form of a number: write them alike if they are one class."
+            for same in alike(classes.tolist())
+        ]
+    for sentence in words:
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+
+
 def require_answers(y: Any) -> None:
     """Raise PsephosError unless a row has an answer to be scored against."""
     if y is None:
@@ -94,6 +125,7 @@ def class_target(
             "(sklearn.multioutput.MultiOutputClassifier)."
         )
     classes, codes = read_target(X, y)
+    _warn_of_classes(classes, codes)
     class_weight = getattr(estimator, "class_weight", None)
     weight = read_weight(sample_weight, class_weight, classes[codes], codes)
     declared = getattr(estimator, "classes", None)
@@ -172,12 +204,11 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
             f"Input y holds a label beyond the whole numbers of 64 bits in row {row} ({y[row]}): "
             "give the labels as words."
         )
-    plain = y.dtype.kind in "biuU"
-    if not plain:
-        check_classification_targets(y)
+    if y.dtype.kind not in "biuU":
+        with warnings.catch_warnings():  # of many classes: `_warn_of_classes` does
+            warnings.simplefilter("ignore", UserWarning)
+            check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if plain and 2 * len(classes) > len(y):  # scikit-learn warns of so many
-        check_classification_targets(y)
     if len(classes) < least:
         only = classes.tolist()[0]
         raise PsephosError(

@@ -242,8 +242,9 @@ def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
     out = tmp_path / "m.psephos"
     result = call("fit", table, "--target", "state", "--id", "name", "--out", out, *settings)
     assert result.exit_code == 2
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
+    *first, sentence = result.stderr.splitlines()
+    assert words in sentence
+    assert not first or (len(first) == 1 and first[0].startswith("48 cases: "))
     assert not out.exists()
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from psephos._errors import PsephosError
-from psephos._files.cells import MISSING, Cells, number_form
+from psephos._files.cells import MISSING, Cells, number_form, plain_number
 from psephos._files.columns import refuse_numbers_in_words
 from psephos._files.levels import LevelCodes, merged
+from psephos._files.near import alike
 
 
 @pytest.mark.parametrize("word", [*MISSING, " NA "])
@@ -105,6 +106,39 @@ def test_words_stay_words(words):
 def test_forms_look_at_the_whole_word():
     assert number_form("5,1") == "decimal comma"
     assert number_form("x" * 10**6) == number_form("5" * 10**6 + "x") == number_form("") == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "plain"),
+    [
+        ("5.10-", "a minus behind", "-5.10"), ("1.234,56-", "a minus behind", "-1.234,56"),
+        ("1.0D+00", "a Fortran exponent", "1.0E+00"), ("-.5d-3", "a Fortran exponent", "-.5E-3"),
+        ("0x1F", "hexadecimal", "31"), ("-0XfF", "hexadecimal", "-255"),
+        ("1D05", "", "1D05"), ("2D10", "", "2D10"), ("0x" + "a" * 14, "", "0x" + "a" * 14),
+        ("B-", "", "B-"), ("20-30", "", "20-30"), ("0x", "", "0x"), ("--5-", "", "--5-"),
+    ],
+)  # fmt: skip
+def test_numbers_of_other_programs(word, form, plain):
+    assert plain_number(word) == (form, plain)
+    assert Cells().number(word) is None  # a cell alone says no form: its column does
+
+
+def test_such_a_number_in_another_decimal_mark_has_its_remedy():
+    assert number_form("5,10-") == "decimal comma"
+    assert number_form("1.234,56-") == "both"
+    assert number_form("5.10-") == "a minus behind"
+
+
+@pytest.mark.parametrize(
+    ("labels", "same"),
+    [
+        (["Yes", "yes ", "No"], [["Yes", "yes "]]), (["1", "1.0", "2"], [["1", "1.0"]]),
+        (["TRUE", "True", "no"], [["TRUE", "True"]]), (["a  b", "a b"], [["a  b", "a b"]]),
+        (["01", "1"], []), (["straße", "STRASSE"], [["straße", "STRASSE"]]), (["a", "b"], []),
+    ],
+)  # fmt: skip
+def test_labels_that_differ_only_in_how_they_are_written(labels, same):
+    assert alike(labels) == same
 
 
 # ---------------------------------------------------------------------- categories

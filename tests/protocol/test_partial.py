@@ -67,7 +67,7 @@ def folder(tmp_path_factory):
     X, truth, record, _ = cases()
     out = tmp_path_factory.mktemp("partial")
     found = compare(
-        X, record, ["pu", "liois", "cart"], PLAN, truth=truth, positive="ill", n_jobs=1,
+        X, record, ["pu", "liois", "cart"], PLAN, truth=truth, recorded_class="ill", n_jobs=1,
         out=out, column_names=list("abcd"),
     )  # fmt: skip
     return out, found
@@ -77,7 +77,7 @@ def test_the_truth_is_measured_and_never_fitted(folder):
     out, found = folder
     assert not found.failures
     X, truth, record, _ = cases()
-    table = table_from_arrays(X, record, truth=truth, positive="ill")
+    table = table_from_arrays(X, record, truth=truth, recorded_class="ill")
     other = np.where(np.arange(len(truth)) % 2, truth, truth[::-1])  # another truth
     assert_array_equal(table.partial.recorded >= 0, record != None)  # noqa: E711
     row = next(r for r in found.results if r["model"] == "cart")
@@ -90,7 +90,7 @@ def test_the_truth_is_measured_and_never_fitted(folder):
     scores = pu_scores(said == table.partial.positive, table.partial.codes[test])
     assert_allclose(row["pu_f"], scores["pu_f"])
     assert (out / "report.html").exists() is False
-    again = table_from_arrays(X, record, truth=other, positive="ill")
+    again = table_from_arrays(X, record, truth=other, recorded_class="ill")
     a = compare(table, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
     with pytest.warns(UserWarning, match="recorded 'ill', which counts as right, truly are not"):
         b = compare(again, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
@@ -133,7 +133,7 @@ def test_the_report_says_what_models_were_told(folder):
 def test_without_the_truth_there_are_scores_that_need_none(tmp_path):
     X, _, _, positives = cases()
     found = compare(
-        X, positives, ["pu", "cart", "majority"], PLAN, positive="ill", n_jobs=1, out=tmp_path
+        X, positives, ["pu", "cart", "majority"], PLAN, recorded_class="ill", n_jobs=1, out=tmp_path
     )
     assert not found.failures
     assert "balanced_accuracy" not in found.results[0]
@@ -169,7 +169,7 @@ def test_files_are_read_by_options(tmp_path):
     assert one.fingerprint() != table.fingerprint()
     codes = np.array([-1 if v is None else int(v == "ill") for v in record])
     np.savez(tmp_path / "t.npz", X=X, y=codes, classes=np.array(["well", "ill"]), true=truth)
-    stored = read_table(tmp_path / "t.npz", unlabeled="-1", truth="true", positive="ill")
+    stored = read_table(tmp_path / "t.npz", unlabeled="-1", truth="true", recorded_class="ill")
     assert_array_equal(stored.partial.codes, codes)
     with pytest.raises(PsephosError, match="holds -1, which is no code"):
         read_table(tmp_path / "t.npz", truth="true")
@@ -182,7 +182,7 @@ def test_files_are_read_by_options(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"positive": "sick"}, "--positive is 'sick'"),
+        ({"recorded_class": "sick"}, "--recorded-class is 'sick'"),
         ({"truth": ["x"] * 150}, "which is no class of the truth"),
         ({"truth": ["ill", "well", "odd"] * 50}, "of two classes, and there are 3"),
         ({"truth": ["ill", None] * 75}, "has no value in 75 row"),
@@ -218,7 +218,7 @@ def test_on_full_labels_they_are_ordinary_models():
 
 def test_a_prior_is_given_told_and_used(tmp_path):
     X, truth, record, _ = cases()
-    same = {"truth": truth, "positive": "ill", "n_jobs": 1}
+    same = {"truth": truth, "recorded_class": "ill", "n_jobs": 1}
     found = compare(X, record, ["pu", "liois", "cart"], PLAN, prior=0.3, out=tmp_path, **same)
     assert not found.failures
     assert {row["prior"] for row in found.results} == {0.3, None}
@@ -248,7 +248,7 @@ def test_doubtful_priors_are_told(tmp_path):
     plan = Protocol(name="small", outer="kfold", folds=2, repeats=1, inner_folds=2, draws=1)
     words = r"pu: the class prior it estimated is doubtful in \d of 3 fits \(.*--prior"
     with pytest.warns(UserWarning, match=words):
-        compare(X, record, ["pu"], plan, unlabeled="", n_jobs=1, out=tmp_path, positive="ill")
+        compare(X, record, ["pu"], plan, unlabeled="", n_jobs=1, out=tmp_path, recorded_class="ill")
     kept = json.loads((tmp_path / "environment.json").read_text())["warnings"]
     assert any("is doubtful in" in one for one in kept)
 
@@ -256,7 +256,7 @@ def test_doubtful_priors_are_told(tmp_path):
 def test_who_takes_part_where_labels_are_partly_recorded():
     X, truth, record, positives = cases(60)
     both = table_from_arrays(X, record, truth=truth)
-    one = table_from_arrays(X, positives, positive="ill")
+    one = table_from_arrays(X, positives, recorded_class="ill")
     names = [c.name for c in partial_contenders(None, both, 2)]
     assert names == [*default_models(), "pu", "one-sided-noise", "liois"]
     assert [c.name for c in partial_contenders(None, one, 2)] == [*default_models(), "pu"]
@@ -266,7 +266,7 @@ def test_who_takes_part_where_labels_are_partly_recorded():
     assert "pu" in every
     assert not every & {"one-sided-noise", "liois"}
     with pytest.raises(PsephosError, match="one-sided-noise and liois cannot be fitted"):
-        compare(X, positives, ["pu", "one-sided-noise", "liois"], PLAN, positive="ill")
+        compare(X, positives, ["pu", "one-sided-noise", "liois"], PLAN, recorded_class="ill")
 
 
 def test_records_that_are_refuted_are_told(tmp_path):
@@ -275,7 +275,7 @@ def test_records_that_are_refuted_are_told(tmp_path):
     n = int(((record == "ill") & (wrong != "ill")).sum())
     with pytest.warns(UserWarning, match=f"{n} of the {(record == 'ill').sum()} cases recorded"):
         found = compare(
-            X, record, ["majority"], PLAN, truth=wrong, positive="ill", n_jobs=1, out=tmp_path
+            X, record, ["majority"], PLAN, truth=wrong, recorded_class="ill", n_jobs=1, out=tmp_path
         )
     assert found.about["partial"]["contradicted"] == n
     assert f"{n} cases are recorded 'ill' and truly are not." in partial_words(found.about)
@@ -285,9 +285,11 @@ def test_a_draw_without_a_positive_answer_beside_records_is_not_the_worst():
     """PU-F is defined where no unlabelled row is answered positive: it is no 0 in tuning."""
     X, _, _, positives = cases(60)
     X[:, 0] = np.where(positives == "ill", 5.0, -5.0)  # a stump finds the records, and them alone
-    found = compare(X, positives, ["cart"], PLAN, positive="ill", n_jobs=1)
+    found = compare(X, positives, ["cart"], PLAN, recorded_class="ill", n_jobs=1)
     for row in found.results:
-        split = outer_splits(table_from_arrays(X, positives, positive="ill"), PLAN, 0)[row["fold"]]
+        split = outer_splits(table_from_arrays(X, positives, recorded_class="ill"), PLAN, 0)[
+            row["fold"]
+        ]
         unlabelled = sum(positives[i] is None for i in split[1])
         assert_allclose(row["pu_f"], 2 * unlabelled)
     assert found.refits[0]["inner_pu_f"] > 1  # and not 0
@@ -305,7 +307,7 @@ def test_fit_takes_labels_that_are_partly_recorded(tmp_path):
         done = runner.invoke(main, ["fit", str(tmp_path / "t.csv"), "--out", str(out), *words])
         return done, load(out) if done.exit_code == 0 else None
 
-    sure = ("--target", "sure", "--drop", "seen", "--unlabeled", "", "--positive", "ill")
+    sure = ("--target", "sure", "--drop", "seen", "--unlabeled", "", "--recorded-class", "ill")
     done, model = fit(*sure, "--model", "pu", "--prior", "0.4")
     n = int((positives == "ill").sum())
     assert f"Fitted on {n} rows labelled positive and {80 - n} without a label" in done.output
@@ -319,7 +321,7 @@ def test_fit_takes_labels_that_are_partly_recorded(tmp_path):
     done, _ = fit(*sure, "--model", "cart", "--prior", "0.4")
     assert done.exit_code == 2
     assert "CARTClassifier takes none" in done.output
-    seen = ("--target", "seen", "--drop", "sure", "--unlabeled", "?", "--positive", "ill")
+    seen = ("--target", "seen", "--drop", "sure", "--unlabeled", "?", "--recorded-class", "ill")
     done, model = fit(*seen, "--model", "cart")
     assert "It was fitted on the cases with a label." in done.output
     held = np.array([v is not None for v in record])
@@ -344,7 +346,8 @@ def test_the_command(tmp_path):
         warnings.simplefilter("default")
         told = runner.invoke(
             main,
-            [*base, "--target", "seen", "--unlabeled", "?", "--truth", "true", "--positive", "ill",
+            [*base, "--target", "seen", "--unlabeled", "?", "--truth", "true",
+             "--recorded-class", "ill",
              "--out", str(tmp_path / "a")],
         )  # fmt: skip
         frame["sure"] = [label or "" for label in positives]

@@ -341,9 +341,14 @@ def test_the_fingerprint_sees_everything_results_depend_on():
         ["18446744073709551617", "1"], ["True", "true"],
     ],
 )  # fmt: skip
-def test_labels_keep_their_identity(tmp_path, labels):
+@pytest.mark.filterwarnings("ignore:the classes .* differ only in case")
+def test_labels_that_are_insisted_on_keep_their_identity(tmp_path, labels):
     rows = "".join(f"{i},{labels[i % 2]}\n" for i in range(6))
-    table = read_table(write(tmp_path, "a,y\n" + rows), target="y")
+    path = write(tmp_path, "a,y\n" + rows)
+    if not labels[0].startswith(("01", "9", "10000", "١", "a", "1844")):
+        with says(f"({3} rows) and "):
+            read_table(path, target="y")
+    table = read_table(path, target="y", categorical=["y"])
     assert [str(label) for label in table.y] == labels * 3
     assert sorted(map(str, table.classes)) == sorted(labels)
     model = SamBAClassifier(n_estimators=1).fit(table.X, table.y)
@@ -430,3 +435,96 @@ def test_row_names_are_left_out_where_another_column_is_the_id(tmp_path):
     table = read_table(path, target="y", id="who")
     assert table.names == ("a",)
     assert table.row_names() == ["p", "q"]
+
+
+# ------------------------------------------------------------------- numbers of other programs
+@pytest.mark.parametrize(
+    ("cells", "read", "word"),
+    [
+        (["5.10-", "3.00", "NA"], [-5.1, 3.0, np.nan], "5.10-, read as -5.1"),
+        (["12", "7-", "30-"], [12, -7, -30], "7-, read as -7"),
+        (["1.0D+00", "2.5", "-3.0d-1"], [1.0, 2.5, -0.3], "1.0D+00, read as 1"),
+        (["0x1F", "0xff", "?"], [31, 255, np.nan], "0x1F, read as 31"),
+    ],
+)
+def test_a_whole_column_of_another_form_is_read_and_said_once(tmp_path, cells, read, word):
+    text = "g,label\n" + "".join(f"{c},{'xy'[i % 2]}\n" for i, c in enumerate(cells))
+    table = read_table(write(tmp_path, text), target="label")
+    assert_array_equal(table.X[:, 0], read)
+    assert not table.categories
+    assert table.notes == (f"column 'g' is written as {word}.",)
+    objects = np.array([None if c in ("NA", "?") else c for c in cells], dtype=object)
+    again = table_from_arrays(pd.DataFrame({"g": objects}), ["x", "y", "x"])
+    assert_array_equal(again.X[:, 0], read)
+    assert again.notes == table.notes
+
+
+def test_a_minus_behind_goes_with_other_marks(tmp_path):
+    text = "g;label\n1.234,50-;x\n2,00;y\n"
+    table = read_table(write(tmp_path, text), target="label", decimal=",", thousands=".")
+    assert_array_equal(table.X[:, 0], [-1234.5, 2.0])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["5.10-", "-3.0", "2.0"], ["1-", "2", "3-"], ["0x1F", "10", "0x2"], ["5.1-", "low", "2.0"],
+        ["5.1-", "1.0D+00", "0x1F"], ["0x1F", "none", "0x2F"], ["5,1-", "2,0", "3,0"],
+        ["1-", "2-", "3-"],
+    ],
+)  # fmt: skip
+def test_an_unclear_mixture_is_refused(tmp_path, cells):
+    lines = "".join(f'"{c}",{"xy"[i % 2]}\n' for i, c in enumerate(cells))
+    with pytest.raises(PsephosError, match=r"column 'g' (has text|holds numbers written another)"):
+        read_table(write(tmp_path, "g,label\n" + lines), target="label")
+
+
+# ------------------------------------------------------------------- one limit of size
+def test_what_predict_refuses_fit_refuses(tmp_path):
+    with says("column 'a' is 1e+151 in line 3, and values must be at most 1e+150 in size"):
+        read_table(write(tmp_path, "a,label\n1,x\n1e151,y\n"), target="label")
+    with says("column 'column 0' is -1e+200 in row 1"):
+        table_from_arrays([[1.0], [-1e200]], ["x", "y"])
+
+
+# ------------------------------------------------------------------- arrays of other kinds
+@pytest.mark.parametrize("classes", [None, ["no", "yes"]])
+@pytest.mark.parametrize("key", ["y", "who", "classes"])
+@pytest.mark.parametrize("kind", [[("a", "f8")], "V4", "c16"])
+def test_an_array_of_records_is_refused_by_name(tmp_path, key, kind, classes):
+    arrays = {"X": np.ones((30, 2)), "y": np.arange(30) % 2, "who": np.arange(30)}
+    arrays |= {} if classes is None else {"classes": np.array(classes)}
+    arrays[key] = np.zeros(2 if key == "classes" else 30, dtype=kind)
+    np.savez(tmp_path / "t.npz", **arrays)
+    with says(f"the array {key!r} of 't.npz' has type "):
+        read_table(tmp_path / "t.npz", target="y", id="who")
+
+
+# ------------------------------------------------------------------- classes in doubt
+def test_python_refuses_what_the_command_refuses():
+    X = np.arange(240.0).reshape(120, 2) % 7
+    age = 20 + np.arange(120) % 60
+    with says("the target 'target' has 60 values in 120 rows: is it a measurement?"):
+        table_from_arrays(X, age)
+    table = table_from_arrays(X, age, categorical=["target", 0])
+    assert len(table.classes) == 60
+    assert list(table.categories) == [0]
+    spaced = np.array(["yes", "yes ", "no"])[np.arange(120) % 3]
+    with says("'yes' (40 rows) and 'yes ' (40 rows). Write them alike"):
+        table_from_arrays(X, pd.Series(spaced, name="y"))
+    assert len(table_from_arrays(X, pd.Series(spaced, name="y"), categorical=["y"]).classes) == 3
+
+
+@pytest.mark.parametrize(("values", "each", "fits"), [(20, 2, True), (30, 5, True), (30, 4, False)])
+def test_many_values_are_classes_where_folds_can_hold_each(values, each, fits):
+    y = np.repeat(np.arange(values), each)
+    X = np.arange(float(len(y)))[:, None]
+    if fits:
+        assert len(table_from_arrays(X, y).classes) == values
+        alone = np.append(y, 99)  # a value that stands once
+        if values > 20:
+            with says("is it a measurement?"):
+                table_from_arrays(np.arange(float(len(alone)))[:, None], alone)
+    else:
+        with says("is it a measurement?"):
+            table_from_arrays(X, y)

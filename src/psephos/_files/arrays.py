@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, shortly
+from psephos._files.cells import FARTHEST
 from psephos._files.near import suggest
 
 _DAMAGED = (
@@ -51,6 +52,8 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     for key in ("feature_names", "classes"):
         if key in arrays and arrays[key].ndim != 1:
             raise PsephosError(f"{key!r} of {path.name!r} must be a list of names.")
+        if key in arrays:
+            check_values(arrays[key], key, path.name)
     empty = [j for j, name in enumerate(arrays.get("feature_names", ())) if not str(name).strip()]
     if empty:
         raise PsephosError(f"'feature_names' of {path.name!r} names no column {empty[0] + 1}.")
@@ -102,7 +105,23 @@ def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
                 f"the array {key!r} of {path.name!r} holds bytes that are not UTF-8 text."
             ) from error
         return np.array(words).reshape(array.shape) if words else array.astype(str)
-    return array
+    return array.astype(np.float64) if array.dtype.char == "g" else array
+
+
+def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where numbers are infinite, or larger in size than any value may be."""
+    most = min(FARTHEST, float(np.finfo(values.dtype).max))
+    return (values > most) | (values < -most)
+
+
+def check_values(array: NDArray[Any], key: str, file: str, n_rows: int | None = None) -> None:
+    """Raise PsephosError unless an array holds plain values, one for each of `n_rows`."""
+    if array.dtype.kind not in "biufUmM" or array.shape != (n_rows or len(array),):
+        rows = "" if n_rows is None else f", one for each of the {n_rows} rows of X"
+        raise PsephosError(
+            f"the array {key!r} of {file!r} has type {array.dtype} and shape {array.shape}: it "
+            f"must hold numbers, truth values or words{rows}."
+        )
 
 
 def word_array(words: list[str]) -> NDArray[Any]:

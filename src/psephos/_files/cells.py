@@ -13,6 +13,7 @@ MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".",
 )  # fmt: skip
 
+FARTHEST = 1e150  # the greatest size of a value: squares and their sums are finite
 _SPACES = " \u00a0\u202f"  # plain, no-break, narrow no-break
 _MARKS = ",.'’ "
 
@@ -143,6 +144,29 @@ class Cells:
 
 
 # ---------------------------------------------------------------------- numbers written another way
+BEHIND, FORTRAN, HEXADECIMAL = "a minus behind", "a Fortran exponent", "hexadecimal"
+_FIGURES = r"\d[\d.,'’ \u00a0\u202f]*"
+_REWRITTEN = (
+    (BEHIND, rf"({_FIGURES}(?:[eE][+-]?\d+)?)-", r"-\1"),
+    (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})", r"\1E\2"),
+)
+# more digits are not exact in float64, and more likely a key
+_HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
+
+
+def plain_number(word: str) -> tuple[str, str]:
+    """Return (form, word) of a number that other programs write, the word as Python writes it.
+
+    The forms are a minus behind (5.10-, SAP), a Fortran exponent (1.0D+00, SAS too) and hexadecimal
+    (0x1F); of any other word ('', word).
+    """
+    for form, pattern, plain in _REWRITTEN:
+        if len(word) <= _LONGEST and re.fullmatch(pattern, word, re.ASCII):
+            return form, re.sub(pattern, plain, word, count=1)
+    return (HEXADECIMAL, str(int(word, 16))) if _HEX.fullmatch(word) else ("", word)
+
+
+_LONGEST = 40  # letters of a number
 _N = r"[+\-−]?(?:\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?|[.,]\d+)"
 _FORMS = (
     ("decimal comma", r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"),
@@ -169,10 +193,13 @@ def number_form(word: str) -> str:
 
     The ways are 'decimal comma', 'thousands m' with the mark m, 'grouped' (1,234: either of the
     two), 'both', and those no setting reads: 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg),
-    'currency', 'band' (20-30), 'ratio', 'mark'.
+    'currency', 'band' (20-30), 'ratio', 'mark', and those of `plain_number`.
     """
-    if len(word) > 40 or not any(map(str.isdigit, word)):
+    if len(word) > _LONGEST or not any(map(str.isdigit, word)):
         return ""
+    form, plain = plain_number(word)
+    if form:
+        return number_form(plain) or form
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
         return "grouped"
     return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), "")

@@ -1,11 +1,12 @@
 """Columns of words: when they are categories, and when they are numbers written another way."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.cells import number_form
+from psephos._files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
 from psephos._files.near import CELL, shown
 
 _STRONG = frozenset({
@@ -41,6 +42,55 @@ def refuse_numbers_in_words(
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): "
         f"{_remedy(name, kinds, fitted)}"
+    )
+
+
+def in_one_form(
+    name: str,
+    read: Sequence[float | None],
+    odd: Sequence[str | None],
+    cells: Cells,
+    notes: list[str],
+    *,
+    fitted: bool = False,
+) -> list[float] | None:
+    """Return the numbers of a column whose other cells are all of one form of `plain_number`.
+
+    `read` are the numbers, NaN where missing, and None where `odd` has another cell. Numbers beside
+    a minus behind are those above 0, and a Fortran program may write some without exponent; beside
+    hexadecimal ones they are unclear, and so are a minus before others, and, unless a model reads
+    numbers there (`fitted`), marks such as 1- and 2. None where anything is unclear; else `notes`
+    gets a sentence.
+    """
+    plain = {word: plain_number(word) for word in odd if word is not None}
+    found = {word: cells.number(other) for word, (_, other) in plain.items()}
+    values = {word: value for word, value in found.items() if value is not None}
+    forms = {form for form, _ in plain.values()}
+    others = [value for value in read if value is not None and value == value]
+    if len(forms) != 1 or "" in forms or len(values) < len(plain):
+        return None
+    marks = all(-10 < value < 10 and value == int(value) for value in [*values.values(), *others])
+    minus = BEHIND in forms and (min(others, default=0) < 0 or (marks and not fitted))
+    if minus or (HEXADECIMAL in forms and others):
+        return None
+    word, value = next(iter(values.items()))
+    notes.append(f"column {shown(name)} is written as {word}, read as {value:.12g}.")
+    return [
+        value if value is not None else values[word or ""]
+        for word, value in zip(odd, read, strict=True)
+    ]
+
+
+def refuse_far(name: str, value: float, at: str) -> None:
+    """Raise PsephosError that a value of a column is infinite, or so large that squares are."""
+    if math.isinf(value):
+        raise PsephosError(
+            f"column {shown(name)} is infinite in {at}: replace it by a number, or by a missing "
+            "value."
+        )
+    raise PsephosError(
+        f"column {shown(name)} is {value!r} in {at}, and values must be at most {FARTHEST:g} in "
+        "size: give the column in another unit, or a missing value there."
     )
 
 

@@ -28,7 +28,7 @@ def _is_nan(number: int | float) -> bool:
     return isinstance(number, float) and math.isnan(number)
 
 
-def _is_led(value: Any) -> bool:
+def is_led(value: Any) -> bool:
     """Return whether a word begins with zeros, as identifiers do: 007."""
     return isinstance(value, str) and _LED.match(value) is not None
 
@@ -43,12 +43,12 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
     names: dict[Any, Any] = {}
     for value in sorted(values, key=lambda v: (isinstance(v, str), len(str(v)))):
         number = value_of(value)
-        if number is not None and not _is_led(value):
+        if number is not None and not is_led(value):
             names.setdefault(number, value)
     own = {}
     for value in values:
         number = value_of(value)
-        own[value] = value if number is None or _is_led(value) else names[number]
+        own[value] = value if number is None or is_led(value) else names[number]
     return own
 
 
@@ -68,7 +68,7 @@ class LevelCodes:
         for led in (False, True):  # 1 is level "1" rather than level "01"
             for code, level in enumerate(levels):
                 number = value_of(level)
-                if number is not None and _is_led(level) == led:
+                if number is not None and is_led(level) == led:
                     self._numbers.setdefault(number, float(code))
         self._shared = _shared(levels)
         words = {str(level): float(code) for code, level in enumerate(levels)}
@@ -87,7 +87,7 @@ class LevelCodes:
         word = self._words.get(str(value)) if number is None or number in (0, 1) else None
         if word is not None or number is None:  # True and the word True are one
             return math.nan if word is None else word
-        if _is_led(value) and number in self._shared:
+        if is_led(value) and number in self._shared:
             return math.nan  # 001 is neither 01 nor 1 where both are levels
         return self._numbers.get(number, math.nan)
 

@@ -1,6 +1,9 @@
 """Names a user may have meant."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from psephos._files.levels import is_led, value_of
 
 _SHOWN = 6
 CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
@@ -21,6 +24,19 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none."
     return f"there are {quoted(names)}."
+
+
+def alike(labels: Iterable[Any]) -> list[list[Any]]:
+    """Return labels that differ only in case, in blanks or in how they write a number, together.
+
+    007 is not 7: zeros before a number are those of a key.
+    """
+    found: dict[Hashable, list[Any]] = {}
+    for label in labels:
+        word = " ".join(str(label).split()).casefold()
+        number = None if is_led(word) else value_of(word)
+        found.setdefault(word if number is None else number, []).append(label)
+    return [same for same in found.values() if len(same) > 1]
 
 
 def shown(word: object, most: int = _NAME) -> str:

@@ -45,6 +45,11 @@ class Sheet:
         return f"row {i}" if self.lines is None else f"line {self.lines[i]}"
 
 
+def with_words(numbers: _Floats, words: Sequence[Any]) -> list[Any]:
+    """Return the cells of a column that is not all numbers: a number where there is no word."""
+    return [v if w is None else w for v, w in zip(numbers.tolist(), words, strict=True)]
+
+
 Chooser = Callable[[Header], Choice]
 
 

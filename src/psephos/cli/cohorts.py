@@ -8,17 +8,21 @@ import numpy as np
 
 from psephos._columns import is_missing
 from psephos._errors import PsephosError
+from psephos._files.arrays import check_values
 from psephos._files.cells import Cells
 from psephos._files.near import suggest
 from psephos._files.sheet import Choice, read_sheet
 from psephos._files.text import Header
 from psephos.cli.columns import read_cases
+from psephos.cli.words import say
 from psephos.modelfile import load
-from psephos.protocol.tables.files import class_codes
+from psephos.protocol.tables.contents import contents_words
+from psephos.protocol.tables.labels import class_codes
 from psephos.recalibrating import recalibrated
 from psephos.scoring.reader.table import Wanted
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import Labels, empty_columns, labels_of, reading_model
+from psephos.vote.names import plural
 
 
 def validation_of(
@@ -58,7 +62,7 @@ def validation_of(
     )
     named = [name for name in (target, group, *by) if name is not None]
     wanted = list(dict.fromkeys(named))
-    words = _words(table_path, wanted, target, cells, separator)
+    words, header = _words(table_path, wanted, target, cells, separator)
     y = words.pop("")
     pairs = renamed(classes, y, model.classes_.tolist())
     if group is not None and "" in words[group]:
@@ -76,6 +80,8 @@ def validation_of(
         by={name: [cell or "missing" for cell in words[name]] for name in by},
         notes=[*mapped, *cases.notes],
     )
+    apart = {id_column: "--id", group: "--group", **dict.fromkeys(by, "--by"), target: ""}
+    say(_contents(cohort, reading, header, group, apart))
     return validated(
         reading,
         cohort,
@@ -84,6 +90,24 @@ def validation_of(
         threshold=threshold,
         absent=absent,
         random_state=seed,
+    )
+
+
+def _contents(
+    cohort: Cohort, reading: Any, header: Header, group: str | None, apart: dict[str | None, str]
+) -> str:
+    """Return the first line: cases, classes, the model's columns, and those that are others."""
+    names, n_categories = reading.schema_.words().columns, len(reading.schema_.levels)
+    left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag]
+    others = set(header.names) - {*names, *apart, header.row_names, *header.arrays}
+    left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
+    counts = np.bincount(cohort.codes, minlength=len(reading.classes_)).tolist()
+    return contents_words(
+        len(cohort.ids),
+        dict(zip(map(str, reading.classes_.tolist()), counts, strict=True)),
+        (len(names) - n_categories, n_categories),
+        left_out,
+        groups=None if cohort.groups is None else (len({*cohort.groups.tolist()}), str(group)),
     )
 
 
@@ -129,8 +153,11 @@ def _words(
     target: str | None,
     cells: Cells,
     separator: str | None,
-) -> dict[str, list[Any]]:
-    """Return the cells of columns as words, '' where missing; under '' the true classes."""
+) -> tuple[dict[str, list[Any]], Header]:
+    """Return the cells of columns as words, '' where missing, and the file's header.
+
+    Under '' stand the true classes.
+    """
     arrays: dict[str, Any] = {}
 
     def choose(header: Header) -> Choice:
@@ -153,6 +180,7 @@ def _words(
         if name in sheet.header.names:
             values = sheet.words[sheet.header.names.index(name)]
         else:
+            check_values(arrays[name], name, sheet.header.file, len(sheet.X))
             values = arrays[name].tolist()
         return [
             "" if is_missing(v) or (isinstance(v, str) and cells.is_missing(v)) else _plain(v)
@@ -167,7 +195,7 @@ def _words(
         y = arrays["y"]
         if y.dtype.kind != "U":  # codes of the file's own classes
             truth = classes[class_codes(y, len(classes), sheet.header.file)].tolist()
-    return {**words, "": truth}
+    return {**words, "": truth}, sheet.header
 
 
 def _plain(value: Any) -> Any:

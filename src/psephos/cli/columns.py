@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._files.arrays import beyond, check_values
 from psephos._files.cells import Cells
-from psephos._files.sheet import Choice, Sheet, read_sheet, unnamed
+from psephos._files.columns import refuse_far
+from psephos._files.sheet import Choice, Sheet, read_sheet, unnamed, with_words
 from psephos._files.text import Header
-from psephos.scoring.reader.core import FARTHEST
-from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in, refuse_far
+from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def read_cases(
         if place >= 0 and levels is not None:
             X[:, k] = codes_in(name, sheet.words[place], levels, sheet.cells, missing, notes)
         elif place >= 0:
-            X[:, k] = _numbers(sheet, place, name)
+            X[:, k] = _numbers(sheet, place, name, notes)
     return CaseTable(_ids(sheet, id_column), X, notes)
 
 
@@ -76,11 +77,12 @@ def _check_width(header: Header, wanted: Wanted) -> None:
         )
 
 
-def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
+def _numbers(sheet: Sheet, place: int, name: str, notes: list[str]) -> NDArray[np.float64]:
     values = sheet.X[:, list(sheet.choice.columns).index(place)]
     if place in sheet.words:  # words where numbers should be, or the column of the ids as well
-        values = np.array(numbers_in(name, sheet.words[place], sheet.cells, sheet.place))
-    bad = np.flatnonzero(np.abs(values) > FARTHEST)
+        words = with_words(values, sheet.words[place])
+        values = np.array(numbers_in(name, words, sheet.cells, sheet.place, notes))
+    bad = np.flatnonzero(beyond(values))
     if len(bad):
         refuse_far(name, float(values[bad[0]]), sheet.place(int(bad[0])))
     return values
@@ -89,13 +91,8 @@ def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
 def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
     header = sheet.header
     if id_column is not None and header.arrays:
-        ids = header.arrays[id_column].tolist()
-        if len(ids) != len(sheet.X):
-            raise PsephosError(
-                f"the array {id_column!r} of {header.file!r} has {len(ids)} values for "
-                f"{len(sheet.X)} rows (--id)."
-            )
-        return [str(one) for one in ids]
+        check_values(header.arrays[id_column], id_column, header.file, len(sheet.X))
+        return [str(one) for one in header.arrays[id_column].tolist()]
     name = id_column or header.row_names
     if name is None:
         return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]

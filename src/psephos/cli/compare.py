@@ -74,6 +74,12 @@ from psephos.cli.words import say, show
     help="The true classes, to measure against: models are fitted and tuned by --target alone. "
     "Without it the measures are PU-F and an interval of the accuracy, and there is no report.",
 )
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="The class that measures and page are about.  [default: of healthy, control, no and the "
+    "like the other one; else the rarest]",
+)
 @safe_option
 def compare(
     table: Path,
@@ -118,6 +124,7 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     from psephos.protocol import compare as compare_models
 
     try:
+        say(data.contents())
         with warnings.catch_warnings():
             warnings.showwarning = _tell
             warnings.simplefilter("default", UserWarning)

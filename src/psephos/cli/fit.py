@@ -37,6 +37,7 @@ _LISTED = 6  # columns that a sentence names
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @partial_options
+@click.option("--positive", hidden=True)  # as it was: the sentence on --recorded-class
 def fit(
     table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int, **roles: Any
 ) -> None:
@@ -55,6 +56,8 @@ def fit(
     refuse_overwriting(out, table)
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
+    for sentence in (data.contents(), *data.notes):
+        say(sentence)
     if data.multilabel and not estimator.multilabel:
         raise PsephosError(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
@@ -64,6 +67,7 @@ def fit(
         say(f"fitting {model_name} on {data.n_rows} cases and {data.n_columns} columns")
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "y has |the classes ")  # refused before, or insisted on
         model = fitted(estimator, data)
     save(model, out)
     for sentence in _told(model, data):

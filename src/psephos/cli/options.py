@@ -60,7 +60,8 @@ _OPTIONS = (
         multiple=True,
         metavar="COLUMN",
         help="A column of codes, or of bands such as 20-30, that are categories; repeatable. "
-        "Columns of words are so anyway.",
+        "Columns of words are so anyway. The target: its values are classes as they are written, "
+        "however many, or alike (Yes, yes).",
     ),
 )
 _FORM = (
@@ -89,7 +90,7 @@ _PARTIAL = (
         "classes, of which records of one are right.",
     ),
     click.option(
-        "--positive",
+        "--recorded-class",
         metavar="CLASS",
         help="The class whose records are right.  [default: the one recorded, or the second]",
     ),

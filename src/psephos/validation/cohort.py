@@ -1,5 +1,6 @@
 """The cohort: its cases on the columns a model reads, and its labels in the model's own."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
-from psephos._files.near import shown
+from psephos._files.near import alike, shown
 from psephos.base import VoteClassifier
-from psephos.vote.names import listed
+from psephos.vote.names import listed, plural
 
 _LISTED = 6
 
@@ -193,8 +194,8 @@ def labels_of(
     if strange:
         raise PsephosError(
             f"the cohort has labels that are no class of the model: {_listed(strange)}. The model "
-            f"has {_listed(known.words)}; --classes old=new (classes=) says which is which, and "
-            "cases of other classes are left out before."
+            f"has {_listed(known.words)}; --classes old=new (classes=) says which is which"
+            f"{_near(labels, classes.tolist())}, and cases of other classes are left out before."
         )
     for kind, value in found:
         word = ("word", str(value))
@@ -204,6 +205,17 @@ def labels_of(
                 "it in one way, or as two if these are two classes."
             )
     return np.array([found[_key(label)] for label in labels], dtype=np.intp)
+
+
+def _near(labels: Sequence[Any], classes: Sequence[Any]) -> str:
+    """Return how to join a label to the class that it seems to be; '' where there is not one."""
+    counts, known = Counter(map(str, labels)), [str(one) for one in classes]
+    for same in alike({**counts, **dict.fromkeys(known)}):
+        to = [word for word in same if word in known]
+        of = [word for word in same if word not in known]
+        if of and len(to) == 1:
+            return f" ({shown(f'{of[0]}={to[0]}')} for {plural(counts[of[0]], 'case')})"
+    return ""
 
 
 def _key(label: Any) -> tuple[str, Any]:

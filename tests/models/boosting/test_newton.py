@@ -219,14 +219,14 @@ def test_answers_beyond_float32_are_refused(rate):
 
 def test_a_number_beyond_float32_is_greater_than_the_others():
     X, number = table()
-    X[4, 2] = 1e300
+    X[4, 2] = 1e100
     found = small().fit(X, classes(number)).predict_proba(X)
     X[4, 2] = 1e30
     assert_array_equal(small().fit(X, classes(number)).predict_proba(X), found)
 
 
 @pytest.mark.parametrize("method", ["hist", "approx", "local"])
-@pytest.mark.parametrize("k", [-900, -30, 30, 900])
+@pytest.mark.parametrize("k", [-900, -30, 30, 480])
 def test_answers_do_not_depend_on_the_unit_of_the_columns(method, k):
     X, number = table(200, missing=0.1)
     given = {"proposal": "local"} if method == "local" else {}

@@ -141,8 +141,10 @@ def test_a_row_that_is_too_far_for_distances_is_refused(size, whole):
     asked[1] *= size
     asked[1, 3] = asked[1, 3] if whole else np.nan
     for ask in (model.predict, model.predict_proba, model.kneighbors):
-        with pytest.raises(PsephosError, match="so far from the training cases that distances"):
+        with pytest.raises(PsephosError, match=r"at most 1e\+150 in size"):
             ask(asked)
+    with pytest.raises(PsephosError, match="so far from the training cases that distances"):
+        model.vote_.answers(asked)
     asked = X[:3] * [[1], [1e90], [1]]
     alone = np.concatenate([model.predict_proba(row[None]) for row in asked])
     assert_array_equal(model.predict_proba(asked), alone)
@@ -230,10 +232,10 @@ def test_columns_in_other_units():
         )
     assert (scaled.predict_proba(NEW * units) != MLKNeighborsClassifier(5).fit(X * units, Y)
             .predict_proba(NEW * units)).any()  # fmt: skip
-    huge = X * [1e200, 1, 1, 1]
-    MLKNeighborsClassifier(5, column_scale="std").fit(huge, Y)
+    tiny = X * [1e-200, 1, 1, 1]
+    MLKNeighborsClassifier(5, column_scale="std").fit(tiny, Y)
     with pytest.raises(PsephosError, match="column_scale='std'"):
-        MLKNeighborsClassifier(5).fit(huge, Y)
+        MLKNeighborsClassifier(5).fit(tiny, Y)
     assert MLKNeighborsClassifier.contender.settings({}, None, 0) == {"column_scale": "std"}
 
 

@@ -356,8 +356,8 @@ def test_a_hundred_thousand_columns():
 def test_numbers_too_large_are_named():
     with pytest.raises(PsephosError, match="its square is too large"):
         CARTRegressor().fit(X0, Y0 * 1e200)
-    model = CARTClassifier(**PLAIN).fit(X * 1e307, Y)
-    assert_array_equal(model.predict(X * 1e307), CARTClassifier(**PLAIN).fit(X, Y).predict(X))
+    model = CARTClassifier(**PLAIN).fit(X * 1e149, Y)
+    assert_array_equal(model.predict(X * 1e149), CARTClassifier(**PLAIN).fit(X, Y).predict(X))
 
 
 def test_constant_numbers_are_one_leaf():

@@ -75,8 +75,9 @@ def compare(
     categorical: Sequence[str | int] = (),
     unlabeled: Any = None,
     truth: Any = None,
-    positive: Any = None,
+    recorded_class: Any = None,
     prior: float | None = None,
+    positive: Any = None,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -122,21 +123,26 @@ def compare(
         The name of the table in results.
     column_names : sequence of str, optional
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories.
+        Columns whose numbers are categories. The name of the target among them (of the series y,
+        else 'target') says that its values are classes as they are written: whole numbers of many
+        values, or words that differ only in case, blanks or the form of a number.
     unlabeled : label, optional
         What stands in y where a row has no label, besides None and NaN. Then, or with `truth` or
-        `positive`, y is what is recorded of two classes: models are fitted, and settings chosen, by
-        that alone.
+        `recorded_class`, y is what is recorded of two classes: models are fitted, and settings
+        chosen, by that alone.
     truth : array-like of shape (n,), optional
         The true classes, for the measures on test parts. Without it the measures are those that
         need no truth (PU-F and bounds on the accuracy, see `psephos.supervision.pu_scores`).
-    positive : label, optional
+    recorded_class : label, optional
         The class whose records are right. By default the one class that is recorded, else the
         second.
     prior : float, optional
         The share of that class among the rows without a label, above 0 and below 1. Models that
         take a class prior are given it, and the interval of the accuracy assumes it. By default
         each model estimates it, which a warning says where the estimate is doubtful.
+    positive : label, optional
+        The class that measures and page are about, as in `psephos.validate`. By default the page
+        takes a usual one, and says why. (It was the name of `recorded_class` before.)
 
     Returns
     -------
@@ -160,7 +166,8 @@ def compare(
     """
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
-        "unlabeled": unlabeled, "truth": truth, "positive": positive, "prior": prior,
+        "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
+        "positive": positive,
     }  # fmt: skip
     table = _table(X, y, dataset, given)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
@@ -169,7 +176,8 @@ def compare(
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
     found = copies_of(table)
-    doubts = [*([] if found is None else [found.words(copies)]), *refuted_records(table)]
+    copied = [] if found is None else [found.words(copies)]
+    doubts = [*table.notes, *copied, *refuted_records(table)]
     for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
@@ -183,7 +191,6 @@ def compare(
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
-        asked = {one.name for one in named}
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted)
         _recalibrate(ours, finished, divided, seed)
@@ -201,13 +208,17 @@ def compare(
             models=ours,
             bounds=bounds,
             labels=label_rows(table, finished),
+            contents=table.contents(),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
-            left_out={
-                m: study.journal.count(m) * len(named) == len(tasks)
-                for m in study.journal.models()
-                if m not in asked
-            },
+            left_out=_left_out(study.journal, named, len(tasks)),
         )
+
+
+def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dict[str, bool]:
+    """Return the models of the journal that are not named now; whether wholly fitted."""
+    own = {one.name for one in named}
+    each = [m for m in journal.models() if m not in own]
+    return {m: journal.count(m) * len(named) == n_tasks for m in each}
 
 
 # ------------------------------------------------------------------- what is asked for

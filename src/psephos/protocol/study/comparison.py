@@ -46,6 +46,8 @@ class Comparison:
         What can be proved: the rows of bounds.csv.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
+    contents : str
+        Cases, classes and columns of the table, in sentences.
     """
 
     results: list[dict[str, Any]]
@@ -56,6 +58,7 @@ class Comparison:
     labels: Sequence[Mapping[str, Any]] = ()
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
     bounds: Sequence[Mapping[str, Any]] = ()
+    contents: str = ""
 
     @property
     def failures(self) -> list[dict[str, Any]]:

@@ -192,6 +192,7 @@ def describe(
         "target": table.target_name,
         "classes": [str(one) for one in table.classes],
         "class_counts": counts.tolist(),
+        "positive": table.positive,
         **labelled,
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,

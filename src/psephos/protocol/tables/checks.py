@@ -6,8 +6,15 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._files.near import CELL, quoted, shown
+from psephos._files.arrays import beyond
+from psephos._files.columns import refuse_far
+from psephos._files.levels import value_of
+from psephos._files.near import CELL, alike, quoted, shown, suggest
+from psephos._labels import many_values
 from psephos.protocol.tables.labels import row_words
+from psephos.vote.names import listed
+
+_LISTED = 3  # groups of classes
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
@@ -22,28 +29,60 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         seen[name] = j
 
 
-def refuse_infinite(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
-    """Raise PsephosError naming the first infinite value."""
-    bad = np.isinf(X)
+def refuse_farthest(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
+    """Raise PsephosError naming the first value that is infinite or too large."""
+    bad = beyond(X)
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
-        raise PsephosError(
-            f"column {shown(str(names[column]))} is infinite in {place(row)}: replace it by a "
-            "number, or by NA if it is missing."
-        )
+        refuse_far(str(names[column]), float(X[row, column]), place(row))
 
 
 def check_target(table: Any) -> None:
-    """Raise PsephosError if the target has one class, or labels that tell no rows apart."""
+    """Raise PsephosError if the target has one class, or labels that tell no rows apart.
+
+    Or if the class that measures are about is not one of its classes.
+    """
+    known = [] if table.multilabel else [str(one) for one in table.classes.tolist()]
+    if table.positive is not None and table.positive not in known:
+        raise PsephosError(
+            f"--positive (positive=) is {shown(table.positive)}: not a class of the target "
+            f"{shown(table.target_name)}: {suggest(table.positive, known)}"
+        )
     if table.y.ndim == 2 or table.labels:
         _check_labels(table)
         refuse_duplicates(table.labels)
         return
+    if not table.insisted:
+        _check_classes(table)
     classes = table.classes
     if len(classes) < 2:
         raise PsephosError(
             f"the target {shown(table.target_name)} has one class only "
             f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
+        )
+
+
+def _check_classes(table: Any) -> None:
+    """Raise PsephosError if labels look like a measurement, or like one class written two ways."""
+    values, sizes = np.unique(table.y, return_counts=True)
+    counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
+    name = shown(table.target_name)
+    insist = f"say so: --categorical {name} (in Python categorical=[{name}])."
+    if many_values(sizes) and all(value_of(word) is not None for word in counts):
+        raise PsephosError(
+            f"the target {name} has {len(values)} values in {table.n_rows} "
+            "rows: is it a measurement? Cut it into classes, or name another target; if its "
+            f"numbers are classes, {insist}"
+        )
+    same = [
+        " and ".join(f"{shown(word, CELL)} ({counts[word]} rows)" for word in one)
+        for one in alike(counts)
+    ]
+    if same:
+        raise PsephosError(
+            f"classes of the target {name} differ only in case, blanks or the form of a number: "
+            f"{listed(same, _LISTED)}. Write them alike if they are one class; "
+            f"if they are several, {insist}"
         )
 
 

@@ -10,15 +10,27 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._files.arff import labels_declared
-from psephos._files.arrays import word_array
+from psephos._files.arrays import check_values, word_array
 from psephos._files.cells import Cells
-from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
+from psephos._files.columns import in_one_form, refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
-from psephos._files.sheet import Choice, Sheet, read_sheet
+from psephos._files.sheet import Choice, Sheet, read_sheet, with_words
 from psephos._files.text import Header
-from psephos.protocol.tables.checks import refuse_duplicates, refuse_infinite
-from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
-from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
+from psephos.protocol.tables.checks import refuse_duplicates, refuse_farthest
+from psephos.protocol.tables.labels import (
+    class_codes,
+    coded,
+    tidy_labels,
+    together,
+    written_labels,
+)
+from psephos.protocol.tables.partial import (
+    array_words,
+    check_mark,
+    partly_written,
+    plain_words,
+    refuse_old_positive,
+)
 from psephos.protocol.tables.table import DataTable
 
 
@@ -34,14 +46,22 @@ class _Roles:
     categorical: tuple[str, ...]
     truth: str | None = None
     unlabeled: str | None = None
-    positive: str | None = None
+    recorded_class: str | None = None
     prior: float | None = None
+    positive: str | None = None
 
     @property
     def partly(self) -> bool:
         """Return whether labels are partly recorded."""
-        given = (self.truth, self.unlabeled, self.positive, self.prior)
-        return any(one is not None for one in given)
+        given = (self.truth, self.unlabeled, self.prior)
+        return refuse_old_positive(self.positive, self.recorded_class, *given)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the columns beside the measurements, each with its option."""
+        kept = [(flag, name) for flag, name in self.apart if flag != "--target"]
+        kept += [("--drop", name) for name in self.drop]
+        return tuple(f"{name} ({flag})" for flag, name in kept)
 
     @property
     def apart(self) -> list[tuple[str, str]]:
@@ -67,8 +87,9 @@ def read_table(
     dataset: str | None = None,
     unlabeled: str | None = None,
     truth: str | None = None,
-    positive: str | None = None,
+    recorded_class: str | None = None,
     prior: float | None = None,
+    positive: str | None = None,
 ) -> DataTable:
     """Read a table from a file.
 
@@ -95,7 +116,8 @@ def read_table(
     drop : sequence of str, default=()
         Columns to leave out.
     categorical : sequence of str, default=()
-        Columns whose numbers are categories. A column without any number is categorical anyway.
+        Columns whose numbers are categories. A column without any number is categorical anyway. The
+        target among them: its values are classes as they are written, however many, or alike.
     missing : sequence of str, optional
         The words that stand for no value, in place of `MISSING`; the empty cell always does.
     decimal : {'.', ','}, optional
@@ -107,9 +129,11 @@ def read_table(
         most of.
     dataset : str, optional
         The name of the table in results; by default that of the file.
-    unlabeled, truth, positive, prior : optional
+    unlabeled, truth, recorded_class, prior : optional
         Of labels that are partly recorded, in words; `truth` is the column of the true classes,
         which has no missing value. See `psephos.protocol.compare`.
+    positive : str, optional
+        The class that measures and page are about.
 
     Returns
     -------
@@ -140,12 +164,13 @@ def read_table(
     if n_labels is not None and n_labels < 1:
         raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
     roles = _Roles(
-        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled, positive,
-        prior,
+        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled,
+        recorded_class, prior, positive,
     )  # fmt: skip
     if roles.partly and (n_labels is not None or len(targets) > 1):
         raise PsephosError(
-            "--unlabeled, --truth, --positive, --prior are of one target of two classes: name one."
+            "--unlabeled, --truth, --recorded-class and --prior are of one target of two classes: "
+            "name one."
         )
     cells = Cells().but(missing, decimal, thousands)
     if file.suffix.lower() == ".npz":
@@ -239,7 +264,7 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
 
 def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
-    categories = _encode(sheet, roles)
+    common = _common(sheet, roles, dataset)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
     target = together(roles.target)
@@ -253,20 +278,32 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     else:
         y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
     return DataTable(
-        X=sheet.X,
+        **common,
         y=y,
         labels=labels,
-        names=tuple(names[j] for j in sheet.choice.columns),
-        categories=categories,
         target_name=target,
         ids=_per_row(apart, "--id", roles.id, sheet),
         groups=_per_row(apart, "--group", roles.group, sheet),
-        group_name=roles.group or "",
-        dataset=dataset,
-        cells=sheet.cells,
         lines=sheet.lines,
         partial=partial,
     )
+
+
+def _common(sheet: Sheet, roles: _Roles, dataset: str) -> dict[str, Any]:
+    """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
+    notes: list[str] = []
+    return {
+        "categories": _encode(sheet, roles, notes),
+        "X": sheet.X,
+        "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
+        "group_name": roles.group or "",
+        "dataset": dataset,
+        "cells": sheet.cells,
+        "notes": tuple(notes),
+        "left_out": roles.left_out,
+        "insisted": any(one in roles.categorical for one in roles.target or ("y",)),
+        "positive": roles.positive,
+    }
 
 
 _LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
@@ -293,7 +330,7 @@ def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[
     return table
 
 
-def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
+def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[str, ...]]:
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
@@ -301,22 +338,29 @@ def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
         if j in sheet.words:
             words = _cells_or_none(sheet.words[j], sheet)
             if names[j] not in roles.categorical:
-                words = _refuse_numbers(names[j], words, sheet, k)
+                numbers = _numbers_written(names[j], words, sheet, k, notes)
+                if numbers is not None:
+                    sheet.X[:, k] = numbers
+                    continue
             sheet.X[:, k], categories[k] = coded(words, names[j])
-    refuse_infinite(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
+    refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 
 
-def _refuse_numbers(name: str, words: list[Any], sheet: Sheet, k: int) -> list[Any]:
-    """Return the words of a column that was not declared categorical, if it may be one."""
-    odd = [None if w is None or sheet.cells.number(w) is not None else w for w in words]
-    n_words = sum(w is not None for w in odd)
-    n_numbers = sum(w is not None for w in words) - n_words
-    n_numbers += int(np.isfinite(sheet.X[:, k]).sum())
-    if n_numbers:
-        refuse_mixed(name, odd, n_numbers, sheet.place)
-    refuse_numbers_in_words(name, odd, sheet.place)
-    return words
+def _numbers_written(
+    name: str, words: list[Any], sheet: Sheet, k: int, notes: list[str]
+) -> list[float] | None:
+    """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
+    given = with_words(sheet.X[:, k], words)
+    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
+    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
+    found = in_one_form(name, read, odd, sheet.cells, notes)
+    if found is None:
+        n_numbers = sum(v is not None and v == v for v in read)
+        if n_numbers:
+            refuse_mixed(name, odd, n_numbers, sheet.place)
+        refuse_numbers_in_words(name, odd, sheet.place)
+    return found
 
 
 def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
@@ -346,7 +390,8 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
     refuse_duplicates(names)
     for flag, wanted in (("--drop", roles.drop), ("--categorical", roles.categorical)):
         for one in wanted:
-            _known(one, flag, names, header.file)
+            if one not in (roles.target or ("y",)) or flag == "--drop":
+                _known(one, flag, names, header.file)
     columns = [j for j, one in enumerate(names) if one not in roles.drop]
     if not columns:
         raise PsephosError(f"{header.file!r} has no column left: nothing is left to learn from.")
@@ -354,7 +399,7 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
 
 
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
-    categories = _encode(sheet, roles)
+    common = _common(sheet, roles, dataset)
     partial = None
     if roles.partly:
         named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
@@ -369,17 +414,12 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     ids = None if roles.id is None else _array(sheet, roles.id, "--id")
     groups = None if roles.group is None else _array(sheet, roles.group, "--group")
     return DataTable(
-        X=sheet.X,
+        **common,
         y=y,
         labels=labels,
-        names=tuple(sheet.header.names[j] for j in sheet.choice.columns),
-        categories=categories,
         target_name=together(labels or roles.target or ("y",)),
         ids=None if ids is None else ids.astype(str),
         groups=None if groups is None else groups.astype(str),
-        group_name=roles.group or "",
-        dataset=dataset,
-        cells=sheet.cells,
         partial=partial,
     )
 
@@ -437,6 +477,7 @@ def _array(sheet: Sheet, key: str, flag: str) -> NDArray[Any]:
     arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
     if key in rows:
+        check_values(arrays[key], key, file)
         return arrays[key]
     if key in arrays and arrays[key].ndim > 1:
         raise PsephosError(
@@ -457,21 +498,3 @@ def _labels(sheet: Sheet, target: str) -> NDArray[Any]:
     if y.dtype.kind == "U":
         values = _cells_or_none(values, sheet)
     return tidy_labels(values, target, sheet.place)
-
-
-def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
-    """Return the array y of an npz file as places in its array 'classes'."""
-    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
-    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
-    if (codes != y).any():
-        raise PsephosError(
-            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
-            f"0 to {n_classes - 1}, or leave 'classes' out."
-        )
-    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
-    if wrong:
-        raise PsephosError(
-            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
-            f"classes (codes 0 to {n_classes - 1})."
-        )
-    return codes

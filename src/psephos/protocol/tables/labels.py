@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.arrays import word_array
-from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
+from psephos._files.cells import Cells
+from psephos._files.columns import in_one_form, levels_of, refuse_mixed, refuse_numbers_in_words
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
@@ -29,23 +30,24 @@ def row_words(i: int) -> str:
 
 
 def encode_column(
-    column: NDArray[Any], name: str, *, categorical: bool = False
+    column: NDArray[Any], name: str, notes: list[str], *, categorical: bool = False
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
     A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`
-    numbers, too, are categories.
+    numbers, too, are categories. `notes` gets a sentence if numbers are in another form.
     """
     if column.dtype.kind in "biuf" and not categorical:
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
         words = [None if v is None or _is_number(v) else str(v) for v in values]
-        n_words = sum(w is not None for w in words)
-        if not n_words:
-            numbers = [np.nan if v is None else float(v) for v in values]
-            return np.array(numbers, dtype=np.float64), None
-        n_numbers = sum(v is not None for v in values) - n_words
+        pairs = zip(values, words, strict=True)
+        read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
+        found = in_one_form(name, read, words, Cells(), notes) if None in read else read
+        if found is not None:
+            return np.array(found, dtype=np.float64), None
+        n_numbers = sum(v is not None and v == v for v in read)
         if n_numbers:
             refuse_mixed(name, words, n_numbers, row_words)
         refuse_numbers_in_words(name, words, row_words)
@@ -81,6 +83,24 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
+    """Return the array y of an npz file as places in its array 'classes'."""
+    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((np.abs(y) < 2**53).all()))
+    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
+    if (codes != y).any():
+        raise PsephosError(
+            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"0 to {n_classes - 1}, or leave 'classes' out."
+        )
+    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
+    if wrong:
+        raise PsephosError(
+            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
+            f"classes (codes 0 to {n_classes - 1})."
+        )
+    return codes
 
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so

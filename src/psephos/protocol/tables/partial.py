@@ -120,6 +120,18 @@ def given_rows(*, one_class: bool) -> str:
     return "the cases with a label"
 
 
+def refuse_old_positive(positive: Any, recorded_class: Any, *others: Any) -> bool:
+    """Return whether labels are partly recorded; refuse what `positive` meant before."""
+    partly = any(one is not None for one in others)
+    if positive is not None and recorded_class is None and partly:
+        raise PsephosError(
+            f"--positive {shown(positive)} (positive=) names the class that measures and page are "
+            "about; the class whose records are right is --recorded-class (recorded_class=): give "
+            "that instead, or both."
+        )
+    return partly or recorded_class is not None
+
+
 def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
     """Raise PsephosError if what stands for no label stands nowhere.
 
@@ -172,7 +184,7 @@ def read_partial(
     named = [k for k, label in enumerate(classes) if str(label) == positive]
     if positive is not None and not named:
         raise PsephosError(
-            f"--positive is {shown(positive)}, which is none of the classes "
+            f"--recorded-class is {shown(positive)}, not one of the classes "
             f"({', '.join(map(str, classes[:5]))})."
         )
     place = named[0] if named else classes.index(next(iter(only))) if only else len(classes) - 1
@@ -198,7 +210,7 @@ def partly_written(
     """Return what is recorded of labels, and the table's y.
 
     `cells` are the words of the target, None where missing, and perhaps of the truth; `roles` has
-    `unlabeled`, `truth`, `positive` and `prior`.
+    `unlabeled`, `truth`, `recorded_class` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
     recorded = recorded_labels(cells[0], known, target, sheet.place, written_labels)
@@ -209,7 +221,7 @@ def partly_written(
         if len(held) and told.dtype.kind != held.dtype.kind:
             told = told.astype(str)
             recorded = [w if has else None for w, has in zip(cells[0], known, strict=True)]
-    return read_partial(recorded, told, roles.positive, target, roles.prior)
+    return read_partial(recorded, told, roles.recorded_class, target, roles.prior)
 
 
 def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str | None) -> list[Any]:

@@ -23,10 +23,17 @@ from psephos.protocol.tables.checks import (
     check_rows,
     check_target,
     refuse_duplicates,
-    refuse_infinite,
+    refuse_farthest,
 )
+from psephos.protocol.tables.contents import contents_words
 from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
-from psephos.protocol.tables.partial import Partial, check_mark, read_partial
+from psephos.protocol.tables.partial import (
+    Partial,
+    check_mark,
+    plain_words,
+    read_partial,
+    refuse_old_positive,
+)
 
 _Floats = NDArray[np.float64]
 
@@ -62,6 +69,14 @@ class DataTable:
         The names of the K labels where a row may have several (multi-label); else none.
     partial : Partial, default=None
         What is recorded of the labels, where that is not `y`: some rows have none, or a wrong one.
+    notes : tuple of str, default=()
+        Sentences on how its columns were read.
+    left_out : tuple of str, default=()
+        Columns of its file beside the measurements, each with the option that names it.
+    positive : str, default=None
+        The class that measures and page are about; None: the page takes a usual one.
+    insisted : bool, default=False
+        Whether labels are classes though they look like a measurement, or like one another.
 
     Raises
     ------
@@ -84,6 +99,10 @@ class DataTable:
     lines: Sequence[int] | None = None
     labels: tuple[str, ...] = ()
     partial: Partial | None = None
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    positive: str | None = None
+    insisted: bool = False
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -97,7 +116,7 @@ class DataTable:
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
-        refuse_infinite(self.X, self.names)
+        refuse_farthest(self.X, self.names)
         check_target(self)
         check_rows(self)
         if self.partial is not None:
@@ -137,6 +156,24 @@ class DataTable:
             return float(self.n_rows)
         sizes = np.unique(self.groups, return_counts=True)[1]
         return float(self.n_rows**2 / (sizes**2).sum())
+
+    def contents(self) -> str:
+        """Return cases, classes, columns by kind and what was left out, in sentences."""
+        classes, partial = self.classes.tolist(), self.partial
+        counts = self.y.sum(axis=0) if self.multilabel else np.bincount(self.codes)
+        if partial is not None:
+            counts = np.bincount(partial.recorded + 1, minlength=len(classes) + 1)[1:]
+        named = dict(zip(map(str, classes), counts.tolist(), strict=True))
+        categories, groups = len(self.categories), self.groups
+        return contents_words(
+            self.n_rows,
+            {name: n for name, n in named.items() if n or partial is None},
+            (self.n_columns - categories, categories),
+            self.left_out,
+            groups=None if groups is None else (len(np.unique(groups)), self.group_name),
+            unlabelled=0 if partial is None else int((partial.recorded < 0).sum()),
+            labels=self.multilabel,
+        )
 
     def row_names(self) -> list[str]:
         """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
@@ -204,8 +241,9 @@ def table_from_arrays(
     dataset: str = "table",
     unlabeled: Any = None,
     truth: Any = None,
-    positive: Any = None,
+    recorded_class: Any = None,
     prior: float | None = None,
+    positive: Any = None,
 ) -> DataTable:
     """Return a table made of arrays or a frame.
 
@@ -220,12 +258,15 @@ def table_from_arrays(
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories, by name or number.
+        Columns whose numbers are categories, by name or number. The name of the target among them
+        says that its values are classes as they are written, however many, or alike.
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
-    unlabeled, truth, positive, prior : optional
+    unlabeled, truth, recorded_class, prior : optional
         Of labels that are partly recorded: see `psephos.protocol.compare`.
+    positive : label, optional
+        The class that measures and page are about.
 
     Returns
     -------
@@ -245,19 +286,22 @@ def table_from_arrays(
     if len(given) != len(columns):
         raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
     refuse_duplicates(given)
-    marked = _marked(categorical, given) | declared
+    label = str(target_name or getattr(y, "name", None) or "target")
+    insisted = label not in given and label in list(categorical)
+    marked = _marked([one for one in categorical if not insisted or one != label], given) | declared
     partial = None
-    if all(one is None for one in (unlabeled, truth, positive, prior)):
-        labels, answers, label = _answers(X, y, target_name)
+    if refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
+        labels = ()
+        partial, answers = _partly(y, unlabeled, truth, recorded_class, label, prior)
     else:
-        labels, label = (), str(target_name or getattr(y, "name", None) or "target")
-        partial, answers = _partly(y, unlabeled, truth, positive, label, prior)
+        labels, answers, label = _answers(X, y, target_name)
     values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
+    notes: list[str] = []
     for j, column in enumerate(columns):
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
-        values[:, j], levels = encode_column(column, given[j], categorical=j in marked)
+        values[:, j], levels = encode_column(column, given[j], notes, categorical=j in marked)
         if levels is not None:
             categories[j] = levels
     return DataTable(
@@ -274,11 +318,14 @@ def table_from_arrays(
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
         partial=partial,
+        notes=tuple(notes),
+        positive=None if positive is None else plain_words(np.asarray([positive]))[0],
+        insisted=insisted,
     )
 
 
 def _partly(
-    y: Any, unlabeled: Any, truth: Any, positive: Any, label: str, prior: float | None
+    y: Any, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded of labels, and the table's y."""
     given: list[Any] = _row_values(y, "y").tolist()
@@ -286,7 +333,7 @@ def _partly(
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
     told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)
-    named = None if positive is None else str(positive)
+    named = None if sure is None else str(sure)
     return read_partial(recorded, told, named, label, prior)
 
 

@@ -147,8 +147,8 @@ def called(chances: NDArray[np.float64]) -> NDArray[np.intp]:
 def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = None) -> Positive:
     """Return the class that answers are about.
 
-    The class asked for; else, of labels that are recorded of one class, that class; else what
-    `usual_positive` takes.
+    The class that `wanted` names, else the comparison; else, of labels that are recorded of one
+    class, that class; else what `usual_positive` takes.
 
     Raises
     ------
@@ -160,6 +160,10 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
         if str(wanted) not in classes:
             raise PsephosError(f"{wanted!r} is no class of this study: {', '.join(classes)} are.")
         return Positive(classes.index(str(wanted)), "it was asked for")
+    if folder.about.get("positive") is not None:
+        return Positive(
+            classes.index(folder.about["positive"]), "the comparison names it (--positive)"
+        )
     partial = folder.about.get("partial")
     if partial and partial["positive"] in classes:
         return Positive(classes.index(partial["positive"]), "its records are right")

@@ -20,6 +20,7 @@ _ABOUT: dict[str, Any] = {
     "target": _WORD_OR_NONE,
     "classes": [(str, int)],
     "class_counts": ([int], None),
+    "positive": _WORD_OR_NONE,
     "multilabel": (bool, None),
     "one_a_label": ([str], None),
     "metrics": ([str], None),
@@ -95,6 +96,8 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
     counts: list[int] | None = about.get("class_counts")
     if not classes or len({str(one) for one in classes}) < len(classes):
         raise damaged(path, "'classes' are none, or not all different")
+    if about.get("positive") is not None and about["positive"] not in map(str, classes):
+        raise damaged(path, "'positive' is not among 'classes'")
     if counts and len(counts) != len(classes):
         raise damaged(path, "'class_counts' are not as many as 'classes'")
     if about.get("partial") is not None:

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 NAN = math.nan
-FARTHEST = 1e150  # the greatest size of a value: squares and their sums are finite
 VOTERS: dict[str, Any] = {}
 WEIGHTS: dict[str, Any] = {}
 CALIBRATIONS: dict[str, Any] = {}

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.reader.core import FARTHEST, NAN, after_hook
+from psephos._files.cells import FARTHEST
+from psephos.scoring.reader.core import NAN, after_hook
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
 from psephos.vote.reasons import Always, CaseLike

@@ -3,20 +3,19 @@
 The command reads tables by these rules too (`psephos.cli.columns`), so both refuse alike.
 """
 
-import math
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.cells import Cells
-from psephos._files.columns import refuse_numbers_in_words
+from psephos._files.cells import FARTHEST, Cells
+from psephos._files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos._files.levels import LevelCodes
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.text import Header, checked_separator, opened, table_rows
 from psephos._files.unknown import Unknown
-from psephos.scoring.reader.core import FARTHEST, NAN
+from psephos.scoring.reader.core import NAN
 
 
 @dataclass(frozen=True)
@@ -143,17 +142,26 @@ def _by_position(
 
 
 def numbers_in(
-    name: str, words: Sequence[str | None], cells: Cells, place: Callable[[int], str]
+    name: str,
+    words: Sequence[str | float],
+    cells: Cells,
+    place: Callable[[int], str],
+    notes: list[str],
 ) -> list[float]:
-    """Return the numbers that the cells of a column hold, NaN where missing (or None).
+    """Return the numbers that the cells of a column hold, NaN where missing.
+
+    Numbers among `words` have been read. `notes` gets a sentence where all are in another form.
 
     Raises
     ------
     PsephosError
         If one holds text, or a number written another way.
     """
-    read = [NAN if word is None else cells.number(word) for word in words]
-    odd = [w if number is None else None for w, number in zip(words, read, strict=True)]
+    read = [cells.number(word) if isinstance(word, str) else word for word in words]
+    odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
+    other = in_one_form(name, read, odd, cells, notes, fitted=True)
+    if other is not None:
+        return other
     refuse_numbers_in_words(name, odd, place, fitted=True)
     for i, word in enumerate(odd):
         if word is not None:
@@ -162,15 +170,6 @@ def numbers_in(
                 "reads numbers there: write NA if it is missing (--missing lists other words)."
             )
     return [NAN if number is None else number for number in read]
-
-
-def refuse_far(name: str, value: float, at: str) -> None:
-    """Raise PsephosError that a value of a column is infinite, or so large that squares are."""
-    what = "an infinite value" if math.isinf(value) else f"{value!r}"
-    raise PsephosError(
-        f"column {shown(name)} has {what} in {at}, but the model reads finite numbers, at most "
-        f"{FARTHEST:g} in size: write NA if it is missing."
-    )
 
 
 def codes_in(
@@ -278,12 +277,14 @@ class CaseFile:
             elif levels is not None:
                 columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
             else:
-                columns.append(_finite_in(name, words[place], cells, lines))
+                columns.append(_finite_in(name, words[place], cells, lines, self.notes))
         self.rows = [[column[i] for column in columns] for i in range(len(lines))]
 
 
-def _finite_in(name: str, words: list[str], cells: Cells, lines: list[int]) -> list[float]:
-    values = numbers_in(name, words, cells, lambda i: f"line {lines[i]}")
+def _finite_in(
+    name: str, words: list[str], cells: Cells, lines: list[int], notes: list[str]
+) -> list[float]:
+    values = numbers_in(name, words, cells, lambda i: f"line {lines[i]}", notes)
     for i, value in enumerate(values):
         if abs(value) > FARTHEST:
             refuse_far(name, value, f"line {lines[i]}")

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._files.arrays import beyond
+from psephos._files.columns import refuse_far
 
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = 1 << 23  # of values: one block is worked on while others are read
@@ -30,12 +32,10 @@ class Block(NamedTuple):
         """Return rows as a block; numbers of other types become float64."""
         kind = np.float32 if columns.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(columns, dtype=kind)
-        if np.isinf(values).any():
-            j, i = np.argwhere(np.isinf(values))[0]
-            raise PsephosError(
-                f"column {j} has {columns[j, i]} in row {start + i}: replace it by a number, or "
-                "by NaN if it is missing."
-            )
+        far = beyond(values)
+        if far.any():
+            j, i = np.argwhere(far)[0]
+            refuse_far(f"column {j}", float(columns[j, i]), f"row {start + i}")
         return cls(start, values, y, _weights(start, weight))
 
     def counted(self) -> "Block":
