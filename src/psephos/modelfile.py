@@ -168,6 +168,9 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
 def _reading(schema: Schema) -> dict[str, Any]:
     """Return how tables are read for the model, where it is not as usual."""
     data: dict[str, Any] = {"by_name": True} if schema.by_name else {}
+    data |= {"spelt": True} if schema.spelt else {}
+    if schema.names is None:
+        data["places"] = None if schema.places is None else list(schema.places)
     return data if schema.cells == Cells() else {**data, "cells": schema.cells.data()}
 
 
@@ -342,9 +345,7 @@ def _model(stored: Stored) -> "VoteEstimator":
         if not isinstance(baseline, Baseline):
             raise ModelFileError("its training means are not means: the file is damaged.")
         baseline.check_vote(vote)
-    model.n_features_in_ = schema.n_features
-    if schema.names is not None:
-        model.feature_names_in_ = np.asarray(schema.names, dtype=object)
+    schema.name_columns(model)
     model._set_fitted(vote, schema, extras, None, baseline)
     model.recalibration_ = stored.recalibration
     model._check_loaded()
@@ -372,7 +373,18 @@ def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -
         levels,
         cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
         by_name=bool(manifest.get("by_name", False)),
+        spelt=bool(manifest.get("spelt", False)),
+        places=_places(manifest.get("places", []), p),  # files of older versions say nothing
     )
+
+
+def _places(given: Any, p: int) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    whole = isinstance(given, list) and all(type(j) is int and j >= 0 for j in given)
+    if not whole or len(given) not in (0, p) or len(set(given)) < len(given):
+        raise ModelFileError("its columns are not those of a table: the file is damaged.")
+    return tuple(given)
 
 
 def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._files.arff import labels_declared
 from psephos._files.arrays import word_array
 from psephos._files.cells import Cells
-from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
+from psephos._files.columns import holds_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Sheet, read_sheet
 from psephos._files.text import Header
@@ -301,22 +301,18 @@ def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
         if j in sheet.words:
             words = _cells_or_none(sheet.words[j], sheet)
             if names[j] not in roles.categorical:
-                words = _refuse_numbers(names[j], words, sheet, k)
+                _check_words(names[j], words, sheet, k)
             sheet.X[:, k], categories[k] = coded(words, names[j])
     refuse_infinite(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 
 
-def _refuse_numbers(name: str, words: list[Any], sheet: Sheet, k: int) -> list[Any]:
-    """Return the words of a column that was not declared categorical, if it may be one."""
+def _check_words(name: str, words: list[Any], sheet: Sheet, k: int) -> None:
+    """Raise PsephosError if words of a column not declared categorical are no categories."""
     odd = [None if w is None or sheet.cells.number(w) is not None else w for w in words]
-    n_words = sum(w is not None for w in odd)
-    n_numbers = sum(w is not None for w in words) - n_words
+    n_numbers = sum(w is not None for w in words) - sum(w is not None for w in odd)
     n_numbers += int(np.isfinite(sheet.X[:, k]).sum())
-    if n_numbers:
-        refuse_mixed(name, odd, n_numbers, sheet.place)
-    refuse_numbers_in_words(name, odd, sheet.place)
-    return words
+    holds_words(name, odd, n_numbers, sheet.place)
 
 
 def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
