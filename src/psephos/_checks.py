@@ -4,15 +4,21 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array as _check_array
 from sklearn.utils import multiclass, validation
 
 from psephos._errors import PsephosError, PsephosTypeError
 
 __all__ = [
+    "UnfittedError",
     "check_array", "check_classification_targets", "check_consistent_length", "column_or_1d",
     "validate_data",
 ]  # fmt: skip
+
+
+class UnfittedError(PsephosError, NotFittedError):
+    """A model that has to be fitted first."""
 
 
 def _ours(check: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,7 +28,7 @@ def _ours(check: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             return check(*args, **kwargs)
-        except PsephosError:
+        except (PsephosError, NotFittedError):
             raise
         except TypeError as error:
             raise PsephosTypeError(str(error)) from error

@@ -15,6 +15,10 @@ class ModelFileError(PsephosError):
     """A model file that cannot be written or read."""
 
 
+class MissingFileError(ModelFileError, FileNotFoundError):
+    """There is no file of that name."""
+
+
 class MissingExtraError(PsephosError, ImportError):
     """An optional package is needed; the message carries the command that installs it."""
 

@@ -24,7 +24,7 @@ from psephos._columns import (
     refuse_repeated_names,
 )
 from psephos._errors import PsephosError
-from psephos._files.columns import FIT, holds_words, is_number, refuse_identifier, refuse_times
+from psephos._files.columns import FIT, holds_words, is_number, refuse_identifier, refuse_objects
 from psephos._files.near import CELL, shown
 from psephos._schema import Schema
 from psephos.vote.part import sparse
@@ -143,7 +143,7 @@ def read_schema(
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
     n_features = int(estimator.n_features_in_)
     names = None if frame is None else names_in(frame)
-    schema = Schema(n_features, names, spelt=X is not given).name_columns(estimator)
+    schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(estimator)
     X = X if frame is None else frame
     marked = _marked_columns(X, schema, categorical_features)
     declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
@@ -360,7 +360,7 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 raise ValueError
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
-            refuse_times(name, column, lambda i: f"row {i}")
+            refuse_objects(name, column, lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
                 f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, drop it, or name it in "

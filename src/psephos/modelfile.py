@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
-from psephos._errors import ModelFileError
+from psephos._errors import ModelFileError, MissingFileError
 from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
@@ -225,9 +225,8 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Raises
     ------
     ModelFileError
-        If the file is damaged, is a folder or another file, or was written by a newer version.
-    FileNotFoundError
-        If there is no such file.
+        If there is no such file (the error is a FileNotFoundError, too), if it is damaged, a folder
+        or another file, or was written by a newer version.
     """
     return read(path).model()
 
@@ -238,6 +237,8 @@ def read(path: str | os.PathLike[str]) -> "Stored":
     Raises what `load` does, of everything but constructor parameters and further fitted attributes
     its vote: those are read by ``model()``.
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise ModelFileError(f"path is {path!r:.80}: give the path of a model file.")
     with _sentences(path):
         files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
@@ -300,12 +301,21 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
     """Name the file in whatever reading it raises."""
     try:
         yield
-    except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        if isinstance(error, ModelFileError):
-            raise ModelFileError(f"{path}: {error}") from None
-        if isinstance(error, IsADirectoryError):
-            raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
-        raise
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except FileNotFoundError:
+        raise MissingFileError(
+            f"there is no file {str(path)!r}: check the name and the folder."
+        ) from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
+    except PermissionError:
+        raise ModelFileError(f"{path} cannot be read: permission denied.") from None
+    except zipfile.BadZipFile:
+        raise ModelFileError(
+            f"{path} is damaged or not a psephos model file: give one that psephos.save or psephos "
+            "fit wrote (psephos.read_table reads a table of cases)."
+        ) from None
     except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
         reason = ascii(str(error) or type(error).__name__)[1:-1]
         reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]} ..."

@@ -112,13 +112,14 @@ def holds_words(
     return True
 
 
-def refuse_times(name: str, values: Iterable[Any], place: Place) -> None:
-    """Raise PsephosError that names the first date or time in a column."""
+def refuse_objects(name: str, values: Iterable[Any], place: Place) -> None:
+    """Raise PsephosError that names the first date, time, list or the like in a column."""
     for i, value in enumerate(values):
-        if isinstance(value, _TIMES):
+        kind = "dates or times" if isinstance(value, _TIMES) else f"a {type(value).__name__}"
+        if isinstance(value, _TIMES) or not isinstance(value, Hashable):
             raise PsephosError(
-                f"column {shown(name)} holds dates or times ({shown(value, CELL)} in {place(i)}): "
-                "give a number, such as days since a date, or drop it."
+                f"column {shown(name)} holds {kind} ({shown(value, CELL)} in {place(i)}): give a "
+                "number, such as days since a date, or drop it."
             )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.arrays import word_array
-from psephos._files.columns import COMMAND, Ways, holds_words, is_number, levels_of, refuse_times
+from psephos._files.columns import COMMAND, Ways, holds_words, is_number, levels_of, refuse_objects
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
@@ -40,7 +40,7 @@ def encode_column(
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
-        refuse_times(name, values, row_words)
+        refuse_objects(name, values, row_words)
         words = [None if v is None or is_number(v) else str(v) for v in values]
         n_numbers = sum(v is not None for v in values) - sum(w is not None for w in words)
         if not holds_words(name, words, n_numbers, row_words, ways):
