@@ -109,7 +109,7 @@ def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
         j = next(j for j, name in enumerate(known) if given[j] != name)
         lines += [
             "Feature names must be in the same order as they were in fit.",
-            f"Column {given[j]!r} is in the place of {known[j]!r}: give the columns in the order of "
-            "the fit; model.reduce() finds those that it reads by name.",
+            f"Column {given[j]!r} is in the place of {known[j]!r}: give the columns in the order "
+            "of the fit; model.reduce() finds those that it reads by name.",
         ]
     raise PsephosError("\n".join(lines))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -46,8 +46,8 @@ def word_of_name(name: Any) -> str:
 
 def refuse_repeated_names(X: Any) -> None:
     """Raise PsephosError if two columns of a frame have one name."""
-    listed: Any = getattr(X, "column_names", None)  # an Arrow table's `columns` are their values
-    names = [word_of_name(name) for name in (getattr(X, "columns", ()) if listed is None else listed)]
+    named: Any = getattr(X, "column_names", getattr(X, "columns", ()))  # the first of Arrow
+    names = [word_of_name(name) for name in named]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise PsephosError(
@@ -70,7 +70,9 @@ def plain_column(y: Any) -> Any:
 
     scikit-learn makes floats of them. Anything else is returned as it is.
     """
-    kind = "" if isinstance(y, np.ndarray) else getattr(getattr(y, "dtype", None), "kind", "")
+    if isinstance(y, np.ndarray):
+        return cast("Any", y)
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
     plain = {"b": np.bool_, "i": np.int64, "u": np.uint64}.get(kind)
     if plain is None or not hasattr(y, "isna") or y.isna().any():
         return y

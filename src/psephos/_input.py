@@ -143,7 +143,9 @@ def read_schema(
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
     n_features = int(estimator.n_features_in_)
     names = None if frame is None else names_in(frame)
-    schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(estimator)
+    schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(
+        estimator
+    )
     X = X if frame is None else frame
     marked = _marked_columns(X, schema, categorical_features)
     declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
@@ -199,9 +201,10 @@ def _categories_of(X: Any, schema: Schema) -> list[int]:
     What the command refuses in a file is refused here: words among numbers, numbers written in
     another way, and a column that names each row.
     """
-    frame = as_frame(X)
-    found: list[int] = []
-    for j, kind in enumerate([] if frame is None else frame.schema.dtypes()):
+    frame, found = as_frame(X), list[int]()
+    if frame is None:
+        return found
+    for j, kind in enumerate(frame.schema.dtypes()):
         if kind not in _WORDS and kind not in _CATEGORIES:
             continue
         name = schema.words().columns[j]
@@ -363,8 +366,8 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
             refuse_objects(name, column, lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
-                f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, drop it, or name it in "
-                "categorical_features."
+                f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, "
+                "drop it, or name it in categorical_features."
             ) from None
     return values
 

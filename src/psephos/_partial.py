@@ -87,9 +87,7 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     declared = getattr(estimator, "classes", None)
     if declared is None and len(classes) == 1:
         declared = _with_other(classes)
-    weight[known] = read_weight(
-        weight[known], class_weight, classes[found], found, least, declared
-    )
+    weight[known] = read_weight(weight[known], class_weight, classes[found], found, least, declared)
     if declared is not None:
         classes, found = declared_classes(declared, classes, found)
     codes = np.full(len(known), -1, dtype=np.intp)

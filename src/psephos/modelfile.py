@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
-from psephos._errors import ModelFileError, MissingFileError
+from psephos._errors import MissingFileError, ModelFileError
 from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints

@@ -1,7 +1,7 @@
 """Columns of words: when they are categories, and when they are numbers written another way."""
 
-from collections import Counter
 import datetime
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ Place = Callable[[int], str]
 class Ways(NamedTuple):
     """What users of the command, or of Python, do about a column: parts of sentences.
 
-    ``{}`` is the column's name; in `reading` it is options, joined by `between`, and `option` is one.
+    ``{}`` is the column's name; in `reading` it is options, which `between` joins.
     """
 
     nothing: str

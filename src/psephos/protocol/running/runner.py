@@ -226,17 +226,17 @@ def _table(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTa
 
 def _from_file(path: str | Path, target: Any, dataset: str | None, given: dict[str, Any]) -> Any:
     """Return the table in a file, whose columns are given by name."""
-    targets: Any = target if isinstance(target, list | tuple) else [target]
-    columns = {"y": targets, "groups": [given["groups"]], "truth": [given["truth"]]}
-    for name, several in columns.items():
-        if not all(one is None or isinstance(one, str) for one in several):
+    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
+    for name, values in columns.items():
+        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
+        if not all(one is None or isinstance(one, str) for one in words):
             raise PsephosError(
                 f"X is the path of a file, so {name} is the name of a column in it. For arrays "
                 "give the values of the table as X, or a DataTable (psephos.read_table)."
             )
     if given["column_names"] is not None:
         raise PsephosError("a file names its columns: leave column_names out.")
-    roles = {name: given[name] for name in ("categorical", "unlabeled", "truth", "positive", "prior")}
+    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
     return read_table(path, target=target, group=given["groups"], dataset=dataset, **roles)
 
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
-
 from sklearn.exceptions import NotFittedError
 
 from psephos._checks import UnfittedError
