@@ -249,7 +249,7 @@ def read_table(
         return Table(X, schema, np.arange(len(X)))
     X = as_given(X)
     if absent and schema.names is not None and as_frame(X) is not None:
-        return _incomplete(X, schema)
+        return _incomplete(estimator, X, schema)
     if not reset:
         refuse_repeated_names(X)
         if as_frame(X) is not None:
@@ -285,7 +285,7 @@ def _is_plain(X: Any, schema: Schema) -> bool:
     )
 
 
-def _incomplete(X: Any, schema: Schema) -> Table:
+def _incomplete(estimator: Any, X: Any, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
     refuse_repeated_names(X)
     frame: Any = as_frame(X)
@@ -304,7 +304,7 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     for j, name in enumerate(names):
         if name in given:
             out[:, j] = _coded(frame, given[name], name, schema.levels.get(j), reset=False)
-    _refuse_infinite(out, schema)
+    _refuse_infinite(_check_numeric(estimator, out), schema)
     rows = _row_names(X)
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
 

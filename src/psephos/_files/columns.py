@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.cells import number_form
 from psephos._files.near import CELL, shown
 
@@ -113,13 +113,18 @@ def holds_words(
 
 
 def refuse_objects(name: str, values: Iterable[Any], place: Place) -> None:
-    """Raise PsephosError that names the first date, time, list or the like in a column."""
+    """Raise PsephosError if a column holds dates, times, lists or the like."""
     for i, value in enumerate(values):
-        kind = "dates or times" if isinstance(value, _TIMES) else f"a {type(value).__name__}"
-        if isinstance(value, _TIMES) or not isinstance(value, Hashable):
+        where = f"({shown(value, CELL)} in {place(i)})"
+        if isinstance(value, _TIMES):
             raise PsephosError(
-                f"column {shown(name)} holds {kind} ({shown(value, CELL)} in {place(i)}): give a "
-                "number, such as days since a date, or drop it."
+                f"column {shown(name)} holds dates or times {where}: give a number, such as days "
+                "since a date, or drop it."
+            )
+        if not isinstance(value, Hashable):
+            raise PsephosTypeError(
+                f"column {shown(name)} holds a {type(value).__name__} {where}: each value of the "
+                "argument must be a string or a number; drop the column, or write it so."
             )
 
 
