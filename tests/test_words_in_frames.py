@@ -147,7 +147,7 @@ def test_dates_are_refused_as_dates(values, polars):
     frame = pl.from_pandas(frame) if polars else frame
     model = AdaBoostClassifier(n_estimators=4).fit(pd.DataFrame({"d": NUMBER, "x": NUMBER}), Y)
     for answer in (AdaBoostClassifier().fit, lambda X, y: model.predict(X), compare):
-        with pytest.raises(PsephosError, match="'d' holds dates or times .* days since a date"):
+        with pytest.raises(PsephosError, match=r"'d' holds dates or times .* days since a date"):
             answer(frame, Y)
 
 
