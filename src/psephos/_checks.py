@@ -10,12 +10,6 @@ from sklearn.utils import multiclass, validation
 
 from psephos._errors import PsephosError, PsephosTypeError
 
-__all__ = [
-    "UnfittedError",
-    "check_array", "check_classification_targets", "check_consistent_length", "column_or_1d",
-    "validate_data",
-]  # fmt: skip
-
 
 class UnfittedError(PsephosError, NotFittedError):
     """A model that has to be fitted first."""
@@ -28,8 +22,6 @@ def _ours(check: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             return check(*args, **kwargs)
-        except (PsephosError, NotFittedError):
-            raise
         except TypeError as error:
             raise PsephosTypeError(str(error)) from error
         except ValueError as error:

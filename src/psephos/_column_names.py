@@ -89,23 +89,24 @@ def _selected(frame: Any, given: Sequence[str], wanted: Sequence[str]) -> Any:
     return frame[:, [where[name] for name in wanted]].to_native()
 
 
+def _listed(names: Sequence[str]) -> list[str]:
+    return [f"- {name}" for name in names[:_LISTED]] + ["- ..."] * (len(names) > _LISTED)
+
+
 def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
     """Raise PsephosError, in the words that scikit-learn's users know, if names differ."""
     if tuple(given) == tuple(known):
         return
     lines = ["The feature names should match those that were passed during fit."]
     strange, lacking = sorted(set(given) - set(known)), sorted(set(known) - set(given))
-    for heading, names in (
-        ("Feature names unseen at fit time:", strange),
-        ("Feature names seen at fit time, yet now missing:", lacking),
-    ):
-        more = ["- ..."] if len(names) > _LISTED else []
-        lines += [heading, *(f"- {name}" for name in names[:_LISTED]), *more] if names else []
-    if strange or lacking:
-        add = ["Add what is missing, with missing values where it was not measured."]
-        drop = ["Drop what the fit had not, or give it the name that it had there."]
-        lines += [*(add if lacking else []), *(drop if strange else [])]
-    else:
+    if strange:
+        lines += ["Feature names unseen at fit time:", *_listed(strange)]
+    if lacking:
+        lines += ["Feature names seen at fit time, yet now missing:", *_listed(lacking)]
+        lines.append("Add what is missing, with missing values where it was not measured.")
+    if strange:
+        lines.append("Drop what the fit had not, or give it the name that it had there.")
+    elif not lacking:
         j = next(j for j, name in enumerate(known) if given[j] != name)
         lines += [
             "Feature names must be in the same order as they were in fit.",

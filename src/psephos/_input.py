@@ -169,30 +169,7 @@ def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) ->
             f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, a "
             "boolean mask or None."
         )
-    if given.size == 0:
-        return []
-    if given.dtype.kind == "b":
-        if given.shape != (schema.n_features,):
-            raise PsephosError(
-                f"categorical_features is a mask of {given.size} values for "
-                f"{schema.n_features} columns: give one value per column."
-            )
-        return [int(j) for j in np.flatnonzero(given)]
-    if given.dtype.kind in "iu":
-        outside = [int(j) for j in given if not 0 <= j < schema.n_features]
-        if outside:
-            raise PsephosError(
-                f"categorical_features names column {outside[0]}, but the table has "
-                f"{schema.n_features} columns."
-            )
-        return sorted({int(j) for j in given})
-    where = {name: j for j, name in enumerate(schema.names or ())}
-    unknown = [name for name in given if str(name) not in where]
-    if unknown:
-        raise PsephosError(
-            f"categorical_features names {str(unknown[0])!r}, which is not a column of the table."
-        )
-    return sorted({where[str(name)] for name in given})
+    return schema.columns_of(given, "categorical_features") if given.size else []
 
 
 def _categories_of(X: Any, schema: Schema) -> list[int]:

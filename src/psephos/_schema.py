@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._files.cells import Cells
 from psephos.vote.names import Names
 
@@ -46,6 +47,32 @@ class Schema:
         if self.names is not None and not self.spelt:
             model.feature_names_in_ = np.asarray(self.names, dtype=object)
         return self
+
+    def columns_of(self, given: Any, parameter: str) -> list[int]:
+        """Return the sorted columns that a parameter lists by name or position, or masks."""
+        listed, p = np.asarray(given), self.n_features
+        values: list[Any] = listed.tolist()
+        if listed.dtype.kind == "b":
+            if listed.shape != (p,):
+                raise PsephosError(
+                    f"{parameter} is a mask of {listed.size} values for {p} columns: give one "
+                    "value per column."
+                )
+            return np.flatnonzero(listed).tolist()
+        if listed.dtype.kind in "iu":
+            outside = [j for j in values if not 0 <= j < p]
+            if outside:
+                raise PsephosError(
+                    f"{parameter} names column {outside[0]}, but the table has {p} columns."
+                )
+            return sorted(set(values))
+        where = {name: j for j, name in enumerate(self.names or ())}
+        unknown = [str(name) for name in values if str(name) not in where]
+        if unknown:
+            raise PsephosError(
+                f"{parameter} names {unknown[0]!r}, which is not a column of the table."
+            )
+        return sorted({where[str(name)] for name in values})
 
     def words(self) -> Names:
         """Return the words for ballots; unnamed columns are called 'column j'."""

@@ -15,9 +15,7 @@ _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",
 })  # fmt: skip
-_TIMES = (
-    datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
-)  # fmt: skip
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _FEW = 10  # so many different texts may be categories
 Place = Callable[[int], str]
 
@@ -44,34 +42,23 @@ class Ways(NamedTuple):
 
 
 COMMAND = Ways(
-    "NA",
-    "write NA there if it is missing (--missing lists other words)",
-    "declare the column categorical (--categorical {})",
-    "leave it out (--drop {})",
+    "NA", "write NA there if it is missing (--missing lists other words)",
+    "declare the column categorical (--categorical {})", "leave it out (--drop {})",
     "name it with --id {0}, or leave it out with --drop {0}",
-    "read the table with {}",
-    "--{} {}",
-    " ",
-)
+    "read the table with {}", "--{} {}", " ",
+)  # fmt: skip
 
 
 def _in_python(parameter: str, identifier: str) -> Ways:
     return Ways(
-        "None",
-        "put None there if it is missing",
-        f"list the column in {parameter}",
-        "drop it",
-        identifier,
-        "make numbers of them (pandas.read_csv reads them with {})",
-        "{}={!r}",
-        " and ",
-    )
+        "None", "put None there if it is missing", f"list the column in {parameter}", "drop it",
+        identifier, "make numbers of them (pandas.read_csv reads them with {})", "{}={!r}", " and ",
+    )  # fmt: skip
 
 
 FIT = _in_python(
     "categorical_features",
-    "drop it, or, if its values are categories all the same, list the column in "
-    "categorical_features",
+    "drop it, or, to have categories all the same, list the column in categorical_features",
 )
 COMPARED = _in_python("categorical", "drop it")
 
@@ -112,20 +99,22 @@ def holds_words(
     return True
 
 
-def refuse_objects(name: str, values: Iterable[Any], place: Place) -> None:
+def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
     """Raise PsephosError if a column holds dates, times, lists or the like."""
-    for i, value in enumerate(values):
-        where = f"({shown(value, CELL)} in {place(i)})"
-        if isinstance(value, _TIMES):
-            raise PsephosError(
-                f"column {shown(name)} holds dates or times {where}: give a number, such as days "
-                "since a date, or drop it."
-            )
-        if not isinstance(value, Hashable):
-            raise PsephosTypeError(
-                f"column {shown(name)} holds a {type(value).__name__} {where}: each value of the "
-                "argument must be a string or a number; drop the column, or write it so."
-            )
+    odd = {kind for kind in set(map(type, values)) if issubclass(kind, _TIMES) or not kind.__hash__}
+    if not odd:
+        return
+    i, value = next((i, value) for i, value in enumerate(values) if type(value) in odd)
+    where = f"({shown(value, CELL)} in {place(i)})"
+    if isinstance(value, _TIMES):
+        raise PsephosError(
+            f"column {shown(name)} holds dates or times {where}: give a number, such as days since "
+            "a date, or drop it."
+        )
+    raise PsephosTypeError(
+        f"column {shown(name)} holds a {type(value).__name__} {where}: each value of the argument "
+        "must be a string or a number; drop the column, or write it so."
+    )
 
 
 def refuse_identifier(name: str, present: Iterable[Hashable], ways: Ways = COMMAND) -> None:
