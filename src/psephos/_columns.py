@@ -72,6 +72,8 @@ def plain_column(y: Any) -> Any:
     """
     if isinstance(y, np.ndarray):
         return cast("Any", y)
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
+        return np.asarray(plain_column(y.iloc[:, 0]))[:, None]
     kind = getattr(getattr(y, "dtype", None), "kind", "")
     plain = {"b": np.bool_, "i": np.int64, "u": np.uint64}.get(kind)
     if plain is None or not hasattr(y, "isna") or y.isna().any():

@@ -329,7 +329,8 @@ def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
 
 
 def _all_numeric(frame: Any) -> bool:
-    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.dtypes())
+    kinds = frame.schema.dtypes()
+    return bool(kinds) and all(kind.is_numeric() or kind == nw.Boolean for kind in kinds)
 
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
