@@ -341,7 +341,7 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 raise ValueError
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
-            refuse_objects(name, column, lambda i: f"row {i}")
+            refuse_objects(name, list(column), lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
                 f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, "
