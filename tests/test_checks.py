@@ -180,7 +180,7 @@ def test_a_teacher_that_is_not_fitted(teacher):
 
 # ---------------------------------------------------------------------- files
 def test_load_names_what_it_was_given(tmp_path):
-    with pytest.raises(PsephosError, match=r"there is no file .*none.psephos': check") as caught:
+    with pytest.raises(PsephosError, match=r"none.psephos' does not exist: check") as caught:
         load(tmp_path / "none.psephos")
     assert isinstance(caught.value, FileNotFoundError)
     table = tmp_path / "t.csv"

@@ -16,7 +16,7 @@ class ModelFileError(PsephosError):
 
 
 class MissingFileError(ModelFileError, FileNotFoundError):
-    """There is no file of that name."""
+    """A file that does not exist."""
 
 
 class MissingExtraError(PsephosError, ImportError):

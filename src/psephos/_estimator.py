@@ -50,9 +50,8 @@ class VoteEstimator(BaseEstimator):
     n_features_in_ : int
         Columns of the training table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names, and all were strings. Other names (numbers, tuples) are kept
-        as words, which describe, explain and `features_used_` show; columns counted from 0, as
-        pandas does by default, have none.
+        Only if X had column names, and all were strings. Others (numbers, tuples) are words in
+        rules and `features_used_`; columns that are counted from 0 have no names.
     n_features_used_ : int
         Columns that a case without missing values is answered by.
     features_used_, features_backup_ : ndarray
@@ -76,8 +75,7 @@ class VoteEstimator(BaseEstimator):
         Parameters
         ----------
         X : array, data frame or sparse table of shape (n_samples, n_features)
-            Numbers; NaN is missing; columns that `categorical_features` lists may hold anything,
-            those of words in a frame are categories without that.
+            Numbers; NaN is missing; columns named in `categorical_features` may hold anything.
         y : array of shape (n_samples,)
             Class labels, or numbers for a regressor.
         sample_weight : array of shape (n_samples,), default=None

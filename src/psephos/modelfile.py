@@ -225,7 +225,7 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Raises
     ------
     ModelFileError
-        If there is no such file (the error is a FileNotFoundError, too), if it is damaged, a folder
+        If the file does not exist (the error is a FileNotFoundError, too), is damaged, a folder
         or another file, or was written by a newer version.
     """
     return read(path).model()
@@ -305,7 +305,7 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
         raise ModelFileError(f"{path}: {error}") from None
     except FileNotFoundError:
         raise MissingFileError(
-            f"there is no file {str(path)!r}: check the name and the folder."
+            f"the file {str(path)!r} does not exist: check the name and the folder."
         ) from None
     except IsADirectoryError:
         raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None

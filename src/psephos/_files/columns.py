@@ -79,7 +79,7 @@ def holds_words(
 ) -> bool:
     """Return whether a column is one of categories: it holds words, and no number.
 
-    `words` are the cells that are no number, None for the others.
+    `words` are the cells that do not hold a number, None for the others.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Ways) -> str:
     if fitted:
         return "write the bare numbers the model reads, NA where there is none."
     return (
-        f"write the bare numbers ({ways.nothing} where there is none), or, if they are meant as "
+        f"write the bare numbers ({ways.nothing} where it is missing), or, if they are meant as "
         f"words (bands, grades), {ways.categorical.format(shown(name))}, or "
         f"{ways.drop.format(shown(name))}."
     )

@@ -308,7 +308,7 @@ def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
 
 
 def _check_words(name: str, words: list[Any], sheet: Sheet, k: int) -> None:
-    """Raise PsephosError if words of a column not declared categorical are no categories."""
+    """Raise PsephosError if words of a column not declared categorical cannot be categories."""
     odd = [None if w is None or sheet.cells.number(w) is not None else w for w in words]
     n_numbers = sum(w is not None for w in words) - sum(w is not None for w in odd)
     n_numbers += int(np.isfinite(sheet.X[:, k]).sum())
