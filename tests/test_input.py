@@ -158,7 +158,8 @@ def test_dictionaries_too_large_to_be_joined():
     codes = pa.array(range(100), pa.int8())  # names 127 at most
     parts = [pa.DictionaryArray.from_arrays(codes, some) for some in words]
     column = pd.arrays.ArrowExtensionArray(pa.chunked_array(parts))
-    fitted = model().fit(pd.DataFrame({"word": column}), np.arange(200) % 3 > 1)
+    fitted = model(categorical_features=["word"])
+    fitted.fit(pd.DataFrame({"word": column}), np.arange(200) % 3 > 1)
     assert fitted.schema_.levels == {0: (*words[0], *words[1])}
 
 

@@ -279,7 +279,9 @@ def test_a_vote_of_one_constant_comes_back(tmp_path):
 def test_categories_that_are_neither_words_nor_numbers_are_named(kind, tmp_path):
     values = pd.date_range("2020", periods=30) if kind == "Timestamp" else pd.cut(range(30), 3)
     frame = pd.DataFrame({"size": np.arange(30.0), "when": pd.Categorical(values)})
-    model = AdaBoostClassifier(n_estimators=2).fit(frame, frame["size"] > 12)
+    model = AdaBoostClassifier(n_estimators=2, categorical_features=["when"]).fit(
+        frame, frame["size"] > 12
+    )
     with pytest.raises(ModelFileError, match=f"categories of column 'when' are of type {kind}"):
         save(model, tmp_path / "model.psephos")
     assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -38,9 +38,16 @@ def is_lazy(X: Any) -> bool:
     return hasattr(X, "collect") and isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
 
 
+def word_of_name(name: Any) -> str:
+    """Return a column's name in words: the parts of a tuple, in their order, joined by _."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return "_".join(word for word in map(str, parts) if word)
+
+
 def refuse_repeated_names(X: Any) -> None:
     """Raise PsephosError if two columns of a frame have one name."""
-    names = [str(name) for name in getattr(X, "columns", ())]
+    named: Any = getattr(X, "column_names", getattr(X, "columns", ()))  # the first of Arrow
+    names = [word_of_name(name) for name in named]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise PsephosError(
@@ -56,6 +63,22 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     if sparse.issparse(X):
         return sparse.csc_array(X)[:, [j]].toarray().ravel()
     return np.asarray(X)[:, j]
+
+
+def plain_column(y: Any) -> Any:
+    """Return a nullable column of whole numbers or truth values, of which none is missing, as such.
+
+    scikit-learn makes floats of them. Anything else is returned as it is.
+    """
+    if isinstance(y, np.ndarray):
+        return cast("Any", y)
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
+        return np.asarray(plain_column(y.iloc[:, 0]))[:, None]
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    plain = {"b": np.bool_, "i": np.int64, "u": np.uint64}.get(kind)
+    if plain is None or not hasattr(y, "isna") or y.isna().any():
+        return y
+    return y.to_numpy(dtype=plain)
 
 
 def numbers_of(X: Any, j: int) -> NDArray[np.float64] | None:

@@ -15,6 +15,10 @@ class ModelFileError(PsephosError):
     """A model file that cannot be written or read."""
 
 
+class MissingFileError(ModelFileError, FileNotFoundError):
+    """A file that does not exist."""
+
+
 class MissingExtraError(PsephosError, ImportError):
     """An optional package is needed; the message carries the command that installs it."""
 

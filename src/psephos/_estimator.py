@@ -36,7 +36,8 @@ class VoteEstimator(BaseEstimator):
     Parameters
     ----------
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
+        Columns whose values are categories, as in HistGradientBoostingClassifier. 'from_dtype' are
+        those of a categorical type in a frame, and those of words, as the command reads a file.
     n_jobs : int
         Threads; the vote does not depend on it.
     random_state : int, RandomState or None
@@ -49,7 +50,8 @@ class VoteEstimator(BaseEstimator):
     n_features_in_ : int
         Columns of the training table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X had column names.
+        Only if X had column names, and all were strings. Others (numbers, tuples) are words in
+        rules and `features_used_`; columns that are counted from 0 have no names.
     n_features_used_ : int
         Columns that a case without missing values is answered by.
     features_used_, features_backup_ : ndarray
@@ -460,9 +462,7 @@ class VoteEstimator(BaseEstimator):
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
         extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
-        reduced.n_features_in_ = len(columns)
-        if schema.names is not None:
-            reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
+        schema.name_columns(reduced)
         baseline = self._known_baseline()
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)

@@ -1,16 +1,16 @@
 """What may come in: arrays, frames and sparse tables become one encoded table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
+from psephos._checks import check_array, validate_data
+from psephos._column_names import arranged, in_words, names_in
 from psephos._columns import (
     as_frame,
     codes_of,
@@ -26,13 +26,23 @@ from psephos._columns import (
 from psephos._errors import PsephosError
 from psephos._files.arrays import beyond
 from psephos._files.cells import FARTHEST
-from psephos._files.columns import refuse_far
+from psephos._files.columns import (
+    FIT,
+    holds_words,
+    is_number,
+    refuse_far,
+    refuse_identifier,
+    refuse_objects,
+)
+from psephos._files.near import CELL, shown
 from psephos._schema import Schema
 from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]
 
 _KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
+_CATEGORIES = (nw.Categorical, nw.Enum)
+_WORDS = (nw.String, nw.Object)  # types of columns that may hold words
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
 
 
@@ -91,15 +101,20 @@ class Context:
 
 # ---------------------------------------------------------------------- tables
 def as_given(X: Any) -> Any:
-    """Return a table whose masked values are missing, or as it is."""
+    """Return a table whose masked values are missing and whose columns have words as names.
+
+    Any other table is returned as it is.
+    """
     if isinstance(X, np.ma.MaskedArray):
         plain = np.array(X.data, dtype=None if X.dtype.kind == "O" else np.float64)
         plain[np.ma.getmaskarray(X)] = None if X.dtype.kind == "O" else np.nan
         return plain
-    if isinstance(X, str | bytes | Mapping):
+    if sparse.issparse(X) and X.format == "dok":
+        return X.tocsr()
+    if isinstance(X, str | bytes | PathLike | Mapping):
         raise PsephosError(
             f"X is a {type(X).__name__}: give an array, a data frame or a sparse table of shape "
-            "(n_samples, n_features)."
+            "(n_samples, n_features). psephos.read_table reads a file."
         )
     if is_lazy(X):
         raise PsephosError(
@@ -110,7 +125,12 @@ def as_given(X: Any) -> Any:
         raise PsephosError(
             f"X holds {held} ({X.dtype}): give numbers, such as days since a date, or a data frame."
         )
-    return X
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise PsephosError(
+            f"Complex data not supported: X holds complex numbers ({X.dtype}): give their real "
+            "and imaginary parts as columns of their own."
+        )
+    return in_words(X)
 
 
 def read_schema(
@@ -121,21 +141,25 @@ def read_schema(
     A pandas Categorical, a polars Enum and an Arrow dictionary declare their categories: all are
     kept, in their order, with rows or without. The categories of any other column, a polars
     Categorical among them (its list is that of all columns of the process), are its values, sorted.
+    A column of words in a frame holds categories, too, unless `categorical_features` lists others.
     """
-    X = as_given(X)
+    given, X = X, as_given(X)
     refuse_repeated_names(X)
-    validate_data(estimator, _with_names(X), y, skip_check_array=True)
+    frame = as_frame(X)
+    nameless = X if frame is None else np.broadcast_to(0.0, frame.shape)  # names are read here
+    validate_data(estimator, nameless, y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
-    names = getattr(estimator, "feature_names_in_", None)
     n_features = int(estimator.n_features_in_)
-    schema = Schema(n_features, None if names is None else tuple(map(str, names)))
-    marked = _marked_columns(X, schema, categorical_features)
-    frame = as_frame(X)
+    names = None if frame is None else names_in(frame)
+    schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(
+        estimator
+    )
     X = X if frame is None else frame
+    marked = _marked_columns(X, schema, categorical_features)
     declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
     levels = {j: declared[j] if j in declared else found_levels(column_of(X, j)) for j in marked}
-    return Schema(n_features, schema.names, levels, frozenset(declared))
+    return replace(schema, levels=levels, declared=frozenset(declared))
 
 
 def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) -> list[int]:
@@ -147,73 +171,41 @@ def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) ->
                 f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, "
                 "a boolean mask or None."
             )
-        return _categorical_dtypes(X)
+        return _categories_of(X, schema)
     given = np.asarray(categorical)
     if given.ndim != 1:
         raise PsephosError(
             f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, a "
             "boolean mask or None."
         )
-    if given.size == 0:
-        return []
-    if given.dtype.kind == "b":
-        if given.shape != (schema.n_features,):
-            raise PsephosError(
-                f"categorical_features is a mask of {given.size} values for "
-                f"{schema.n_features} columns: give one value per column."
-            )
-        return [int(j) for j in np.flatnonzero(given)]
-    if given.dtype.kind in "iu":
-        outside = [int(j) for j in given if not 0 <= j < schema.n_features]
-        if outside:
-            raise PsephosError(
-                f"categorical_features names column {outside[0]}, but the table has "
-                f"{schema.n_features} columns."
-            )
-        return sorted({int(j) for j in given})
-    where = {name: j for j, name in enumerate(schema.names or ())}
-    unknown = [name for name in given if str(name) not in where]
-    if unknown:
-        raise PsephosError(
-            f"categorical_features names {str(unknown[0])!r}, which is not a column of the table."
-        )
-    return sorted({where[str(name)] for name in given})
+    return schema.columns_of(given, "categorical_features") if given.size else []
 
 
-class _Interchange:
-    """A frame's shape and names, in the protocol that older versions of scikit-learn read."""
+def _categories_of(X: Any, schema: Schema) -> list[int]:
+    """Return the columns of a frame that hold categories: by their type, and those of words.
 
-    def __init__(self, frame: Any) -> None:
-        self.shape = frame.shape
-        self.names = list(frame.columns)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __dataframe__(self) -> "_Interchange":
-        return self
-
-    def column_names(self) -> list[str]:
-        """Return the names."""
-        return self.names
-
-
-def _with_names(X: Any) -> Any:
-    """Return X, or a stand-in if this scikit-learn cannot see the names of such a frame."""
-    frame = as_frame(X)
+    What the command refuses in a file is refused here: words among numbers, numbers written in
+    another way, and a column that names each row.
+    """
+    frame, found = as_frame(X), list[int]()
     if frame is None:
-        return X
-    scratch = BaseEstimator()
-    validate_data(scratch, X, skip_check_array=True)
-    return X if hasattr(scratch, "feature_names_in_") else _Interchange(frame)
+        return found
+    for j, kind in enumerate(frame.schema.dtypes()):
+        if kind not in _WORDS and kind not in _CATEGORIES:
+            continue
+        name = schema.words().columns[j]
+        values = frame[:, j].to_list()
+        present = [v for v in values if not is_missing(v)]
+        if kind in _CATEGORIES or _are_words(name, values, len(present)):
+            refuse_identifier(name, present, FIT)
+            found.append(j)
+    return found
 
 
-def _categorical_dtypes(X: Any) -> list[int]:
-    frame = as_frame(X)
-    if frame is None:
-        return []
-    kinds = (nw.Categorical, nw.Enum)
-    return [j for j, kind in enumerate(frame.schema.dtypes()) if kind in kinds]
+def _are_words(name: str, values: list[Any], n_present: int) -> bool:
+    words = [v if isinstance(v, str) and not is_number(v) else None for v in values]
+    n_words = sum(word is not None for word in words)
+    return holds_words(name, words, n_present - n_words, lambda i: f"row {i}", FIT)
 
 
 def read_table(
@@ -244,14 +236,15 @@ def read_table(
         return Table(X, schema, np.arange(len(X)))
     X = as_given(X)
     if absent and schema.names is not None and as_frame(X) is not None:
-        return _incomplete(X, schema)
-    if not reset and schema.by_name:
-        X = _selected(X, schema)
+        return _incomplete(estimator, X, schema)
     if not reset:
         refuse_repeated_names(X)
-        if as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
+        if as_frame(X) is not None:
+            X = arranged(estimator, X, schema)
+        elif not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
-        validate_data(estimator, _with_names(X), skip_check_array=True, reset=False)
+        else:
+            validate_data(estimator, X, skip_check_array=True, reset=False)
     rows = _row_names(X)
     if schema.levels or as_frame(X) is not None:
         X = _encode(X, schema, reset=reset)
@@ -279,27 +272,7 @@ def _is_plain(X: Any, schema: Schema) -> bool:
     )
 
 
-def _selected(X: Any, schema: Schema) -> Any:
-    """Return the columns of the schema, by name and in its order, if X is a frame."""
-    frame = as_frame(X)
-    if frame is None or schema.names is None:
-        return X
-    given = [str(name) for name in frame.columns]
-    lacking = [name for name in schema.names if name not in given]
-    if lacking:
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-        raise PsephosError(
-            f"the table has no column {lacking[0]!r}{more}, which the model reads: add it, with "
-            "missing values where it was not measured."
-        )
-    for name in schema.names:
-        if given.count(name) > 1:
-            raise PsephosError(f"two columns are named {name!r}: rename or drop one of them.")
-    where = {name: j for j, name in enumerate(given)}
-    return frame[:, [where[name] for name in schema.names]].to_native()
-
-
-def _incomplete(X: Any, schema: Schema) -> Table:
+def _incomplete(estimator: Any, X: Any, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
     refuse_repeated_names(X)
     frame: Any = as_frame(X)
@@ -318,7 +291,7 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     for j, name in enumerate(names):
         if name in given:
             out[:, j] = _coded(frame, given[name], name, schema.levels.get(j), reset=False)
-    _refuse_farthest(out, schema)
+    _refuse_farthest(_check_numeric(estimator, out), schema)
     rows = _row_names(X)
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
 
@@ -366,7 +339,8 @@ def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
 
 
 def _all_numeric(frame: Any) -> bool:
-    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.dtypes())
+    kinds = frame.schema.dtypes()
+    return bool(kinds) and all(kind.is_numeric() or kind == nw.Boolean for kind in kinds)
 
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -377,10 +351,11 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 raise ValueError
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
-            told = str(value) if isinstance(value, str) else value  # NumPy's own say that they are
+            refuse_objects(name, list(column), lambda i: f"row {i}")
+            kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
-                f"column {name!r} has text in row {i} ({told!r}): make it numeric, drop it, or "
-                "name it in categorical_features."
+                f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, "
+                "drop it, or name it in categorical_features."
             ) from None
     return values
 

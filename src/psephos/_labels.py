@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from psephos._columns import as_frame, is_missing
+from psephos._checks import check_classification_targets, check_consistent_length, column_or_1d
+from psephos._columns import as_frame, is_missing, plain_column
 from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
 from psephos._files.near import alike, shown
@@ -127,8 +126,8 @@ def class_target(
     classes, codes = read_target(X, y)
     _warn_of_classes(classes, codes)
     class_weight = getattr(estimator, "class_weight", None)
-    weight = read_weight(sample_weight, class_weight, classes[codes], codes)
     declared = getattr(estimator, "classes", None)
+    weight = read_weight(sample_weight, class_weight, classes[codes], codes, declared=declared)
     if declared is not None:
         classes, codes = declared_classes(declared, classes, codes)
     return Target(classes), codes, weight
@@ -191,7 +190,7 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
     besides is no class.
     """
     if type(y) is not np.ndarray or y.ndim != 1:  # of these scikit-learn finds nothing, slowly
-        y = column_or_1d(_as_given(y), warn=True)
+        y = column_or_1d(_as_given(plain_column(y)), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
@@ -205,6 +204,7 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
             "give the labels as words."
         )
     if y.dtype.kind not in "biuU":
+        _refuse_measurements(y)
         with warnings.catch_warnings():  # of many classes: `_warn_of_classes` does
             warnings.simplefilter("ignore", UserWarning)
             check_classification_targets(y)
@@ -215,6 +215,15 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
             f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
         )
     return classes, codes.astype(np.intp)
+
+
+def _refuse_measurements(y: NDArray[Any]) -> None:
+    odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else []
+    if len(odd):
+        raise PsephosError(
+            f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement and no class: "
+            "cut y into classes, give labels as words, or take a regressor."
+        )
 
 
 def declared_classes(
@@ -344,14 +353,20 @@ def read_weight(
     y: NDArray[Any],
     codes: NDArray[np.intp],
     least: int = 2,
+    declared: Any = None,
 ) -> NDArray[np.float64]:
-    """Return each row's weight: sample weight times class weight."""
+    """Return each row's weight: sample weight times class weight.
+
+    Class weights may name a class that is declared and has no row.
+    """
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
         known = np.unique(y).tolist()
-        factor = class_factors(class_weight, known, np.bincount(codes, weight).astype(np.float64))[
-            codes
-        ]
+        totals = np.bincount(codes, weight).astype(np.float64)
+        if not isinstance(class_weight, str) and declared is not None:
+            rare = [k for k in np.asarray(declared).tolist() if k not in known]
+            class_weight = {k: v for k, v in class_weight.items() if k not in rare}
+        factor = class_factors(class_weight, known, totals)[codes]
         with np.errstate(over="ignore"):
             weight = _checked(weight * factor)
     if not (weight > 0).any():
@@ -419,7 +434,7 @@ def class_factors(
         shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))
         return np.where(held, shares, 0.0)
     unknown = [label for label in class_weight if label not in classes]
-    if unknown and any(label not in class_weight for label in classes):
+    if unknown:
         raise PsephosError(
             f"{name} names {unknown[0]!r}, which is not a label of y: its labels are "
             f"{', '.join(map(repr, classes))}."

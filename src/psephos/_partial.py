@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from psephos._columns import is_missing
+from psephos._checks import check_consistent_length, column_or_1d
+from psephos._columns import is_missing, plain_column
 from psephos._errors import PsephosError
 from psephos._labels import (
     class_factors,
@@ -45,7 +45,7 @@ def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
     if np.ma.isMaskedArray(y):
         masked, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
         y[masked] = None
-    labels = column_or_1d(y)
+    labels = column_or_1d(plain_column(y))
     if unlabeled is not None and not isinstance(unlabeled, str | int | float | np.generic):
         raise PsephosError(f"unlabeled is {unlabeled!r}: give one label, such as -1 or '?'.")
 
@@ -84,10 +84,10 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     classes, found = read_target(given, given, least)
     weight = read_sample_weight(sample_weight, len(known))
     class_weight = getattr(estimator, "class_weight", None)
-    weight[known] = read_weight(weight[known], class_weight, classes[found], found, least)
     declared = getattr(estimator, "classes", None)
     if declared is None and len(classes) == 1:
         declared = _with_other(classes)
+    weight[known] = read_weight(weight[known], class_weight, classes[found], found, least, declared)
     if declared is not None:
         classes, found = declared_classes(declared, classes, found)
     codes = np.full(len(known), -1, dtype=np.intp)
@@ -173,7 +173,7 @@ def later_labels(
             f"classes are {given.tolist()}, but the first call knew {known.tolist()}: leave "
             "`classes` out, or give the same."
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(plain_column(y), warn=True)
     check_consistent_length(X, y)
     read_target(given, given)  # the checks of any labels
     code = {label: k for k, label in enumerate(given.tolist())}

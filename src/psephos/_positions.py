@@ -27,8 +27,7 @@ def warn_of_positions(model: Any, X: Any) -> None:
             warnings.warn(
                 f"{type(model).__name__}: {name} holds whole numbers, which are positions (the "
                 f"first column is 0), and the columns of X are named by other whole numbers "
-                f"({listed[0]!r} is at 0). To give names, make words of them: "
-                "X.columns = X.columns.astype(str).",
+                f"({listed[0]!r} is at 0). To give names, give words: {str(listed[0])!r}.",
                 UserWarning,
                 stacklevel=4,
             )

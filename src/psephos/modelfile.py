@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
-from psephos._errors import ModelFileError
+from psephos._errors import MissingFileError, ModelFileError
 from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
@@ -168,6 +168,9 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
 def _reading(schema: Schema) -> dict[str, Any]:
     """Return how tables are read for the model, where it is not as usual."""
     data: dict[str, Any] = {"by_name": True} if schema.by_name else {}
+    data |= {"spelt": True} if schema.spelt else {}
+    if schema.names is None:
+        data["places"] = None if schema.places is None else list(schema.places)
     return data if schema.cells == Cells() else {**data, "cells": schema.cells.data()}
 
 
@@ -222,9 +225,8 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Raises
     ------
     ModelFileError
-        If the file is damaged, is a folder or another file, or was written by a newer version.
-    FileNotFoundError
-        If there is no such file.
+        If the file does not exist (the error is a FileNotFoundError, too), is damaged, a folder
+        or another file, or was written by a newer version.
     """
     return read(path).model()
 
@@ -235,6 +237,8 @@ def read(path: str | os.PathLike[str]) -> "Stored":
     Raises what `load` does, of everything but constructor parameters and further fitted attributes
     its vote: those are read by ``model()``.
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise ModelFileError(f"path is {path!r:.80}: give the path of a model file.")
     with _sentences(path):
         files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
@@ -297,12 +301,21 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
     """Name the file in whatever reading it raises."""
     try:
         yield
-    except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        if isinstance(error, ModelFileError):
-            raise ModelFileError(f"{path}: {error}") from None
-        if isinstance(error, IsADirectoryError):
-            raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
-        raise
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except FileNotFoundError:
+        raise MissingFileError(
+            f"the file {str(path)!r} does not exist: check the name and the folder."
+        ) from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
+    except PermissionError:
+        raise ModelFileError(f"{path} cannot be read: permission denied.") from None
+    except zipfile.BadZipFile:
+        raise ModelFileError(
+            f"{path} is damaged or not a psephos model file: give one that psephos.save or psephos "
+            "fit wrote (psephos.read_table reads a table of cases)."
+        ) from None
     except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
         reason = ascii(str(error) or type(error).__name__)[1:-1]
         reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
@@ -342,9 +355,7 @@ def _model(stored: Stored) -> "VoteEstimator":
         if not isinstance(baseline, Baseline):
             raise ModelFileError("its training means are not means: the file is damaged.")
         baseline.check_vote(vote)
-    model.n_features_in_ = schema.n_features
-    if schema.names is not None:
-        model.feature_names_in_ = np.asarray(schema.names, dtype=object)
+    schema.name_columns(model)
     model._set_fitted(vote, schema, extras, None, baseline)
     model.recalibration_ = stored.recalibration
     model._check_loaded()
@@ -372,7 +383,18 @@ def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -
         levels,
         cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
         by_name=bool(manifest.get("by_name", False)),
+        spelt=bool(manifest.get("spelt", False)),
+        places=_places(manifest.get("places", []), p),  # files of older versions say nothing
     )
+
+
+def _places(given: Any, p: int) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    whole = isinstance(given, list) and all(type(j) is int and j >= 0 for j in given)
+    if not whole or len(given) not in (0, p) or len(set(given)) < len(given):
+        raise ModelFileError("its columns are not those of a table: the file is damaged.")
+    return tuple(given)
 
 
 def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:

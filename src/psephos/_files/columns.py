@@ -1,11 +1,14 @@
 """Columns of words: when they are categories, and when they are numbers written another way."""
 
+import datetime
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from psephos._errors import PsephosError
+import numpy as np
+
+from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
 from psephos._files.near import CELL, shown
 
@@ -13,11 +16,131 @@ _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",
 })  # fmt: skip
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_FEW = 10  # so many different texts may be categories
 Place = Callable[[int], str]
 
 
+class Ways(NamedTuple):
+    """What users of the command, or of Python, do about a column: parts of sentences.
+
+    ``{}`` is the column's name; in `reading` it is options, which `between` joins.
+    """
+
+    nothing: str
+    missing: str
+    categorical: str
+    drop: str
+    identifier: str
+    reading: str
+    option: str
+    between: str
+
+    def read(self, **marks: str) -> str:
+        """Return how to have numbers read that have these marks."""
+        options = [self.option.format(name, mark) for name, mark in marks.items()]
+        return self.reading.format(self.between.join(options))
+
+
+COMMAND = Ways(
+    "NA", "write NA there if it is missing (--missing lists other words)",
+    "declare the column categorical (--categorical {})", "leave it out (--drop {})",
+    "name it with --id {0}, or leave it out with --drop {0}",
+    "read the table with {}", "--{} {}", " ",
+)  # fmt: skip
+
+
+def _in_python(parameter: str, identifier: str) -> Ways:
+    return Ways(
+        "None", "put None there if it is missing", f"list the column in {parameter}", "drop it",
+        identifier, "make numbers of them (pandas.read_csv reads them with {})", "{}={!r}", " and ",
+    )  # fmt: skip
+
+
+FIT = _in_python(
+    "categorical_features",
+    "drop it, or, to have categories all the same, list the column in categorical_features",
+)
+COMPARED = _in_python("categorical", "drop it")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number, or a text that writes one."""
+    if isinstance(value, _TIMES) or (isinstance(value, str) and "_" in value):
+        return False  # Python reads 1_2 as twelve; a table means a text
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def holds_words(
+    name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Ways = COMMAND
+) -> bool:
+    """Return whether a column is one of categories: it holds words, and no number.
+
+    `words` are the cells that do not hold a number, None for the others.
+
+    Raises
+    ------
+    PsephosError
+        If words stand among numbers, or are numbers written in another way.
+    """
+    if all(word is None for word in words):
+        return False
+    refuse_numbers_in_words(name, words, place, ways=ways)
+    if n_numbers:
+        i = next(i for i, word in enumerate(words) if word is not None)
+        raise PsephosError(
+            f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
+            f"{n_numbers} of its values are numbers: {ways.missing}, or "
+            f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
+        )
+    return True
+
+
+def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
+    """Raise PsephosError if a column holds dates, times, lists or the like."""
+    odd = {kind for kind in set(map(type, values)) if issubclass(kind, _TIMES) or not kind.__hash__}
+    if not odd:
+        return
+    i, value = next((i, value) for i, value in enumerate(values) if type(value) in odd)
+    where = f"({shown(value, CELL)} in {place(i)})"
+    if isinstance(value, _TIMES):
+        raise PsephosError(
+            f"column {shown(name)} holds dates or times {where}: give a number, such as days since "
+            "a date, or drop it."
+        )
+    raise PsephosTypeError(
+        f"column {shown(name)} holds a {type(value).__name__} {where}: each value of the argument "
+        "must be a string or a number; drop the column, or write it so."
+    )
+
+
+def refuse_identifier(name: str, present: Iterable[Hashable], ways: Ways = COMMAND) -> None:
+    """Raise PsephosError if a category stands in each row that has one: such a name says nothing.
+
+    `present` are the categories of the rows, without missing ones.
+    """
+    seen: set[Hashable] = set()
+    for value in present:
+        if value in seen:
+            return
+        seen.add(value)
+    if len(seen) >= _FEW:
+        raise PsephosError(
+            f"column {shown(name)} holds a different text in every row, as an identifier does: "
+            f"{ways.identifier.format(shown(name))}."
+        )
+
+
 def refuse_numbers_in_words(
-    name: str, words: Sequence[str | None], place: Place, fitted: bool = False
+    name: str,
+    words: Sequence[str | None],
+    place: Place,
+    fitted: bool = False,
+    ways: Ways = COMMAND,
 ) -> None:
     """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
@@ -41,7 +164,7 @@ def refuse_numbers_in_words(
     kinds = Counter(forms[word] for word in first if word is not None)
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): "
-        f"{_remedy(name, kinds, fitted)}"
+        f"{_remedy(name, kinds, fitted, ways)}"
     )
 
 
@@ -102,52 +225,37 @@ def _one_unit_only(forms: dict[str, str]) -> None:
         forms.update(dict.fromkeys(tight, ""))
 
 
-def _remedy(name: str, kinds: Counter[str], fitted: bool) -> str:
+def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Ways) -> str:
     marks = [kind for kind in kinds if kind.startswith("thousands")]
     if set(kinds) <= {"decimal comma", "grouped", "both"} | set(marks):
         if "both" in kinds:
-            return "read the table with --decimal , --thousands ."
+            return ways.read(decimal=",", thousands=".")
         if marks:
-            mark = marks[0].removeprefix("thousands ").replace("space", '" "').replace("'", '"\'"')
-            comma = " --decimal ," if "decimal comma" in kinds else ""
-            return f"read the table with --thousands {mark}{comma}"
+            mark = marks[0].removeprefix("thousands ").replace("space", " ")
+            if ways is COMMAND:
+                mark = mark.replace(" ", '" "').replace("'", '"\'"')
+            comma = {"decimal": ","} if "decimal comma" in kinds else {}
+            return ways.read(thousands=mark, **comma)
         if set(kinds) == {"grouped"}:
             return (
-                "read the table with --thousands , if the comma is between thousands, with "
-                "--decimal , if it is the decimal mark."
+                f"{ways.read(thousands=',')} if the comma is between thousands, with "
+                f"{ways.option.format('decimal', ',')} if it is the decimal mark."
             )
-        return "read the table with --decimal ,"
+        return ways.read(decimal=",")
     if fitted:
         return "write the bare numbers the model reads, NA where there is none."
     return (
-        "write the bare numbers (NA where there is none), or, if they are meant as words (bands, "
-        f"grades), name the column with --categorical {shown(name)}, or leave it out with "
-        f"--drop {shown(name)}."
+        f"write the bare numbers ({ways.nothing} where it is missing), or, if they are meant as "
+        f"words (bands, grades), {ways.categorical.format(shown(name))}, or "
+        f"{ways.drop.format(shown(name))}."
     )
 
 
-def refuse_mixed(name: str, words: Sequence[str | None], n_numbers: int, place: Place) -> None:
-    """Raise PsephosError that names the first text in a column of numbers."""
-    refuse_numbers_in_words(name, words, place)
-    i = next(i for i, word in enumerate(words) if word is not None)
-    raise PsephosError(
-        f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but {n_numbers} "
-        f"of its values are "
-        f"numbers: write NA there if it is missing (--missing lists other words), or declare the "
-        f"column categorical (--categorical {shown(name)}), or leave it out (--drop {shown(name)})."
-    )
-
-
-def levels_of(name: str, words: Sequence[Any]) -> tuple[str, ...]:
+def levels_of(name: str, words: Sequence[Any], ways: Ways = COMMAND) -> tuple[str, ...]:
     """Return the sorted levels of words, None where missing: numbers by size, then by letters."""
-    levels = tuple(sorted({word for word in words if word is not None}, key=_level_order))
-    present = sum(word is not None for word in words)
-    if present >= 10 and len(levels) == present:  # a name for each row is no predictor of its class
-        raise PsephosError(
-            f"column {shown(name)} holds a different text in every row, as an identifier does: "
-            f"name it with --id {shown(name)}, or leave it out with --drop {shown(name)}."
-        )
-    return levels
+    present = [word for word in words if word is not None]
+    refuse_identifier(name, present, ways)
+    return tuple(sorted(set(present), key=_level_order))
 
 
 def _level_order(word: str) -> tuple[bool, float, str]:

@@ -43,8 +43,9 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     Raises
     ------
     PsephosError
-        If one is a classifier and the other a regressor, the teacher has no probabilities, the
-        estimator takes no weights, or a weight is none.
+        If one is a classifier and the other a regressor, the teacher is not fitted (the error is a
+        NotFittedError, too) or has no probabilities, the estimator takes no weights, or a weight is
+        none.
 
     Notes
     -----

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
 from psephos._files.near import alike, shown
+from psephos._input import as_given
 from psephos.base import VoteClassifier
 from psephos.vote.names import listed, plural
 
@@ -79,6 +80,7 @@ def cohort_of(
 
     `model` is a reduced one; the other parameters are those of `validate`.
     """
+    X = as_given(X)
     frame, schema = as_frame(X), model.schema_
     if not isinstance(classes or {}, Mapping):
         raise PsephosError("classes must be a dict, from labels of the cohort to the model's.")

@@ -46,29 +46,10 @@ def _columns(name: str, given: Any, schema: Schema) -> _Columns:
             f"view {name!r}: its columns are {given!r}; give a list of names, of positions, or a "
             "mask of all columns."
         )
-    asked = np.asarray(given)
-    if asked.dtype.kind == "b":
-        if len(asked) != schema.n_features or not asked.any():
-            raise PsephosError(
-                f"view {name!r}: its mask has {len(asked)} values, {int(asked.sum())} of them "
-                f"true, for {schema.n_features} columns: give one a column, one of them true."
-            )
-        return np.flatnonzero(asked)
-    if asked.dtype.kind in "iu":
-        outside = asked[(asked < 0) | (asked >= schema.n_features)]
-        if len(outside):
-            raise PsephosError(
-                f"view {name!r} names column {int(outside[0])}, but the table has "
-                f"{schema.n_features} columns."
-            )
-        return np.unique(asked).astype(np.intp)
-    where = {word: j for j, word in enumerate(schema.names or ())}
-    unknown = [word for word in given if word not in where]
-    if unknown:
-        raise PsephosError(
-            f"view {name!r} names {str(unknown[0])!r}, which is not a column of the table."
-        )
-    return np.unique([where[word] for word in given]).astype(np.intp)
+    own = schema.columns_of(given, f"view {name!r}")
+    if not own:
+        raise PsephosError(f"view {name!r}: its mask names no column; one at least must be true.")
+    return np.array(own, dtype=np.intp)
 
 
 def views_on(

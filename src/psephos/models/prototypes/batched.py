@@ -70,9 +70,7 @@ class Batched(Growing):
             model: Any = clone(self)
             model.set_params(**dict(zip(strengths, one, strict=True)))
             vote, told = model._fit_on(*given, None, Path(last, cold))
-            model.n_features_in_ = schema.n_features
-            if schema.names is not None:
-                model.feature_names_in_ = np.asarray(schema.names, dtype=object)
+            schema.name_columns(model)
             model._set_fitted(vote, schema, told, SampleRows.of(vote, given[0].values))
             models.append(model)
             last = model._grown.batches

@@ -50,6 +50,7 @@ from psephos.protocol.study.outputs import (
     versions,
 )
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
+from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.table import DataTable, table_from_arrays
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
@@ -83,10 +84,11 @@ def compare(
 
     Parameters
     ----------
-    X : DataTable, or array, frame or sparse table of shape (n, p)
+    X : DataTable, path of a file, or array, frame or sparse table of shape (n, p)
+        A file is read as the command reads it (`read_table`).
     y : array-like of shape (n,), or table of shape (n, K), optional
         Class labels; or 0 and 1, a column a label, of which a row may have several. A DataTable has
-        its own.
+        its own. Of a file the name of the column, or names of several.
     models : sequence of str or Contender, optional
         Names from `known_models`, or 'all'; by default those with `default` whose packages are
         installed. Of several labels a row the default is those that take them themselves
@@ -94,7 +96,8 @@ def compare(
         labels that are partly recorded the default has those besides that take rows without one.
     protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
-        Rows of one group stay together in every split, outer and inner.
+        Rows of one group stay together in every split, outer and inner. Of a file the name of the
+        column; so is `truth`.
     random_state : int, default=0
         Seeds of splits, draws and models are derived from it by the words of each task.
     n_jobs : int or None, default=-1
@@ -223,6 +226,8 @@ def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dic
 
 # ------------------------------------------------------------------- what is asked for
 def _table(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
+    if isinstance(X, str | Path):
+        return _from_file(X, y, dataset, given)
     if not isinstance(X, DataTable):
         if y is None:
             raise PsephosError("y is missing: give one class label per row of X.")
@@ -231,6 +236,22 @@ def _table(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTa
         if value is not None:
             raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
     return X if dataset is None else X.renamed(dataset)
+
+
+def _from_file(path: str | Path, target: Any, dataset: str | None, given: dict[str, Any]) -> Any:
+    """Return the table in a file, whose columns are given by name."""
+    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
+    for name, values in columns.items():
+        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
+        if not all(one is None or isinstance(one, str) for one in words):
+            raise PsephosError(
+                f"X is the path of a file, so {name} is the name of a column in it. For arrays "
+                "give the values of the table as X, or a DataTable (psephos.read_table)."
+            )
+    if given["column_names"] is not None:
+        raise PsephosError("a file names its columns: leave column_names out.")
+    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
+    return read_table(path, target=target, group=given["groups"], dataset=dataset, **roles)
 
 
 def _checked_seed(random_state: Any) -> int:

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._files.arff import labels_declared
 from psephos._files.arrays import check_values, word_array
 from psephos._files.cells import Cells
-from psephos._files.columns import in_one_form, refuse_mixed, refuse_numbers_in_words
+from psephos._files.columns import holds_words, in_one_form
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Sheet, read_sheet, with_words
 from psephos._files.text import Header
@@ -356,10 +356,7 @@ def _numbers_written(
     odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
     found = in_one_form(name, read, odd, sheet.cells, notes)
     if found is None:
-        n_numbers = sum(v is not None and v == v for v in read)
-        if n_numbers:
-            refuse_mixed(name, odd, n_numbers, sheet.place)
-        refuse_numbers_in_words(name, odd, sheet.place)
+        holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
     return found
 
 

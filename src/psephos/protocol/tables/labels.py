@@ -11,7 +11,15 @@ from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.arrays import word_array
 from psephos._files.cells import Cells
-from psephos._files.columns import in_one_form, levels_of, refuse_mixed, refuse_numbers_in_words
+from psephos._files.columns import (
+    COMMAND,
+    Ways,
+    holds_words,
+    in_one_form,
+    is_number,
+    levels_of,
+    refuse_objects,
+)
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
 
@@ -30,7 +38,12 @@ def row_words(i: int) -> str:
 
 
 def encode_column(
-    column: NDArray[Any], name: str, notes: list[str], *, categorical: bool = False
+    column: NDArray[Any],
+    name: str,
+    notes: list[str],
+    *,
+    categorical: bool = False,
+    ways: Ways = COMMAND,
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
@@ -41,20 +54,20 @@ def encode_column(
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
-        words = [None if v is None or _is_number(v) else str(v) for v in values]
+        refuse_objects(name, values, row_words)
+        words = [None if v is None or is_number(v) else str(v) for v in values]
         pairs = zip(values, words, strict=True)
         read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
         found = in_one_form(name, read, words, Cells(), notes) if None in read else read
         if found is not None:
             return np.array(found, dtype=np.float64), None
-        n_numbers = sum(v is not None and v == v for v in read)
-        if n_numbers:
-            refuse_mixed(name, words, n_numbers, row_words)
-        refuse_numbers_in_words(name, words, row_words)
-    return coded(values, name)
+        holds_words(name, words, sum(v is not None and v == v for v in read), row_words, ways)
+    return coded(values, name, ways)
 
 
-def coded(values: Sequence[Any], name: str) -> tuple[_Floats, tuple[str, ...]]:
+def coded(
+    values: Sequence[Any], name: str, ways: Ways = COMMAND
+) -> tuple[_Floats, tuple[str, ...]]:
     """Return the codes of categories, None where missing, and their sorted levels in words.
 
     Values of one number (1, 1.0, "1") are one level.
@@ -62,7 +75,7 @@ def coded(values: Sequence[Any], name: str) -> tuple[_Floats, tuple[str, ...]]:
     own = {
         value: _word(level) for value, level in merged(v for v in values if v is not None).items()
     }
-    levels = levels_of(name, [None if v is None else own[v] for v in values])
+    levels = levels_of(name, [None if v is None else own[v] for v in values], ways)
     codes = LevelCodes(levels)
     code = {value: codes.code(level) for value, level in own.items()}
     return np.array([np.nan if v is None else code[v] for v in values]), levels
@@ -73,16 +86,6 @@ def _word(level: Any) -> str:
     if isinstance(level, float) and level.is_integer():
         return str(int(level))
     return str(level)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, str) and "_" in value:
-        return False  # Python reads 1_2 as twelve; a table means a text
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
@@ -115,7 +118,7 @@ def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]
     present = [v for v in values if v is not None]
     if all(_WHOLE.fullmatch(v) and int(v) in _INT64 for v in present):
         return tidy_labels([None if v is None else int(v) for v in values], name, place)
-    if all(map(_is_number, present)):
+    if all(map(is_number, present)):
         for i, value in enumerate(values):
             if value is not None and not float(value).is_integer():
                 raise _measurements(name, place(i), value)

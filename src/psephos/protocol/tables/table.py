@@ -15,8 +15,9 @@ from psephos._columns import is_missing
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.arrays import object_array, word_array
 from psephos._files.cells import Cells
+from psephos._files.columns import COMPARED
 from psephos._files.sheet import unnamed
-from psephos._input import Schema
+from psephos._input import Schema, as_given
 from psephos._labels import read_labels
 from psephos._partial import known_rows
 from psephos.protocol.tables.checks import (
@@ -301,7 +302,9 @@ def table_from_arrays(
     for j, column in enumerate(columns):
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
-        values[:, j], levels = encode_column(column, given[j], notes, categorical=j in marked)
+        values[:, j], levels = encode_column(
+            column, given[j], notes, categorical=j in marked, ways=COMPARED
+        )
         if levels is not None:
             categories[j] = levels
     return DataTable(
@@ -350,15 +353,16 @@ def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], 
 
 def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
     """Return the columns of X, their names if it has any, and those of a categorical type."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    given = as_given(X)
+    frame = nw.from_native(given, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         kinds = (nw.Categorical, nw.Enum)
         types: list[Any] = frame.schema.dtypes()
         declared = {j for j, kind in enumerate(types) if kind in kinds}
         columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
         return columns, [str(c) for c in frame.columns], declared
-    sparse = bool(sp.issparse(X))  # a plain bool: the type guard would narrow X to no class
-    values: NDArray[Any] = X.toarray() if sparse else np.asarray(X)
+    sparse = bool(sp.issparse(given))  # a plain bool: the type guard would narrow it to no class
+    values: NDArray[Any] = given.toarray() if sparse else np.asarray(given)
     if values.ndim != 2:
         raise PsephosTypeError(
             f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."

@@ -6,7 +6,9 @@ from typing import Any, Self
 from zipfile import BadZipFile
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
+from psephos._checks import UnfittedError
 from psephos._errors import PsephosError, PsephosTypeError, shortly
 from psephos._partial import SoftLabels
 
@@ -85,8 +87,8 @@ class LearnsFromBatches:
         Raises
         ------
         PsephosError
-            If the teacher of a classifier has no probabilities, or that of a regressor is a
-            classifier.
+            If the teacher is not fitted, that of a classifier has no probabilities, or that of a
+            regressor is a classifier.
         """
         own: Any = self
         return own.fit(X, self._taught(teacher, X), sample_weight)
@@ -187,7 +189,7 @@ def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
             f"{type(teacher).__name__} has no probabilities to learn from: give a classifier with "
             "predict_proba (CalibratedClassifierCV makes one of others)."
         )
-    return SoftLabels.of(teacher.predict_proba(X), teacher.classes_)
+    return SoftLabels.of(_answers(teacher, "predict_proba", X), teacher.classes_)
 
 
 def learnt_numbers(teacher: Any, X: Any) -> Any:
@@ -197,7 +199,16 @@ def learnt_numbers(teacher: Any, X: Any) -> Any:
             f"{type(teacher).__name__} answers with classes, which are no numbers to be learned: "
             "let a classifier learn them."
         )
-    return teacher.predict(X)
+    return _answers(teacher, "predict", X)
+
+
+def _answers(teacher: Any, method: str, X: Any) -> Any:
+    try:
+        return getattr(teacher, method)(X)
+    except NotFittedError as error:
+        raise UnfittedError(
+            f"the teacher, a {type(teacher).__name__}, is not fitted: call its fit first."
+        ) from error
 
 
 def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
