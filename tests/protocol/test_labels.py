@@ -441,7 +441,9 @@ def test_figures_of_a_comparison_label_by_label(study):
 def test_the_page(study):
     table, found = study
     report = summarise(found.out)
-    assert report["data_line"].startswith("60 cases, 4 columns; 3 labels, of which a case may have")
+    assert report["data_line"].startswith(
+        "60 cases in 30 groups, 4 columns; 3 labels, of which a case may have"
+    )
     assert [m["words"] for m in report["measures"]] == [
         "average precision", "Hamming loss", "one-error", "coverage", "ranking loss",
     ]  # fmt: skip

@@ -71,3 +71,12 @@ def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(buil
     assert cells["above"] == {"text": "0.220", "mark": "vacuous"}
     assert cells["below"] == {"text": "0.090", "mark": ""}
     assert (shown["constant"], shown["none"]) == ("0.100", "")
+
+
+def test_the_head_counts_groups_by_the_name_of_their_column(builders, tmp_path):
+    truth, proba = builders.of_two(120, shift=0.8)
+    for name, words in (("subject", " in 6 groups (subject)"), ("groups", " in 6 groups")):
+        about = {"n_groups": 6, "groups": name}
+        classes = ["healthy", "ill"]
+        folder = builders.written_folder(tmp_path / name, truth, {"m": [proba]}, classes, **about)
+        assert summarise(folder)["data_line"].startswith(f"120 cases{words}, 9 columns; ")

@@ -74,7 +74,8 @@ def verdict(
 def cases_in_groups(folder: Folder, *, named: bool = False) -> str:
     """Return '126 cases in 14 groups', or '126 cases'; `named` adds the column of groups."""
     cases, groups = plural(folder.n_rows, "case"), folder.about.get("n_groups")
-    name = f" ({folder.about['groups']})" if named and folder.about.get("groups") else ""
+    name = str(folder.about.get("groups") or "") if named else ""
+    name = "" if name.lower() in ("", "group", "groups") else f" ({name})"
     return f"{cases} in {plural(groups, 'group')}{name}" if groups else cases
 
 
