@@ -103,13 +103,12 @@ def _effects(read: Folder, answers: Answers | None) -> dict[str, Any]:
     """Return the design effects of a folder that was written without them, where they are known."""
     if answers is None or answers.groups is None or read.about.get("copies"):
         return {}
-    found = dict(read.about.get("design_effects", {}))
-    for model in answers.chances.keys() - found.keys():
-        there = answers.known(model)
-        if there.any():
-            predicted = called(answers.chances[model][there])
-            found[model] = design_effect(answers.truth[there], predicted, answers.groups[there])
-    return {"design_effects": found}
+    found = {
+        model: design_effect(answers.truth[k], called(chances[k]), answers.groups[k])
+        for model, chances in answers.chances.items()
+        if (k := answers.known(model)).any()
+    }
+    return {"design_effects": found | read.about.get("design_effects", {})}
 
 
 def _report(

@@ -28,13 +28,13 @@ def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any] | None:
             if row is not None and row["value"] == "":
                 reasons.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
     constant = folder.constant_error
-    values = [row["value"] for row in folder.bounds]
+    none = len(why) == 1 and not any(row["value"] for row in folder.bounds)
     chances = sorted({100 * (1 - float(row["delta"])) for row in folder.bounds})
     return {
         "heads": [_KINDS[kind] for kind in kinds],
         "chance": " or ".join(f"{chance:.4g} %" for chance in chances),
         "constant": number(constant),
-        "none": next(iter(why)) if not any(values) and len(why) == 1 else "",
+        "none": next(iter(why)) if none else "",
         "rows": [
             {
                 "key": s.key,
