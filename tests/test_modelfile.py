@@ -115,7 +115,7 @@ def test_round_trip_of_frames_with_categories(name, tmp_path):
     assert again.schema_ == model.schema_
     assert again.explain(frame[:5]).columns() == model.explain(frame[:5]).columns()
     for extra in model.extras:
-        assert_equal(plain(getattr(again, extra)), plain(getattr(model, extra)))
+        assert_equal(plain(getattr(again, extra, None)), plain(getattr(model, extra, None)))
     assert settings_of(again) == settings_of(model)
     if foreign is None and not any(map(callable, model.get_params(deep=False).values())):
         refitted = again.fit(frame, y)

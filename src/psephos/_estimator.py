@@ -24,14 +24,14 @@ from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
 from psephos.vote.part import check, field_of, kinds_of
+from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
-    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`. Parameters
-    below mean the same in all recipes that have them.
+    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
 
     Parameters
     ----------
@@ -64,8 +64,10 @@ class VoteEstimator(BaseEstimator):
     contender: ClassVar[Contender]
     constraints: ClassVar[Mapping[str, Constraint]]
     extras: ClassVar[tuple[str, ...]] = ()
+    optional: ClassVar[tuple[str, ...]] = ()  # extras that exist only where a parameter asks
     #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
+    _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -81,7 +83,7 @@ class VoteEstimator(BaseEstimator):
         sample_weight : array of shape (n_samples,), default=None
             How much each row counts; None counts each once. Rows of weight 0 are left out.
         groups : array of shape (n_samples,), default=None
-            Rows of one group (a subject) are never divided by a validation share.
+            Rows of one group (a subject) are divided neither by a validation share nor a bootstrap.
 
         Returns
         -------
@@ -219,10 +221,12 @@ class VoteEstimator(BaseEstimator):
         self.vote_ = vote
         self._sample = sample if sample is None else sample.on(vote)
         self._baseline = baseline
-        self.recalibration_ = None
+        self.recalibration_ = self._calibrated_on = None
         self.schema_ = schema
         for name in self.extras:
-            setattr(self, name, extras[name])
+            vars(self).pop(name, None)
+            if extras[name] is not None or name not in self.optional:
+                setattr(self, name, extras[name])
 
     def _has_its_anatomy(self, nothing_found: bool = True) -> bool:
         """Return whether the fitted vote is made of what the class declares.
@@ -283,10 +287,9 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def features_used_(self) -> NDArray[Any]:
-        """Columns that a case without missing values is answered by.
+        """Columns that a case without missing values is answered by; see `features_backup_`.
 
-        Names if the table had them, else positions. What the vote reads besides is in
-        `features_backup_`.
+        Names if the table had them, else positions.
         """
         self._fitted()
         return self._named(self.vote_.used)
@@ -295,8 +298,7 @@ class VoteEstimator(BaseEstimator):
     def features_backup_(self) -> NDArray[Any]:
         """Columns read only where another is missing: those of surrogates and reserve models.
 
-        Names if the table had them, else positions. A category that the model does not know is
-        missing.
+        Names if the table had them, else positions. Unknown categories are missing values.
         """
         self._fitted()
         return self._named(self.vote_.backup)
@@ -309,19 +311,18 @@ class VoteEstimator(BaseEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much of what moves the score comes from each column; shape (p,).
 
-        Measured on the training rows, on at most 512 of them, evenly spaced. Each voter counts
-        for how far its weighted vote is from its training mean, summed over the outputs, divided
-        among columns: in a tree by how far each split on the row's path changes the vote (above
-        the leaves that is the mean of the training rows in a CART or C4.5, which keep it, and the
-        plain mean of the two children in forests and boosted trees, which do not); in
-        a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
-        importance inside; in a prototype's weight by each column's part of the exponent; in a
-        local weight, or that of neighbours, by its part of the squared distance from the column
-        means; in other voters
-        (kernels, Gaussian models, rules, foreign estimators) equally among those they read.
+        Measured on at most 512 training rows, evenly spaced. Each voter counts for how far its
+        weighted vote is from its training mean, summed over the outputs, divided among columns: in
+        a tree by how far each split on the row's path changes the vote (above the leaves that is
+        the mean of the training rows in a CART or C4.5, which keep it, and the plain mean of the
+        two children in forests and boosted trees, which do not); in a linear model by the terms
+        ``|coef_j (x_j - mean_j)|``; in a vote of votes by the importance inside; in a prototype's
+        weight by each column's part of the exponent; in a local weight, or that of neighbours, by
+        its part of the squared distance from the column means; in other voters (kernels, Gaussian
+        models, rules, foreign estimators) equally among those they read.
 
-        After `partial_fit` the rows are those of its last call. Constants, and surrogates that were
-        never asked, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
+        After `partial_fit` the rows are those of its last call. Constants, and surrogates that no
+        case needed, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
         columns' shares do not say what leaving one out would change.
         """
         baseline = self._needed_baseline()
@@ -376,9 +377,8 @@ class VoteEstimator(BaseEstimator):
     def local_importance(self, X: Any) -> NDArray[np.float64]:
         """Return per row how much of what moves its score comes from each column.
 
-        By the rule of `feature_importances_`: shape (n, q), one column for each that the vote
-        reads, of `features_used_` and `features_backup_`, in the order of the table. A row's sum
-        is 1, or 0 where no column moves its score.
+        By the rule of `feature_importances_`: shape (n, q), a column for each that the vote reads,
+        in the order of the table. A row's sum is 1, or 0 where no column moves its score.
         """
         values = self._values(X)
         return self.vote_.local_importance(values, self._needed_baseline())
@@ -399,8 +399,8 @@ class VoteEstimator(BaseEstimator):
     def describe(self) -> list[str]:
         """Return the model as sentences: one on the whole, then a tree's lines or one a voter.
 
-        Voters of equal content are one sentence. The percentage of a normalised vote is a share of
-        the weight over all (for local weights, over the anchors). ``print(model)`` shows the same.
+        Voters of equal content are one sentence. Percentages of a normalised vote are of the weight
+        over all (for local weights, over the anchors). ``print(model)`` shows the same.
         """
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
@@ -409,7 +409,7 @@ class VoteEstimator(BaseEstimator):
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
         for extra in self.extras:  # what a recipe remembers beside its vote
-            told: Any = getattr(getattr(self, extra), "told", None)
+            told: Any = getattr(getattr(self, extra, None), "told", None)
             words += [] if told is None else told(names, self.vote_)
         return describe(self.vote_, names, type(self).__name__) + words
 
@@ -434,21 +434,19 @@ class VoteEstimator(BaseEstimator):
         return shown
 
     def reduce(self, backup: bool = True) -> Self:
-        """Return a fitted estimator of the same class over only the columns it reads.
+        """Return a fitted estimator of the same class, and answers, over only the columns it reads.
 
-        It gives the same answers from those columns alone. A vote that reads nothing keeps the
-        first column, since a table needs one.
+        A vote that reads nothing keeps the first column, since a table needs one.
 
         Parameters
         ----------
         backup : bool, default=True
             Whether to keep the columns read only where another is missing (`features_backup_`).
-            False drops them, with the surrogates and the reserve models that read them. Cases
-            without missing values get the same answers. Where a value is missing the answer may
-            be another: a tree sends the case where it sends those that no surrogate helps, and a
-            library uses its models of the first rank that have all they read, else the training
-            prior.
-            Importances are those of the whole model, shared out among the columns left.
+            False drops them, with the surrogates and the reserve models that read them. Where a
+            value is missing the answer may then be another: a tree sends the case where it sends
+            those that no surrogate helps, and a library uses its models of the first rank that
+            have all they read, else the training prior. Importances are those of the whole model,
+            shared out among the columns left.
         """
         self._fitted()
         vote = self.vote_ if backup else self.vote_.primary()
@@ -461,12 +459,14 @@ class VoteEstimator(BaseEstimator):
         named = self._params_on(columns)
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
-        extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
+        extras = {name: _selected(getattr(self, name, None), columns) for name in self.extras}
         schema.name_columns(reduced)
-        baseline = self._known_baseline()
+        baseline, sample, rows = self._known_baseline(), self._sample, self._calibrated_on
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
-        reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
+        sample = sample and sample.on(vote)._replace(columns=np.arange(len(vote.columns)))
+        reduced._set_fitted(vote.select(columns), schema, extras, sample, baseline)
+        reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_ = self.recalibration_
         return reduced
 

@@ -16,6 +16,8 @@ from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.figures.logistic import likeliest
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
+from psephos.vote.importance import SampleRows
+from psephos.vote.seen import refuse_seen, summary_of
 
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
@@ -41,6 +43,8 @@ def calibrate(
         It is left as it is.
     X : array, data frame or sparse table of shape (n_samples, n_features)
         Rows the model was not fitted on: on its own training rows it is surer than elsewhere.
+        Training rows are refused as far as the model keeps them: up to 512, or of a loaded model a
+        summary of their columns.
     y : array of shape (n_samples,)
         Their labels; every class of the model must be among them.
     method : {'sigmoid', 'isotonic', 'temperature'}, default='sigmoid'
@@ -60,8 +64,8 @@ def calibrate(
     Raises
     ------
     PsephosError
-        If the model is no fitted classifier of one class a row, a label is not one of its classes,
-        a class has no row, or the method is unknown.
+        If the model is no fitted classifier of one class a row, rows are those that it was fitted
+        on, a label is not one of its classes, a class has no row, or the method is unknown.
 
     Warns
     -----
@@ -103,8 +107,10 @@ def calibrate(
     if without.any():
         label = model.classes_.tolist()[int(without.argmax())]
         raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
+    refuse_seen(model, values, "calibrate", calibrated=False)
     calibrated = copy(model)
     calibrated.recalibration_ = None  # that is of other probabilities
+    calibrated._calibrated_on = summary_of(model, SampleRows.of(vote, values))
     calibration: Any = fitted_map(chances, truth, weight, method)
     _warn_of_limits(calibration, model.classes_.tolist())
     before = model.vote_.readout.calibration

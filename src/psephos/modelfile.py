@@ -37,6 +37,7 @@ from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
 from psephos.vote.part import check, sparse
+from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
@@ -103,7 +104,7 @@ def _files(model: "VoteEstimator") -> dict[str, bytes]:
             f"{model.anatomy.weighting!r}. Write Anatomy(({voters!r},), {weighting!r}, ...) in the "
             "class."
         )
-    _check_extras(type(model), {n: getattr(model, n) for n in model.extras})
+    _check_extras(type(model), {n: getattr(model, n, None) for n in model.extras})
     files = {f"arrays/{name}.npy": _npy(array) for name, array in arrays.items()}
     manifest["arrays"] = {name: _digest(data) for name, data in files.items()}
     manifest["checksum"] = _digest(_canonical(manifest))
@@ -143,7 +144,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
     schema = model.schema_
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     vote = held_once(encode(model.vote_, arrays, "vote"), arrays)
-    extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
+    extras = {n: encode(getattr(model, n, None), arrays, f"extras.{n}") for n in model.extras}
     manifest = {
         "format": _FORMAT,
         "schema": SCHEMA,
@@ -162,6 +163,8 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
     }
     if model.recalibration_ is not None:
         manifest["recalibration"] = encode(model.recalibration_, arrays, "recalibration")
+    if model._calibrated_on is not None:
+        manifest["calibrated_on"] = encode(model._calibrated_on, arrays, "calibrated_on")
     return manifest
 
 
@@ -358,6 +361,9 @@ def _model(stored: Stored) -> "VoteEstimator":
     schema.name_columns(model)
     model._set_fitted(vote, schema, extras, None, baseline)
     model.recalibration_ = stored.recalibration
+    model._calibrated_on = rows = decode(manifest.get("calibrated_on"), arrays)  # older have none
+    fits = rows is None or (isinstance(rows, Profile) and rows.n_columns == len(vote.columns))
+    check(fits, "a summary of other rows")
     model._check_loaded()
     return model
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from psephos import (
     AdaBoostClassifier,
     BaggingClassifier,
+    CARTClassifier,
     CARTRegressor,
     CompressedSamBAClassifier,
     GradientBoostingClassifier,
@@ -22,6 +23,9 @@ from psephos import (
     PsephosError,
     RandomForestClassifier,
     SamBAClassifier,
+    load,
+    save,
+    shrink,
 )
 from psephos.bounds import (
     Bound,
@@ -477,6 +481,50 @@ def test_rows_of_fit_are_known_though_copies_are_usual():
     assert "cannot be checked" in told
     told = held_out_bound(model, table[:600][::-1], y[:600][::-1]).assumes[1]
     assert "they are others" not in told
+
+
+def test_copies_of_a_row_are_one_draw(boosted):
+    far = np.repeat(TEST[0][:1] + 3.0, 100, axis=0), np.repeat(TEST[1][:1], 100)
+    found = held_out_bound(boosted, *far)
+    assert (found.parts["rows"], found.parts["copies of a row"]) == (1.0, 99.0)
+    assert found.value >= 0.95
+    once, thrice = TEST, (np.repeat(TEST[0], 3, axis=0), np.repeat(TEST[1], 3))
+    for method in ("binomial", "kl"):
+        alone = held_out_bound(boosted, *once, method=method).value
+        assert held_out_bound(boosted, *thrice, method=method).value == alone
+    rng = np.random.default_rng(0)
+    binary = rng.integers(0, 2, (300, 4)).astype(float)
+    y = binary[:, 0].astype(int)
+    by_chance = held_out_bound(CARTClassifier().fit(binary[:100], y[:100]), binary[100:], y[100:])
+    assert by_chance.parts["rows"] == 200  # of few values rows are equal, and independent
+
+
+def test_labels_that_the_model_does_not_know_are_refused(boosted, forest):
+    strange = np.where(np.arange(len(TEST[1])) == 3, 7, TEST[1])
+    for bound in (held_out_bound, c_bound, pac_bayes_kl_bound):
+        with pytest.raises(PsephosError, match="label 7 is not one of the model's classes"):
+            bound(forest, TEST[0], strange)
+
+
+def test_a_shrunk_forest_has_the_prior_and_the_pairs_of_all_voters(tmp_path):
+    model = RandomForestClassifier(60, max_depth=2, max_features=1, random_state=0).fit(*TRAIN)
+    small = shrink(model, 3, *TRAIN)
+    kept = small.vote_.n_voters
+    assert 1 < kept < 60
+    whole, found = tandem_bound(model, *TRAIN), tandem_bound(small, *TRAIN)
+    weights = small.vote_.constant_weights()
+    weights = weights[weights > 0] / weights.sum()
+    wanted = np.log(60) + (weights * np.log(weights)).sum()
+    assert found.parts["KL(Q || P)"] == pytest.approx(wanted)
+    least = "rows of the pair that shares fewest"
+    assert found.parts[least] == whole.parts[least]
+    assert pac_bayes_kl_bound(small, *TRAIN, rows="out-of-bag").parts["KL(Q || P)"] == (
+        pytest.approx(wanted)
+    )
+    save(small, tmp_path / "m")
+    assert tandem_bound(load(tmp_path / "m"), *TRAIN).value == found.value
+    with pytest.raises(PsephosError, match="its voters were chosen among 60 by these rows"):
+        tandem_bound(small, *TRAIN, prior=np.full(kept, 1.0 / kept))
 
 
 def test_the_cause_that_rows_were_not_drawn_alike_is_named(forest):

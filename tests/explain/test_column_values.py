@@ -99,7 +99,7 @@ def test_the_positive_class_has_the_colour_of_missed_display(case):
         axes = ValuesDisplay.from_estimator(model, X, y, "a", pos_label=label).plot()
         dots = [one for one in axes.collections if len(one.get_offsets()) > 1]
         found = {["ill", "well"][lane(one) - 1]: to_hex(one.get_facecolor()[0]) for one in dots}
-        missed = MissedDisplay.from_estimator(model, X, y, pos_label=label)
+        missed = MissedDisplay.from_estimator(model, 0.9 * X, y, pos_label=label)
         lanes = [one for one in missed.plot().collections if len(one.get_offsets()) > 1]
         assert [found[name] for name in missed.names] == [
             to_hex(one.get_facecolor()[0]) for one in lanes

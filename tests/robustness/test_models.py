@@ -92,7 +92,7 @@ def test_a_model_of_more_columns_than_a_file_is_for_says_to_reduce_it(tmp_path):
     for part in (wide.voters, wide.weighting):
         object.__setattr__(part, "n_features", 2**21)
     model._set_fitted(
-        wide, type(model.schema_)(2**21), {n: getattr(model, n) for n in model.extras}
+        wide, type(model.schema_)(2**21), {n: getattr(model, n, None) for n in model.extras}
     )
     with pytest.raises(ModelFileError, match=r"on 2097152 columns.*Save model.reduce\(\)"):
         save(model, tmp_path / "wide")

@@ -15,12 +15,12 @@ from psephos.bounds.requirements import (
     Asked,
     asked,
     checked_delta,
-    columns_of,
     refuse_unless_binary,
     relative_entropy,
 )
 from psephos.bounds.result import Bound
 from psephos.vote.part import field_of
+from psephos.vote.rows import columns_of
 
 _Floats = NDArray[np.float64]
 _STUMP, _SIMILARITY = 2, 1  # rows

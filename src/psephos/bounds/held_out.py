@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
+from psephos._labels import codes_among
 from psephos.bounds.numerics import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
@@ -24,11 +25,11 @@ from psephos.bounds.requirements import (
 )
 from psephos.bounds.result import Bound
 from psephos.vote import Vote
+from psephos.vote.seen import first_copies
 
 
 class _Counted(NamedTuple):
-    errors: int
-    n: int
+    wrong: NDArray[np.bool_]
     constant: float  # the error of always predicting the most frequent class
 
 
@@ -56,10 +57,15 @@ def held_out_bound(
     Raises
     ------
     PsephosError
-        If rows equal training rows that the model keeps, or the model gives a row several labels.
+        If rows equal training rows that the model keeps, the model gives a row several labels, or a
+        label is not one of its classes.
 
     Notes
     -----
+    Copies of a row are one draw. Rows that are equal in so many columns, or columns of so many
+    values, that chance does not explain it are counted once, as an error if one of them is, where
+    that makes the limit larger; ``parts`` has how many more there are.
+
     It is about this model. One fitted again on all rows is another one, of which it says nothing.
     The chance is of one bound: of the best of M models on the same rows take delta / M.
 
@@ -82,16 +88,24 @@ def held_out_bound(
     delta = checked_delta(delta)
     what = "the model was neither fitted on these rows nor chosen by them"
     counted, assumed = _errors(model, X, y, "hold-out bound", what)
-    k, n = counted.errors, counted.n
     if method not in ("binomial", "kl"):
         raise PsephosError(f"method={method!r}: give 'binomial' or 'kl'.")
     exact = method == "binomial"
+
+    def limit(k: int, n: int) -> float:
+        return binomial_inverse(k, n, delta) if exact else kl_inverse(k / n, -math.log(delta) / n)
+
+    first = first_copies(X)
+    once = np.bincount(first, counted.wrong)[np.unique(first)] > 0
+    rows = max(counted.wrong, once, key=lambda wrong: limit(int(wrong.sum()), len(wrong)))
+    k, n = int(rows.sum()), len(rows)
+    copies = {"copies of a row": float(len(first) - n)} if n < len(first) else {}
     return Bound(
         name="hold-out bound",
-        value=binomial_inverse(k, n, delta) if exact else kl_inverse(k / n, -math.log(delta) / n),
+        value=limit(k, n),
         of="the error on new cases",
         source="Clopper & Pearson (1934)" if exact else "Langford (2005), JMLR 6",
-        parts={"error on the rows": k / n, "errors": float(k), "rows": float(n)},
+        parts={"error on the rows": k / n, "errors": float(k), "rows": float(n), **copies},
         assumes=(INDEPENDENT, assumed),
         delta=delta,
         trivial=counted.constant,
@@ -233,7 +247,8 @@ def occam_bound(
     """
     delta = checked_delta(delta)
     nats, assumed = _nats_of_prior(model, n_hypotheses, prior)
-    k, n, constant = _counted(model, X, y)
+    counted = _counted(model, X, y)
+    k, n = int(counted.wrong.sum()), len(counted.wrong)
     bits = nats - math.log(delta)
     parts = {
         "error on the rows": k / n,
@@ -251,7 +266,7 @@ def occam_bound(
         parts=parts,
         assumes=(INDEPENDENT, *assumed),
         delta=delta,
-        trivial=constant,
+        trivial=counted.constant,
     )
 
 
@@ -317,14 +332,15 @@ def _counted(model: Any, X: Any, y: Any) -> _Counted:
         raise PsephosError(
             f"{type(model).__name__} is no fitted classifier: errors are counted of its answers."
         )
-    said = np.asarray(model.predict(X))
-    check_consistent_length(said, labels)
-    if said.ndim != 1:
+    answers = np.asarray(model.predict(X))
+    check_consistent_length(answers, labels)
+    if answers.ndim != 1:
         raise PsephosError(
             f"{type(model).__name__} gives a row several labels, and errors are counted of one "
             "label a row: give a model of one label."
         )
     if labels.ndim != 1 or not len(labels):
         raise PsephosError("errors are counted of one label a row, and of at least one row.")
+    codes_among(np.asarray(model.classes_), answers, labels)  # refuses labels that it does not know
     constant = constant_error(list(Counter(labels.tolist()).values()))
-    return _Counted(int((said != labels).sum()), len(labels), constant)
+    return _Counted(answers != labels, constant)

@@ -156,9 +156,9 @@ def pac_bayes_kl_bound(
     if rows == "out-of-bag":
         out = out_of_bag_rows(one, X, y)
         counts = out.sum(axis=1)
-        n = int(counts.min())
+        n, here = int(counts.min()), slice(len(weights))
         _refuse_none(one, n)
-        risk = float(weights @ ((loss.T * out).sum(axis=1) / counts))
+        risk = float(weights @ ((loss.T * out[here]).sum(axis=1) / counts[here]))
     else:
         n, risk = len(one.y), float((loss @ weights).mean())
         error = {"error on the rows": float((loss @ weights >= 0.5).mean())}
@@ -286,7 +286,9 @@ def tandem_bound(
     rows : {'out-of-bag', 'held-out', 'weights', 'training'}, default='out-of-bag'
         What the rows were to the model: see `pac_bayes_kl_bound`.
     prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
-        See `pac_bayes_kl_bound`. A forest's weights are uniform, so KL = 0.
+        See `pac_bayes_kl_bound`. A forest's weights are uniform, so KL = 0. Of one that `shrink`
+        made smaller the prior, and the pairs that `n` is the least of, are of all voters there
+        were.
     delta : float, default=0.05
         The chance that the bound fails, over the draw of the rows and of the bootstrap samples.
 
@@ -333,7 +335,7 @@ def tandem_bound(
                 f"voters {s + 1} and {t + 1} have no row that neither was grown on. Grow fewer "
                 "voters, or each on fewer rows (max_samples)."
             )
-        pairs = wrong / both
+        pairs = wrong / both[: len(wrong), : len(wrong)]
     else:
         n, loss = len(one.y), losses(one)
         pairs = loss.T @ loss / n
@@ -373,7 +375,9 @@ def _prior_and_rows(
             f"of a forest or bag as {function}(..., rows='out-of-bag') where it takes them."
         )
     if rows == "out-of-bag":
-        divergence = divergence_of(one, "uniform" if prior is None else prior, weights)
+        dropped = len(getattr(getattr(one.model, "memory_", None), "dropped", ()))
+        prior = "uniform" if prior is None else prior
+        divergence = divergence_of(one, prior, weights, dropped)
         return divergence, (INDEPENDENT, SETTINGS, OUT_OF_BAG)
     if rows == "held-out":
         divergence = divergence_of(one, "weights" if prior is None else prior, weights)
@@ -411,11 +415,15 @@ def _moments(votes: _Floats, weights: _Floats) -> tuple[float, float, _Floats]:
 
 
 def _pairs(one: Asked, out: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
-    """Return for each two voters the rows both were left out of, and the sum of their losses."""
-    both, wrong = np.zeros((len(out), len(out))), np.zeros((len(out), len(out)))
+    """Return for each two voters the rows both were left out of, and the sum of their losses.
+
+    Voters that were dropped (the last lines of `out`) have rows alone.
+    """
+    T = one.vote.n_voters
+    both, wrong = np.zeros((len(out), len(out))), np.zeros((T, T))
     for part, loss in loss_blocks(one):
         left = out[:, part].astype(np.float64)
         both += left @ left.T
-        lost = loss.T * left
+        lost = loss.T * left[:T]
         wrong += lost @ lost.T
     return both, wrong

@@ -1,7 +1,5 @@
 """What bounds ask of a vote and of rows, each with the sentence that refuses."""
 
-import math
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,12 +10,11 @@ from psephos._errors import PsephosError
 from psephos._labels import codes_among
 from psephos.bounds.result import Bound
 from psephos.vote import Vote
-from psephos.vote.importance import evenly_spaced
+from psephos.vote.seen import seen
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 _ROUNDING = 1e-9
-_BY_CHANCE = math.log(1e6)  # rows that are the same by a chance below 1e-6 are the same rows
 
 INDEPENDENT = "the rows are drawn independently from what new rows come from (no groups, no time)"
 SETTINGS = "settings were not chosen by these rows (of the best of M take delta / M)"
@@ -183,15 +180,22 @@ def _refuse_unbounded(one: Asked, size: _Floats) -> None:
         )
 
 
-def divergence_of(one: Asked, prior: Any, weights: _Floats) -> float:
+def divergence_of(one: Asked, prior: Any, weights: _Floats, dropped: int = 0) -> float:
     """Return KL(Q || P).
 
-    `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q.
+    `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q. `dropped` voters
+    were there besides, and have weight 0: a uniform prior was over these, too.
     """
+    if dropped and not (isinstance(prior, str) and prior == "uniform"):
+        raise one.refuse(
+            f"its voters were chosen among {dropped + len(weights)} by these rows, and a prior "
+            "over the chosen ones alone is chosen after the data. Leave prior out: it is then "
+            "uniform over all there were."
+        )
     if isinstance(prior, str):
         if prior not in ("uniform", "weights"):
             raise PsephosError(f"prior={prior!r}: give 'uniform', 'weights' or one number a voter.")
-        p = weights if prior == "weights" else np.full(len(weights), 1.0 / len(weights))
+        p = weights if prior == "weights" else np.full(len(weights), 1.0 / (len(weights) + dropped))
     else:
         p = np.asarray(prior, dtype=np.float64)
         fits = p.shape == weights.shape and bool(np.isfinite(p).all() and (p >= 0).all())
@@ -213,80 +217,47 @@ def relative_entropy(weights: _Floats, log_prior: _Floats) -> float:
     return max(0.0, float((q * (np.log(q) - log_prior[there])).sum()))
 
 
-def kept_and_given(one: Asked) -> tuple[list[bytes], list[bytes]] | None:
-    """Return the training rows that the model keeps and the rows given, on the columns it reads.
-
-    None where it keeps none: of a loaded model, or a vote by itself.
-    """
-    known: Any = getattr(one.model, "_sample", None)
-    if known is None or not len(known.columns):
-        return None
-    rows = columns_of(one.values, known.columns)
-    return [row.tobytes() for row in known.values + 0.0], [row.tobytes() for row in rows + 0.0]
-
-
-def columns_of(values: Any, columns: NDArray[np.intp]) -> _Floats:
-    """Return some columns of a table, dense."""
-    part: Any = values[:, columns]
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
-
-
 def refuse_seen(one: Asked, what: str) -> str:
     """Return what is to be assumed of held-out rows; raise if the model was fitted on them.
 
-    A model that was fitted in this process keeps some training rows, on the columns it reads. Rows
-    that equal them are refused, unless rows are so often copies of each other (half as often among
-    themselves, or more) that this says nothing. Rows that equal all of them, in their order, are
-    refused even then.
+    Besides what `psephos.vote.seen` refuses everywhere: a single row that equals a training row,
+    unless columns have so few values that this is by chance.
 
     `what`: what the rows must be, for the refusal.
     """
-    found = kept_and_given(one)
-    if found is None:
+    found = seen(one.model, one.values)
+    known = found.words()
+    if found.single:
+        known = found.equal_words()
+    if known:
+        raise one.refuse(f"{known}. It must be that {what}.")
+    if not found.kept:
         return f"{what}: the model keeps no training rows to compare with"
-    kept, given = found
-    own = set(kept)
-    same = [i for i, row in enumerate(given) if row in own]
-    share = max(len(same) / len(given), len(own & set(given)) / len(own))
-    copied = max(1.0 - len(set(rows)) / len(rows) for rows in found)
-    if share > 2.0 * copied:
-        raise one.refuse(
-            f"row {same[0]} (and {len(same) - 1} more of {len(given)}) equals a row that it was "
-            f"fitted on, in all columns it reads. It must be that {what}."
-        )
-    there = evenly_spaced(len(given), len(kept))
-    if [given[i] for i in there] == kept and _surprise(kept) > _BY_CHANCE:
-        raise one.refuse(
-            "these are the rows that it was fitted on, in their order, in all columns it reads. It "
-            f"must be that {what}."
-        )
-    if same:
+    if len(found.same):
         return (
-            f"{what}: in the columns it reads {len(same)} of these {len(given)} rows equal some "
-            "that it was fitted on, but rows are so often copies there that this cannot be checked"
+            f"{what}: in the columns it reads {len(found.same)} of these {found.n} rows equal some "
+            "that it was fitted on, as new rows may by chance, so that this cannot be checked"
         )
     return f"{what}: as far as the rows that the model keeps tell, they are others"
 
 
-def _surprise(rows: list[bytes]) -> float:
-    """Return -ln of the chance that as many rows like these come out the same, in order."""
-    number = np.array(list(Counter(rows).values()))
-    return float((number * np.log(len(rows) / number)).sum())
-
-
 # ---------------------------------------------------------------------- rows out of bag
 def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
-    """Return which rows each voter was not grown on, (T, n)."""
-    ask: Any = getattr(one.model, "left_out", None)
+    """Return which rows each voter was not grown on, (T, n), and below those that were dropped."""
+    ask: Any = getattr(one.model, "_left_out", None)
     if ask is None:
         raise one.refuse(
             "it does not know which rows each voter was grown on: only fitted bags and forests "
             "(BaggingClassifier, RandomForestClassifier with bootstrap=True) do. Give held-out "
             "rows, and rows='held-out'."
         )
+    if one.model.memory_.grouped:
+        raise one.refuse(
+            "it was fitted with groups, and rows of one group are not drawn independently of each "
+            "other. Give held-out rows, one a group, and rows='held-out'."
+        )
     out = ask(X, y)
-    rows = kept_and_given(one)
-    if out is None or (rows is not None and not set(rows[0]) <= set(rows[1])):
+    if out is None:
         raise one.refuse(
             "its voters were not grown on bootstrap samples of these rows: set bootstrap=True, and "
             "give the X and y of fit (fitted without sample_weight)."

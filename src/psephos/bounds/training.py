@@ -10,7 +10,6 @@ from psephos._labels import read_sample_weight
 from psephos.bounds.requirements import (
     Asked,
     asked,
-    columns_of,
     constant_error,
     constant_weights,
     refuse_unless_binary,
@@ -18,6 +17,7 @@ from psephos.bounds.requirements import (
 )
 from psephos.bounds.result import Bound
 from psephos.vote.part import offers
+from psephos.vote.rows import columns_of
 
 _Floats = NDArray[np.float64]
 

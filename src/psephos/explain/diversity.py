@@ -10,6 +10,7 @@ from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_numbers
 from psephos.explain.drawing import Display
 from psephos.vote.part import label_of
+from psephos.vote.seen import refuse_seen
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
@@ -86,8 +87,9 @@ class DiversityDisplay(Display):
         Raises
         ------
         PsephosError
-            If the model has one such voter, answers with several labels or numbers, or a label is
-            not one of its classes.
+            If the model has one such voter, answers with several labels or numbers, a label is
+            not one of its classes, or cases are those that it was fitted on, as far as it keeps
+            them.
         """
         vote: Any = getattr(estimator, "vote_", None)
         kind = type(estimator).__name__
@@ -104,6 +106,7 @@ class DiversityDisplay(Display):
         if target.kind not in ("binary", "multiclass", "regression"):
             raise PsephosError(f"{kind} answers with several labels or numbers: one is needed.")
         values = estimator._values(X)
+        refuse_seen(estimator, values, "DiversityDisplay")
         every = [label_of(vote.voters, t).removesuffix(": ") for t in range(vote.n_voters)]
         every = [name or str(t + 1) for t, name in enumerate(every)]
         names = tuple(every[t] for t in members), tuple(every[t] for t in np.flatnonzero(~counts))

@@ -13,6 +13,7 @@ from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
 from psephos.figures.estimate import numbers
 from psephos.vote.names import class_words
+from psephos.vote.seen import refuse_seen
 
 _WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
 
@@ -96,7 +97,8 @@ class MissedDisplay(Display):
         Raises
         ------
         PsephosError
-            If it has other than two classes, or `pos_label` or a true class is none of them.
+            If it has other than two classes, `pos_label` or a true class is none of them, or cases
+            are those that it was fitted or calibrated on, as far as it keeps them.
         """
         classes: list[Any] = list(getattr(estimator, "classes_", ()))
         if len(classes) != 2 or not hasattr(estimator, "predict_proba"):
@@ -110,6 +112,8 @@ class MissedDisplay(Display):
         unknown = [one for one in dict.fromkeys(_labels(y).tolist()) if one not in classes]
         if unknown:
             raise PsephosError(f"y holds {unknown[0]!r}; the classes are {classes}.")
+        if hasattr(estimator, "_values"):
+            refuse_seen(estimator, estimator._values(X), "MissedDisplay")
         chances = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         return cls.from_predictions(
             y, chances, pos_label=label, threshold=threshold, groups=groups, ids=ids,

@@ -1,5 +1,6 @@
 """What forests and bags keep of the rows they drew, and what they make of the rows left out."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,36 +13,104 @@ from psephos.trees.forest_rows import Draws
 from psephos.vote.part import check
 
 _Floats = NDArray[np.float64]
+#: What exists with ``oob_score=True`` only.
+OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
 class Draw:
-    """How the rows of each member were drawn: `seeds` (T,), weights `mass` (m,), `size` draws."""
+    """How the rows of each member were drawn: `seeds` (T,), weights `mass` (m,), `size` draws.
+
+    Where they were `grouped`, whole groups were drawn, and `mass` is of these. `dropped` are the
+    seeds of members that were there before others were chosen.
+    """
 
     seeds: NDArray[np.uint64]
     mass: _Floats
     size: int
     first_fit: FirstFit | None
     ranked: bool
+    grouped: bool
+    dropped: NDArray[np.uint64]
 
     def check_draw(self) -> None:
         """Raise PsephosError unless rows can be drawn so."""
         check(self.seeds.ndim == self.mass.ndim == 1, "seeds and weights of rows are not lists")
-        check(self.seeds.dtype == np.uint64, "seeds are not whole numbers")
+        whole = self.seeds.dtype == self.dropped.dtype == np.uint64 and self.dropped.ndim == 1
+        check(whole, "seeds are not whole numbers")
         check(self.mass.dtype == np.float64, "numbers are not float64")
         check(bool(np.isfinite(self.mass).all() and (self.mass > 0).all()), "weights of rows")
         check(isinstance(self.size, int) and 0 <= self.size < 2**31, "draws are not a number")
         check(self.size == 0 or len(self.mass) > 0, "no row was drawn from")
+        check(isinstance(self.grouped, bool), "whether groups were drawn")
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return what is kept of these members only."""
         own: Any = self
         first = self.first_fit and self.first_fit.changed(SHRUNK)
-        return replace(own, seeds=self.seeds[voters], first_fit=first)
+        dropped = np.append(self.dropped, np.delete(self.seeds, voters))
+        return replace(own, seeds=self.seeds[voters], first_fit=first, dropped=dropped)
 
     @property
     def draws(self) -> Draws | None:
         """Return the bootstrap samples; None if there were none."""
         return Draws(self.mass, self.size) if self.size else None
+
+    def left_groups_out(self, now: FirstFit, groups: Any) -> NDArray[np.bool_] | None:
+        """Return `left_out` where groups were drawn; None if rows, as `now` has them, are others.
+
+        Raises
+        ------
+        PsephosError
+            If the groups are not those of the fit.
+        """
+        first = self.first_fit
+        if first is not None and not first.has(now):
+            return None
+        unit = np.empty(0) if groups is None else np.unique(groups, return_inverse=True)[1]
+        other = first is not None and first.rows and first.rows != now.rows
+        if other or len(np.unique(unit)) != len(self.mass):
+            raise PsephosError(
+                "the model was fitted with groups, of which whole ones were drawn: which rows were "
+                "left out is known with the same groups only (groups=)."
+            )
+        return self.left_out(unit)
+
+    def left_out(self, unit: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows were not drawn for each member, (T, n), by what was drawn of each.
+
+        Those of members that were dropped come last.
+        """
+        draws, seeds = self.draws, np.append(self.seeds, self.dropped)
+        assert draws is not None  # who asks knows
+        return np.array([draws.counts(seed)[unit] == 0 for seed in seeds])
+
+
+class DrawsRows:
+    """Models whose members were fitted on rows that were drawn."""
+
+    memory_: Any
+    _left_out: Any
+
+    def left_out(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> NDArray[np.bool_] | None:
+        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
+
+        X, y, sample_weight, groups are those of `fit`; None if rows were not drawn with
+        replacement, or from others. Rows of weight 0 have no column.
+        """
+        found = self._left_out(X, y, sample_weight, groups)
+        return None if found is None else found[: len(self.memory_.seeds)]
+
+
+def groups_drawn(groups: Any, size: int, number: float) -> tuple[NDArray[np.intp], _Floats, int]:
+    """Return the group of each row as a number, their equal masses, and how many are drawn.
+
+    As many as make `size` of `number` rows on average.
+    """
+    unit = np.unique(groups, return_inverse=True)[1].astype(np.intp)
+    n = int(unit.max()) + 1
+    return unit, np.ones(n), max(1, round(size / number * n))
 
 
 def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit | None) -> Any:
@@ -72,12 +141,25 @@ def out_of_bag(
 ) -> dict[str, Any]:
     """Return the attributes: answers (n, C) of members that rows were left out of, their score.
 
-    A row that every member was fitted on has NaN.
+    A row that every member was fitted on has NaN. None where `answers` are.
+
+    Warns
+    -----
+    UserWarning
+        If there are such rows.
     """
     name = "oob_decision_function_" if n_classes else "oob_prediction_"
     if answers is None:
         return {"oob_score_": None, name: None}
     voted = ~np.isnan(answers[:, 0])
+    if not voted.all():
+        warnings.warn(
+            f"{np.count_nonzero(~voted)} of {len(voted)} rows were drawn for every tree or member: "
+            f"they have no out-of-bag answer (NaN in {name}), and oob_score_ is that of the "
+            "others. Set a larger n_estimators, or a smaller max_samples.",
+            UserWarning,
+            stacklevel=2,
+        )
     y, w = y[voted], weight[voted]
     if not voted.any():
         score = np.nan

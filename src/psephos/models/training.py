@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Table
+from psephos.vote.rows import first_of, row_groups
 
 _Floats = NDArray[np.float64]
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
@@ -36,7 +37,7 @@ def distinct_rows(data: Training) -> Training:
     rest = data.table.take(suspects).dense()
     same = row_groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
     first = np.arange(len(marks))
-    first[suspects] = suspects[_first_of(same)]
+    first[suspects] = suspects[first_of(same)]
     kept = np.unique(first)
     if len(kept) == len(marks):
         return data
@@ -74,13 +75,6 @@ def ordered_rows(data: Training) -> Training:
     return data.take(order)
 
 
-def row_groups(rows: _Floats) -> NDArray[np.intp]:
-    """Return a number per row, by its content; equal rows share it (NaN equals NaN, -0 is 0)."""
-    plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0)
-    keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
-    return np.unique(keys, return_inverse=True)[1].astype(np.intp)
-
-
 def ordered_groups(rows: _Floats) -> NDArray[np.intp]:
     """Return the same numbers in ascending order of the rows: they do not depend on units."""
     groups = row_groups(rows)
@@ -91,10 +85,3 @@ def ordered_groups(rows: _Floats) -> NDArray[np.intp]:
         if len(np.unique(row_groups(head))) == len(own):
             break
     return np.argsort(order)[groups]
-
-
-def _first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each row the position of the first row of its group."""
-    first = np.full(groups.max(initial=-1) + 1, len(groups))
-    np.minimum.at(first, groups, np.arange(len(groups)))
-    return first[groups]

@@ -21,7 +21,7 @@ from psephos.kernels.binned_trees.forest_grow import (
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Draws, Rows, Unbinned
+from psephos.trees.forest_rows import Draws, GroupDraws, Rows, Unbinned
 
 _ROWS = 1 << 13  # rows of a block
 
@@ -158,7 +158,7 @@ def grow_forest(
     criterion: str,
     rule: Rule,
     seeds: Any,
-    draws: Draws | None,
+    draws: Draws | GroupDraws | None,
     n_jobs: int | None = None,
     least_share: float = 0.0,
     random: bool = False,

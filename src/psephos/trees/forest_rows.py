@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
@@ -20,6 +21,7 @@ from psephos.trees.bins import BLOCK_CELLS, Bins, columns_of
 
 _BLOCK = 1 << 16  # rows
 _MOST = 2**31  # rows counted by weights, or drawn, are below
+_SECOND = np.uint64(0x9E3779B97F4A7C15)  # of the seed of a second draw
 _MANY = 16  # draws a row above which they are not drawn one by one
 
 _Floats = NDArray[np.float64]
@@ -203,3 +205,38 @@ class Draws:
         else:
             draw_counts(self._share, self._other, self.size, np.uint64(seed), count)
         return count
+
+
+class GroupDraws:
+    """Bootstrap samples of whole groups: a row counts as often as its group was drawn.
+
+    Where weights are not counts, as many rows as they were are then drawn from the groups' rows by
+    weight, so that counts are whole numbers.
+
+    Parameters
+    ----------
+    draws : Draws
+        Of the groups.
+    unit, row : ndarray of shape (n,)
+        The group of each row of the table, and its place among the rows that are counted.
+    weight : ndarray of shape (n,)
+    size : int
+        Rows a sample has on average.
+    """
+
+    def __init__(
+        self, draws: Any, unit: NDArray[Any], row: NDArray[Any], weight: _Floats, size: int
+    ) -> None:
+        self.size, self._draws, self._whole = size, draws, _is_whole(weight)
+        self._rows: Any = sparse.csr_array((weight, (row, unit)))
+
+    def counts(self, seed: Any, out: _Floats | None = None) -> _Floats:
+        """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
+        count: _Floats = self._rows @ self._draws.counts(seed)
+        if not self._whole:
+            some = np.flatnonzero(count)
+            count[some] = Draws(count[some], self.size).counts(np.uint64(seed) ^ _SECOND)
+        if out is None:
+            return count
+        out[:] = count
+        return out

@@ -11,6 +11,7 @@ from psephos.validation.cohort import Cohort
 from psephos.vote.names import number, plural
 from psephos.vote.part import field_of, offers
 from psephos.vote.profile import LEVELS, Profile
+from psephos.vote.rows import row_groups
 
 _Floats = NDArray[np.float64]
 _CASES = 5
@@ -79,13 +80,8 @@ def _by_tenths(shares: _Floats) -> list[float]:
 
 def _same(rows: _Floats, cases: _Floats) -> int:
     """Return how many rows equal one of the cases, missing where it is missing."""
-    kept = {one.tobytes() for one in _plain(cases)}
-    return sum(one.tobytes() in kept for one in _plain(rows))
-
-
-def _plain(rows: _Floats) -> _Floats:
-    """Return rows with one NaN and one zero, so that equal ones have the same bytes."""
-    return np.where(np.isnan(rows), np.nan, rows + 0.0)
+    groups = row_groups(np.vstack([cases, rows]))
+    return int(np.isin(groups[len(cases) :], groups[: len(cases)]).sum())
 
 
 def _median(values: _Floats) -> float:

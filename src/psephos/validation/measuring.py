@@ -22,6 +22,7 @@ from psephos.figures import (
     net_benefit,
     share,
 )
+from psephos.vote.names import fixed
 
 FEW = 10  # cases of a subgroup below which counts alone are told
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -94,6 +95,22 @@ def figures_of(told: Answered) -> Rows:
         rows += [_row("calibration intercept", name, line.intercept)]
         rows += [{**_bare("probabilities clipped", name), "value": float(line.n_clipped)}]
     return rows
+
+
+def worse_than_chance(figures: Rows) -> list[str]:
+    """Return for each area under a ROC curve that is below 1/2 with its interval a question."""
+    found: list[str] = []
+    for row in figures:
+        separated = row["value"] == 0 and "separated" in row["method"]
+        if "ROC-AUC" in row["figure"] and (separated or (row["high"] or 1.0) < 0.5):
+            name = "AUC" if row["figure"] == "ROC-AUC" else f"{row['figure']} of {row['class']}"
+            value, low, high = (fixed(row[key] or 0.0) for key in ("value", "low", "high"))
+            shown = "the classes are separated" if separated else f"{low} to {high}"
+            found.append(
+                f"{name} {value} ({shown}) is significantly worse than chance: are the classes "
+                "exchanged? --classes OLD=NEW (classes=) says which class a label of the cohort is."
+            )
+    return found
 
 
 def _of_two(told: Answered) -> Rows:

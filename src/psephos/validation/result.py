@@ -19,6 +19,7 @@ from psephos.validation.speaking import speaking_words
 from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
 from psephos.vote.names import fixed, number, plural
+from psephos.vote.profile import Profile
 
 _SHOWN = 8  # columns, subgroups of a printed table
 _APART = "It is fitted to this cohort: a model with it is no longer the one that was validated."
@@ -34,7 +35,8 @@ class Validation:
     Parameters
     ----------
     about : dict
-        What was validated: model, classes and their counts, renamed labels, threshold, notes.
+        What was validated: model, classes and their counts, renamed labels, threshold, notes; and
+        cautions: that cases are training cases, or an area under the ROC curve is below .5.
     figures : list of dict
         Rows of figure, class, value, low, high, n, hits, method; None where not defined.
     confusion, calibration, net_benefit, subgroups : list of dict
@@ -50,6 +52,8 @@ class Validation:
         A row a case.
     model : estimator
         The model, on the columns it reads.
+    summary : Profile, default=None
+        What the cohort's columns are like, as a recalibrated model keeps it.
     """
 
     about: dict[str, Any]
@@ -64,6 +68,7 @@ class Validation:
     recalibration: dict[str, Any]
     predictions: Rows
     model: Any = field(repr=False)
+    summary: Profile | None = field(default=None, repr=False)
 
     # ------------------------------------------------------------------ tables
     def rows(self, name: str = "figures") -> Rows:
@@ -156,7 +161,7 @@ class Validation:
         again = copy(self.model)
         readout = replace(self.model.vote_.readout, calibration=calibration)
         again.vote_ = replace(self.model.vote_, readout=readout)
-        again.recalibration_ = None
+        again.recalibration_, again._calibrated_on = None, self.summary
         return again
 
     # ------------------------------------------------------------------ in words
@@ -165,9 +170,10 @@ class Validation:
         about, classes = self.about, self.about["classes"]
         counts = zip(about["class_counts"], classes, strict=True)
         lines = [
+            *about["cautions"],
             f"{about['model']} on {plural(about['n_cases'], 'case')} of another cohort ("
             + ", ".join(f"{n} {c}" for n, c in counts)
-            + "), not fitted again."
+            + "), not fitted again.",
         ]
         if about["renamed"]:
             pairs = (f"{old} is {new}" for old, new in about["renamed"].items())

@@ -21,13 +21,16 @@ from psephos.validation.measuring import (
     confusion_of,
     figures_of,
     subgroups_of,
+    worse_than_chance,
     worth_of,
 )
 from psephos.validation.result import Validation
 from psephos.validation.shift import shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
+from psephos.vote.importance import SampleRows
 from psephos.vote.names import plural
 from psephos.vote.positive import Positive, usual_positive
+from psephos.vote.seen import seen, seen_words, summary_of
 
 _SHARED = 12  # groups of which accuracy is told one by one, at most
 
@@ -102,8 +105,10 @@ def validate(
     probability in whole millionths, as thresholds divide them), shares by Wilson, balanced
     accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
-    Whether cases of the cohort were fitted on cannot be known, unless the model keeps its training
-    cases: then those of the same values are counted.
+    The first line says that cases are those that the model was fitted on, or its probabilities were
+    calibrated on, as far as it knows: by training rows (up to 512, of a model that was not loaded),
+    by the summary of columns if all cases are. An area under the ROC curve below .5 with all of its
+    interval asks whether classes are exchanged.
 
     Examples
     --------
@@ -157,7 +162,10 @@ def validated(
     calibration, again = _recalibration(model, told, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
     counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
+    figures, known = figures_of(told), seen_words(seen(model, cohort.X))
     about = {
+        "cautions": [*([known] if known else []), *worse_than_chance(figures)],
+        "seen": bool(known),
         "model": type(model).__name__,
         "classes": told.classes,
         "class_counts": counts,
@@ -173,7 +181,7 @@ def validated(
     }
     return Validation(
         about=about,
-        figures=figures_of(told),
+        figures=figures,
         confusion=confusion_of(told),
         calibration=bins_of(told),
         net_benefit=worth_of(told),
@@ -184,6 +192,7 @@ def validated(
         recalibration=calibration,
         predictions=_predictions(cohort, told, by, again, near, moved),
         model=model,
+        summary=summary_of(model, SampleRows.of(model.vote_, cohort.X)),
     )
 
 

@@ -178,7 +178,8 @@ def test_nothing_is_out_of_no_bag():
     with pytest.raises(PsephosError, match="bootstrap=True"):
         fitted(ExtraTreesClassifier, X, y, oob_score=True)
     model = fitted(ExtraTreesClassifier, X, y)
-    assert model.oob_score_ is model.oob_decision_function_ is None
+    assert not hasattr(model, "oob_score_")
+    assert not hasattr(model, "oob_decision_function_")
     assert model.uncertainty(X).jackknife is None
 
 

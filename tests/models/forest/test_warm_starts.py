@@ -63,7 +63,7 @@ def same(model, whole, x):
     assert_array_equal(model.predict(x), whole.predict(x))
     assert_array_equal(model.memory_.seeds, whole.memory_.seeds)
     assert_allclose(model.impurity_importance_, whole.impurity_importance_, atol=1e-12)
-    if whole.oob_score_ is not None:
+    if hasattr(whole, "oob_score_"):
         assert model.oob_score_ == pytest.approx(whole.oob_score_, abs=1e-12)
         name = "oob_prediction_" if hasattr(whole, "oob_prediction_") else "oob_decision_function_"
         assert_allclose(getattr(model, name), getattr(whole, name), atol=1e-9)

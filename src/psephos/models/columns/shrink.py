@@ -13,12 +13,12 @@ from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_numbers, read_sample_weight
 from psephos.base import VoteClassifier, VoteEstimator
 from psephos.models.columns.reweighing import Rows, greedy
+from psephos.models.sampling import OUT_OF_BAG
 from psephos.vote import Constant, Vote
 from psephos.vote.importance import SampleRows
 
 _Floats = NDArray[np.float64]
 _PER_VOTER = ("estimator_errors_", "member_names_", "counts_", "member_scores_")
-_OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
 def shrink(
@@ -30,6 +30,7 @@ def shrink(
     *,
     target: str = "labels",
     out_of_bag: bool | None = None,
+    groups: Any = None,
 ) -> Any:
     """Return a fitted vote that reads at most `n_columns`, made of voters of the given one.
 
@@ -61,6 +62,8 @@ def shrink(
         not fitted on, and elsewhere counts as the mean of the voters that were not. None: if
         the model drew its rows, and these are they. (Of a model file of an earlier version as many
         rows of the same weights are taken for them: of as many held-out rows say False.)
+    groups : array of shape (n_samples,), default=None
+        Of training rows of a forest or bag that was fitted with groups: the same.
 
     Returns
     -------
@@ -110,7 +113,7 @@ def shrink(
         wanted, left_out = vote.score(values), None
     else:
         wanted = _wanted(model, y, values.shape[0])
-        left_out = _left_out(model, out_of_bag, X, y, sample_weight)
+        left_out = _left_out(model, out_of_bag, X, y, sample_weight, groups)
     kept_rows = np.flatnonzero(weight > 0)
     values, wanted, weight = values[kept_rows], wanted[kept_rows], weight[kept_rows]
     rows = Rows(_said(vote, values, left_out), wanted, weight)
@@ -123,7 +126,7 @@ def shrink(
     if isinstance(model, VoteClassifier):
         _warn_of_lost(vote, smaller, values)
     found = copy(model)
-    extras = {name: _of_voters(name, getattr(model, name), kept) for name in model.extras}
+    extras = {name: _of_voters(name, getattr(model, name, None), kept) for name in model.extras}
     found._set_fitted(smaller, model.schema_, extras, SampleRows.of(smaller, values))
     return found
 
@@ -163,10 +166,12 @@ def _wanted(model: Any, y: Any, n: int) -> _Floats:
     return wanted
 
 
-def _left_out(model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: Any) -> Any:
+def _left_out(
+    model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> Any:
     """Return (T, n), who was left out of the rows drawn for each voter; None if not asked."""
     ask: Any = getattr(model, "left_out", None)
-    found = None if ask is None or wanted is False else ask(X, y, sample_weight)
+    found = None if ask is None or wanted is False else ask(X, y, sample_weight, groups=groups)
     if wanted and found is None:
         raise PsephosError(
             f"out_of_bag=True needs the training rows (and weights) of a model that drew them with "
@@ -231,7 +236,7 @@ def _is_mean(vote: Vote) -> bool:
 
 def _of_voters(name: str, value: Any, kept: NDArray[np.intp]) -> Any:
     """Return a fitted attribute of the voters kept."""
-    if name in _OUT_OF_BAG:
+    if name in OUT_OF_BAG:
         return None
     if name in _PER_VOTER:
         return tuple(value[t] for t in kept) if isinstance(value, tuple) else value[kept]

@@ -1,6 +1,6 @@
 """What a bag keeps besides the vote: by what seeds rows were drawn, and from what weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,10 @@ class BagMemory(Draw):
     ranked : bool, default=False
         Whether rows are numbered in the order of their values, which has no unit; in files of
         earlier versions in that of their bytes.
+    grouped : bool, default=False
+        Whether whole groups were drawn: `mass` and `size` are then of groups.
+    dropped : ndarray of uint64, default=empty
+        The seeds of those that `shrink` left out.
     """
 
     tag: ClassVar[str] = "bag memory"
@@ -39,6 +43,8 @@ class BagMemory(Draw):
     size: int
     first_fit: FirstFit | None = None
     ranked: bool = False
+    grouped: bool = False
+    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def __post_init__(self) -> None:
         self.check_draw()

@@ -15,6 +15,7 @@ from psephos.models.committees.bag_memory import BagMemory
 from psephos.models.committees.bagging_fit import Bag, fit_bag
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import MEMBER
+from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint, Interval, OneOf
@@ -39,11 +40,13 @@ class _Bagging(Bag):
         Columns a member is given, or their share; they are drawn without replacement.
     bootstrap : bool
         Whether rows are drawn with replacement; a member that takes weights is given how often each
-        was drawn, another the row as often.
+        was drawn, another the row as often. With `groups` in `fit` whole groups are drawn, as many
+        as make so many rows on average.
     bootstrap_features : bool
         Whether columns are drawn with replacement; one drawn twice is given once.
     oob_score : bool
-        Whether to answer every training row by the members that it was not drawn for.
+        Whether to answer every training row by the members that it (or its group) was not drawn
+        for.
     warm_start : bool
         Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
         Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
@@ -83,6 +86,7 @@ class _Bagging(Bag):
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
+    optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
     memory_: BagMemory = fitted()
     oob_score_: float | None = fitted()
 
@@ -107,9 +111,9 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
 
     Attributes
     ----------
-    oob_score_ : float or None
-        Accuracy of the out-of-bag answers, by weight.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
+    oob_score_ : float
+        Accuracy of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean probabilities of the members that a row was not drawn for; NaN where there is none.
         Rows of weight 0 have no line.
 
@@ -175,9 +179,9 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
 
     Attributes
     ----------
-    oob_score_ : float or None
-        R^2 of the out-of-bag answers, by weight.
-    oob_prediction_ : ndarray of shape (n_samples,) or None
+    oob_score_ : float
+        R^2 of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+    oob_prediction_ : ndarray of shape (n_samples,)
         NaN where a row was drawn for every member.
 
     Examples

@@ -14,9 +14,9 @@ from psephos.models.committees.fitting import Data, Task
 from psephos.models.committees.members import mean_vote
 from psephos.models.committees.naming import check_kind
 from psephos.models.first_fit import FirstFit
-from psephos.models.sampling import earlier, out_of_bag
+from psephos.models.sampling import DrawsRows, earlier, groups_drawn, out_of_bag
 from psephos.models.training import ordered_groups, row_groups
-from psephos.trees.forest_rows import Draws, number_of
+from psephos.trees.forest_rows import Draws, GroupDraws, number_of
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]
@@ -43,7 +43,10 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     size = _size(model.max_samples, number, n if not model.bootstrap else None)
     now = _first_fit(model, data)
     draws = size if model.bootstrap else 0
-    old = earlier(model, mass, draws, "members", now) if again else None
+    unit, masses, grouped = group, mass, bool(draws) and data.groups is not None
+    if grouped:
+        unit, masses, draws = groups_drawn(data.groups, size, number)
+    old = earlier(model, masses, draws, "members", now) if again else None
     seeds = np.append(
         np.empty(0, dtype=np.uint64) if old is None else old.seeds,
         [
@@ -51,10 +54,12 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
             for t in range(0 if old is None else len(old.seeds), model.n_estimators)
         ],
     ).astype(np.uint64)
-    memory = BagMemory(seeds, mass, draws, now, ranked)
+    memory = BagMemory(seeds, masses, draws, now, ranked, grouped)
     first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
-    rows = _rows(model, estimator, memory, size, n)
+    own = memory.draws
+    drawn_from = GroupDraws(own, unit[first_of], np.arange(n), mass, size) if grouped else own
+    rows = _rows(estimator, drawn_from, size, n)
     tasks: list[Task] = []
     for t, subset in zip(range(first, len(seeds)), subsets, strict=True):
         drawn, counts = rows(seeds[t])
@@ -66,33 +71,32 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
         voters = with_earlier(data.context.previous.voters, voters)
     assert voters is not None  # a bag has a member
     vote = mean_vote(voters, data.target)
-    return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, group)}
+    return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, unit)}
 
 
-class Bag:
+class Bag(DrawsRows):
     """What can be asked of any fitted bag."""
 
     memory_: BagMemory
 
-    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
-        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
-
-        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others. Rows of weight 0 have no column.
-        """
+    def _left_out(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> NDArray[np.bool_] | None:
+        """Return `left_out` with a line behind for each that `shrink` dropped."""
         own: Any = self
         own._fitted()
-        draws = self.memory_.draws
-        if draws is None:
+        if not self.memory_.size:
             return None
-        table, labels, weight, context = own.read(X, y, sample_weight)
+        table, labels, weight, context = own.read(X, y, sample_weight, groups)
         data, first = Data.of(table, labels, weight, context, None), self.memory_.first_fit
+        if self.memory_.grouped:
+            return self.memory_.left_groups_out(_first_fit(own, data), data.groups)
         group, given = _distinct(data, self.memory_.ranked), None if data.weight is None else weight
         if not np.array_equal(np.bincount(group, given).astype(np.float64), self.memory_.mass):
             return None
         if first is not None and not first.has(_first_fit(own, data)):
             return None
-        return np.array([draws.counts(seed)[group] == 0 for seed in self.memory_.seeds])
+        return self.memory_.left_out(group)
 
     def __sklearn_tags__(self) -> Any:
         above: Any = super()
@@ -144,10 +148,9 @@ def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
     return None if number == p else np.sort(draw.permutation(p)[:number])
 
 
-def _rows(model: Any, estimator: Any, memory: BagMemory, size: int, n: int) -> Any:
+def _rows(estimator: Any, draws: Draws | GroupDraws | None, size: int, n: int) -> Any:
     """Return what gives, for a seed, the rows of a member and their weights (None: as given)."""
     weighs = has_fit_parameter(estimator, "sample_weight")
-    draws = Draws(memory.mass, size) if model.bootstrap else None
 
     def drawn(seed: Any) -> tuple[_Rows | None, _Floats | None]:
         if draws is None:
@@ -163,7 +166,7 @@ def _rows(model: Any, estimator: Any, memory: BagMemory, size: int, n: int) -> A
 
 
 def _out_of_bag(
-    model: Any, vote: Vote, memory: BagMemory, data: Data, group: _Rows
+    model: Any, vote: Vote, memory: BagMemory, data: Data, unit: _Rows
 ) -> dict[str, Any]:
     """Return the mean answer of the members that each row was left out of, and how good it is."""
     k, draws = data.n_classes, memory.draws
@@ -173,7 +176,7 @@ def _out_of_bag(
     total = np.zeros((len(data.y), data.target.n_outputs))
     number = np.zeros(len(data.y))
     for t, seed in enumerate(memory.seeds):
-        out = np.flatnonzero(draws.counts(seed)[group] == 0)
+        out = np.flatnonzero(draws.counts(seed)[unit] == 0)
         if len(out):
             alone: Any = vote.voters.take(np.array([t]))
             total[out] += alone.votes(data.X[out])[:, 0]

@@ -14,12 +14,12 @@ from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
-from psephos.models.sampling import drawn_columns, earlier
+from psephos.models.sampling import DrawsRows, drawn_columns, earlier, groups_drawn
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import refuse_unread
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import Rows
+from psephos.trees.forest_rows import GroupDraws, Rows
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
 _Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ _NODES = 1 << 16  # of a block
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown:
+class Grown(DrawsRows):
     """What can be asked of any fitted forest."""
 
     vote_: Vote
@@ -66,25 +66,25 @@ class Grown:
         ask: Any = permutation_importance
         return ask(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
 
-    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
-        """Return which training rows were not drawn for each tree, (n_estimators, n_samples).
-
-        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others. Rows of weight 0 have no column.
-        """
+    def _left_out(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> NDArray[np.bool_] | None:
+        """Return `left_out` with a line behind for each that `shrink` dropped."""
         own: Any = self
         own._fitted()
-        draws = own.memory_.draws
-        if draws is None:
+        if not self.memory_.size:
             return None
-        table, labels, weight, _ = own.read(X, y, sample_weight)
+        table, labels, weight, context = own.read(X, y, sample_weight, groups)
+        now = FirstFit.of(own, table.values, labels.y, weight, context.groups)
+        if self.memory_.grouped:
+            return self.memory_.left_groups_out(now, context.groups)
         given = (table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
-        rows = Rows.of(*given, ranked=own.memory_.ranked)
-        first: FirstFit | None = own.memory_.first_fit
-        known = first is None or first.has(FirstFit.of(own, table.values, labels.y, weight))
-        if not known or not np.array_equal(rows.mass, own.memory_.mass):
+        rows = Rows.of(*given, ranked=self.memory_.ranked)
+        first = self.memory_.first_fit
+        known = first is None or first.has(now)
+        if not known or not np.array_equal(rows.mass, self.memory_.mass):
             return None
-        return np.array([draws.counts(seed)[rows.group] == 0 for seed in own.memory_.seeds])
+        return self.memory_.left_out(rows.group)
 
 
 def fit_forest(
@@ -97,30 +97,34 @@ def fit_forest(
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     if not n_classes:
         refuse_huge(labels.y)
-    asked = model.bootstrap or model.warm_start  # else nothing will be asked of these rows
-    now = FirstFit.of(model, table.values, labels.y, weight) if asked else None
+    needed = model.bootstrap or model.warm_start
+    now = FirstFit.of(model, table.values, labels.y, weight, context.groups) if needed else None
     if not model.bootstrap:  # whole weights are counts there
         weight = np.ldexp(weight, -power_of_weights(weight))
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
-    again = context.previous is not None
-    ranked = model.memory_.ranked if again else True
+    ranked = context.previous is None or model.memory_.ranked
     counted = limited and not model.bootstrap
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
-    size = rows.n_draws(model.max_samples) if model.bootstrap else 0
-    old = earlier(model, rows.mass, size, "trees", now) if again else None
+    size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
+    unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
+    if grouped:
+        unit, mass, size = groups_drawn(context.groups, size, rows.number)
+    old = None if context.previous is None else earlier(model, mass, size, "trees", now)
     first = 0 if old is None else len(old.seeds)
     drawn = [context.generator(t) for t in range(first, model.n_estimators)]
     seeds = np.array([one.integers(2**64, dtype=np.uint64) for one in drawn], dtype=np.uint64)
-    told = (rows, table.values, labels, weight)
+    told = (unit, table.values, labels, weight)
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
-    memory = ForestMemory(np.empty(0), seeds, rows.mass, size, now, ranked)
+    memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
     criterion = "entropy" if model.criterion == "log_loss" else model.criterion
-    number = size or (rows.number if rows.counts else len(labels.y))
+    number = drawn_rows or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
-    grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
+    own = memory.draws
+    draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
+    grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
     forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
@@ -131,7 +135,7 @@ def fit_forest(
     readout = Readout("normalised", "share" if n_classes else "identity")
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
     vote = Vote(voters, uniform, readout, labels.target)
-    memory = ForestMemory(importance, seeds, rows.mass, size, now, ranked)
+    memory = ForestMemory(importance, seeds, mass, size, now, ranked, grouped)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
 
 

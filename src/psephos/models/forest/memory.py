@@ -1,6 +1,6 @@
 """What a forest keeps besides the vote: the decrease of impurity by column, and its draws."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,10 @@ class ForestMemory(Draw):
     ranked : bool, default=False
         Whether rows are numbered by the rank of y, which has no unit; in files of earlier versions
         by its bits.
+    grouped : bool, default=False
+        Whether whole groups were drawn: `mass` and `size` are then of groups.
+    dropped : ndarray of uint64, default=empty
+        The seeds of those that `shrink` left out.
     """
 
     tag: ClassVar[str] = "forest memory"
@@ -44,6 +48,8 @@ class ForestMemory(Draw):
     size: int
     first_fit: FirstFit | None = None
     ranked: bool = False
+    grouped: bool = False
+    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def __post_init__(self) -> None:
         whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64

@@ -9,7 +9,7 @@ from psephos.base import Labels
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.sampling import out_of_bag
 from psephos.trees.forest import Forest
-from psephos.trees.forest_rows import Draws, Rows
+from psephos.trees.forest_rows import Draws
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]
@@ -21,19 +21,22 @@ def extras_of(
     vote: Vote,
     memory: ForestMemory,
     forest: Forest | None,
-    given: tuple[Rows, Any, Labels, _Floats],
+    given: tuple[NDArray[Any], Any, Labels, _Floats],
 ) -> dict[str, Any]:
-    """Return the memory and the out-of-bag answers; `forest` is there if all trees are new."""
-    rows, values, labels, weight = given
+    """Return the memory and the out-of-bag answers; `forest` is there if all trees are new.
+
+    Of the rows given the first are the units that were drawn: distinct rows, or groups.
+    """
+    unit, values, labels, weight = given
     draws, answers = memory.draws, None
-    if model.oob_score and draws is not None and forest is not None:
-        answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
+    if model.oob_score and draws is not None and forest is not None and not memory.grouped:
+        answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[unit]
         if labels.target.n_classes:  # ties as `predict` has them
             answers = vote.readout.probabilities(
                 labels.target.level(answers @ labels.target.code), labels.target
             )
     elif model.oob_score and draws is not None:
-        answers = _asked(vote, draws, memory.seeds, rows.group, values)
+        answers = _asked(vote, draws, memory.seeds, unit, values)
     scored = out_of_bag(answers, labels.target.n_classes, labels.y, weight)
     return {"memory_": memory, **scored}
 

@@ -14,6 +14,7 @@ from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Anatomy, Contender
 from psephos.models.forest.common import Grown, fit_forest
 from psephos.models.forest.memory import ForestMemory
+from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
@@ -71,10 +72,11 @@ class _Forest(Grown):
         Columns drawn at a node: a number, a share, the root or the binary logarithm of their
         number, or all. While all that were drawn have one value at the node more are drawn.
     bootstrap : bool
-        Whether every tree is grown on rows drawn with replacement, or on all rows.
+        Whether every tree is grown on rows drawn with replacement, or on all rows. With `groups` in
+        `fit` whole groups are drawn, as many as make so many rows on average.
     oob_score : bool
-        Whether to answer every training row by the trees that were not grown on it; needs
-        `bootstrap`.
+        Whether to answer every training row by the trees that were not grown on it (or a row of its
+        group); needs `bootstrap`.
     warm_start : bool
         Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
         which are those that a larger forest of the same seed would have. Table, weights and
@@ -127,6 +129,7 @@ class _Forest(Grown):
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
+    optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
     memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
@@ -147,9 +150,9 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
     Attributes
     ----------
-    oob_score_ : float or None
-        Accuracy of the out-of-bag answers, by weight.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
+    oob_score_ : float
+        Accuracy of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean class shares of the trees that a row was left out of; NaN where there is none. Rows of
         weight 0 have no line.
     """
@@ -176,9 +179,9 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
 
     Attributes
     ----------
-    oob_score_ : float or None
-        R^2 of the out-of-bag answers, by weight.
-    oob_prediction_ : ndarray of shape (n_samples,) or None
+    oob_score_ : float
+        R^2 of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+    oob_prediction_ : ndarray of shape (n_samples,)
         NaN where a row was drawn for every tree.
     """
 

@@ -220,7 +220,7 @@ class DataTable:
             target = replace(model.vote_.target, classes=np.array(self.labels))
             model.vote_ = replace(model.vote_, target=target)
         for extra, (name, words) in product(model.extras, told.items()):
-            tell: Any = getattr(getattr(model, extra), name, None)  # of columns or rows
+            tell: Any = getattr(getattr(model, extra, None), name, None)  # of columns or rows
             if tell is not None:
                 setattr(model, extra, tell(words))
         return model

@@ -135,7 +135,7 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
         "version": __version__,
         "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
         "data_line": _data_line(about),
-        "verdict": _verdict(told, first),
+        "verdict": [*map(str, about.get("cautions", ())), *_verdict(told, first)],
         "caution": [_caution(about, first, answers, said, threshold)],
         "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
         "contents": _CONTENTS,
@@ -317,10 +317,9 @@ def _caution(
     said: NDArray[np.intp],
     threshold: float,
 ) -> str:
-    words = (
-        "These are figures of one fitted model on cases drawn like these. Whether it was fitted on"
-        " any of them this page cannot know."
-    )
+    words = "These are figures of one fitted model on cases drawn like these."
+    if not about.get("seen"):
+        words += " Whether it was fitted on any of them this page cannot know."
     if missed["kind"] != "two" or missed["absent"]:
         return words
     code = about["classes"].index(about["positive"])

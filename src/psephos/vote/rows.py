@@ -1,0 +1,28 @@
+"""Rows compared by their content."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.float64]
+
+
+def columns_of(values: Any, columns: Any) -> _Floats:
+    """Return some columns of a table, dense."""
+    part: Any = values[:, columns]
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+
+
+def row_groups(rows: _Floats) -> NDArray[np.intp]:
+    """Return a number per row, by its content; equal rows share it (NaN equals NaN, -0 is 0)."""
+    plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0)
+    keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
+    return np.unique(keys, return_inverse=True)[1].astype(np.intp)
+
+
+def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each row the position of the first row of its group."""
+    first = np.full(groups.max(initial=-1) + 1, len(groups))
+    np.minimum.at(first, groups, np.arange(len(groups)))
+    return first[groups]
