@@ -372,7 +372,11 @@ def read_weight(
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
     if len(np.unique(codes[weight > 0])) < least:
-        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
+        lost = np.unique(y[~np.isin(codes, codes[weight > 0])]).tolist()
+        raise PsephosError(
+            "rows of positive sample_weight have fewer than two classes: it is zero on every row "
+            f"of {', '.join(map(repr, lost[:5]))}."
+        )
     return weight
 
 
