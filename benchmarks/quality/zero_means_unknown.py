@@ -6,9 +6,9 @@ A planted table has 200 rows and 6 columns, two of which tell the classes apart;
 none. Of the positives 40 % are labelled 1, all other rows 0. Each model is fitted on these labels
 as they stand, and with the rows that are not known marked: for `PUClassifier` by ``unlabeled=0``;
 `LIoISClassifier` and `OneSidedNoiseClassifier` need recorded negatives, so half of the true
-negatives keep 0 and the rows that are not known are -1. Counted
-are fits that are refused, fits that predict one class for all rows, and fits that warn; accuracies are of the true classes of the training rows, over the fits
-that were made. A constant has an accuracy of about .5.
+negatives keep 0 and the rows that are not known are -1. Counted are fits that are refused, fits
+that predict one class for all rows, and fits that warn; accuracies are of the true classes of the
+training rows, over the fits that were made. A constant has an accuracy of about .5.
 """
 
 import argparse

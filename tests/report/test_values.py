@@ -468,7 +468,7 @@ def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = np.column_stack([rng.normal(size=60) + y, rng.integers(3, size=60)])
-    some = Partial(np.where(np.arange(60) % 6 < 2, -1, y), 1, True)
+    some = Partial(np.where(np.arange(60) % 6 < 2, -1, y), 1, True, 0.5)
     table = DataTable(X, y, ["a", "site"], {1: ("x", "y", "z")}, partial=some)
     own = Protocol(folds=2, repeats=1, inner_folds=2, draws=1)
     compare(table, models=["majority", "one-sided-noise"], protocol=own, out=tmp_path / "s")

@@ -77,7 +77,8 @@ class PriorSensitivity:
         priors = (max(less, min(0.01, used)), used, min(more, max(0.99, used)))
 
         def answers(prior: float) -> Any:
-            model: Any = clone(own).set_params(prior=prior, random_state=seed)
+            model: Any = clone(own)
+            model.set_params(prior=prior, random_state=seed)
             with warnings.catch_warnings():  # `positive` is then 0 or 1
                 warnings.simplefilter("ignore", ConstantAnswerWarning)
                 return model.fit(X, y, sample_weight, groups=groups).predict(X)

@@ -271,17 +271,15 @@ def partial_contenders(
         one.name for one in named
         if (one.both_recorded if partial else one.family == "weak labels")
     ]  # fmt: skip
-    if unfit and (list(models or ()) == ["all"] or models == "all"):
+    if not unfit or list(models or ()) == ["all"] or models == "all":
         return [one for one in named if one.name not in unfit]
-    if unfit and partial is None:
+    if partial is None:
         raise PsephosError(f"{' and '.join(unfit)}: {NO_UNLABELED}, or leave the model out.")
-    if unfit:
-        raise PsephosError(
-            f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
-            f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
-            f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
-        )
-    return named
+    raise PsephosError(
+        f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
+        f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
+        f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
+    )
 
 
 def _taking(*, both: bool) -> list[str]:
