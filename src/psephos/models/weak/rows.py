@@ -119,7 +119,7 @@ def positive_code(model: Any, target: Any) -> int:
         return 1
     if model.pos_label not in classes:
         raise PsephosError(
-            f"pos_label is {model.pos_label!r}, which is none of the classes {classes}."
+            f"pos_label is {model.pos_label!r}, which must be one of the classes {classes}."
         )
     return int(classes.index(model.pos_label))
 
