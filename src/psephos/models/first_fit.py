@@ -17,7 +17,8 @@ SHRUNK = "left with some of its members"
 
 _Marks = NDArray[np.uint64]
 _CELLS = 1 << 16  # of a block: they stay in the cache
-_FREE = ("n_estimators", "n_jobs", "oob_score", "warm_start")  # what may change
+_FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # what may change
+_QUIET = ("n_jobs", "verbose")  # of members: they change no answer
 _ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
 _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
 
@@ -136,7 +137,7 @@ def _words(value: Any) -> str:
         return f"{getattr(value, '__qualname__', type(value).__qualname__)}"
     if hasattr(value, "get_params"):
         own = sorted(value.get_params(deep=False).items())
-        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n != "n_jobs")
+        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n not in _QUIET)
         return f"{type(value).__qualname__}({inside})"
     if isinstance(value, np.generic):
         return _words(value.item())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._verbose import progress
 from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.binned_trees.forest_draws import add_votes, take_pairs, take_rows
 from psephos.kernels.binned_trees.forest_grow import (
@@ -206,6 +207,7 @@ def grow_forest(
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
     trees: list[Any] = [None] * len(seeds)
+    step = progress(len(seeds), "trees")
 
     def work(worker: int) -> None:
         own, mine = range(worker, len(seeds), n_workers), kind()
@@ -224,6 +226,7 @@ def grow_forest(
             part = row[:size], y[:size], None if w is None else w[:size]
             state = ~np.uint64(seeds[t])
             trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *mine))
+            step()
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, rows.first, trees, n_classes, center, named)

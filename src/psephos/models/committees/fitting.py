@@ -12,6 +12,7 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._members import needed_weight_parameter
+from psephos._verbose import progress
 from psephos.base import Labels, VoteEstimator
 from psephos.models.cloning import fitted, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
@@ -122,10 +123,17 @@ def fit_all(data: Data, tasks: Sequence[Task]) -> list[Any]:
     """Return the fitted clones, in the order of the tasks whatever `n_jobs`."""
     for task in tasks:
         _check_categories(data, task)
+    step = progress(len(tasks), "members")
+
+    def fit(task: Task) -> Any:
+        model = _fit(data, task)
+        step()
+        return model
+
     if data.n_jobs in (None, 1) or len(tasks) == 1:
-        return [_fit(data, task) for task in tasks]
+        return [fit(task) for task in tasks]
     run: Any = Parallel(n_jobs=data.n_jobs, prefer="threads")
-    return list(run(delayed(_fit)(data, task) for task in tasks))
+    return list(run(delayed(fit)(task) for task in tasks))
 
 
 def _fit(data: Data, task: Task) -> Any:
