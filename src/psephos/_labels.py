@@ -431,8 +431,11 @@ def class_factors(
     """Return one weight a class.
 
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
-    the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
+    the row twice and weight 0 no row, here too; a class of weight 0 gets 0. 'balanced_subsample'
+    is 1 here: a forest balances the rows of each tree.
     """
+    if class_weight == "balanced_subsample":
+        return np.ones(len(classes))
     if isinstance(class_weight, str):
         held = totals > 0
         shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))

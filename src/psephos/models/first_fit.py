@@ -54,11 +54,10 @@ class FirstFit:
                 marks = marks + _folded(np.asarray(more)) * _multipliers(k + 1)[k]
                 marks ^= marks >> np.uint64(29)
             found.append(_digest(marks, ordered))
-        kept = {
-            name: value
-            for name, value in sorted(model.get_params(deep=False).items())
-            if name not in _FREE + _ELSEWHERE
-        }
+        params = model.get_params(deep=False)
+        by_tree = params.get("class_weight") == "balanced_subsample"  # in no weight of a row
+        elsewhere = _ELSEWHERE[1:] if by_tree else _ELSEWHERE
+        kept = {n: v for n, v in sorted(params.items()) if n not in _FREE + elsewhere}
         return cls(tuple(found), tuple(f"{n}={_short(_words(v))}" for n, v in kept.items()))
 
     def changed(self, since: str, *, columns: bool = False) -> Self:
@@ -79,6 +78,7 @@ class FirstFit:
         then: Any = dict(one.split("=", 1) for one in self.settings)
         given: Any = dict(one.split("=", 1) for one in now.settings)
         other = [name for name in then if given.get(name, then[name]) != then[name]]
+        other += ["class_weight"] if ("class_weight" in then) != ("class_weight" in given) else []
         table = [n for n, a, b in zip(_ROWS, self.rows, now.rows, strict=False) if a != b]
         other += table[:1]  # what follows holds it, too
         if other:

@@ -163,6 +163,7 @@ def grow_forest(
     n_jobs: int | None = None,
     least_share: float = 0.0,
     random: bool = False,
+    balanced: bool = False,
 ) -> Forest:
     """Return the forest of one tree a seed; the trees do not depend on `n_jobs`.
 
@@ -177,6 +178,7 @@ def grow_forest(
     least_share : least share of a tree's weight on either side of a cut
     random : cuts of extra trees: one a column, at a random place. Only these are made of rows whose
         columns are not binned.
+    balanced : the rows drawn for a tree are weighed so that its classes have equal weight
     """
     bins, m, center = rows.bins, len(rows.mass), 0.0
     if n_classes == 0 and criterion != "poisson":
@@ -187,7 +189,7 @@ def grow_forest(
     starts = bins.sixteenth() if random else np.empty((0, 16))
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, starts)
     weight = float(rows.mass.sum() if draws is None else draws.size)
-    whole = draws is not None or rows.counts
+    whole = (draws is not None or rows.counts) and not balanced
 
     def kind() -> Kind:
         return kind_of(m, n_classes, whole, random, bool(bins.categories), unbinned)
@@ -219,6 +221,10 @@ def grow_forest(
         room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
             weight = rows.mass if draws is None else draws.counts(seeds[t], count)
+            if balanced:
+                totals = np.bincount(rows.y, weight, n_classes)
+                classes = np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0)
+                weight = weight * (weight.sum() / classes)[rows.y]
             if w is None:
                 size = take_pairs(rows.first, weight, answers, row, y)
             else:

@@ -41,6 +41,9 @@ class _Gradient:
         Least weight on either side of a split; below 1 a share of all. 1 is no limit.
     min_weight_fraction_leaf : float
         Least share of the drawn rows' weight on either side of a split.
+    criterion : {'friedman_mse', 'squared_error'}
+        Two names of one gain: Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall
+        of the sum of squares.
     max_depth : int or None
         None: no limit; 'hist' stops at 32.
     min_impurity_decrease : float
@@ -84,6 +87,7 @@ class _Gradient:
         "learning_rate": Interval(0, open_low=True),
         "n_estimators": Interval(1, whole=True),
         "subsample": _SHARE,
+        "criterion": Options(("friedman_mse", "squared_error")),
         "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
         "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
         "min_weight_fraction_leaf": Interval(0, 0.5),
@@ -108,6 +112,7 @@ class _Gradient:
     learning_rate: float = 0.1
     n_estimators: int = 100
     subsample: float = 1.0
+    criterion: str = "friedman_mse"
     min_samples_split: float = 2
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0

@@ -8,6 +8,7 @@ from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._labels import class_factors
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.first_fit import FirstFit
@@ -24,6 +25,7 @@ from psephos.vote import Constant, Readout, TreeVoters, Vote
 
 _Floats = NDArray[np.float64]
 _NODES = 1 << 16  # of a block
+_SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one criterion
 _FEW = 1000  # rows of a table that need not be binned
 
 
@@ -97,6 +99,12 @@ def fit_forest(
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     if not n_classes:
         refuse_huge(labels.y)
+    balanced = getattr(model, "class_weight", None) == "balanced_subsample"
+    if balanced and not model.bootstrap:
+        totals = np.bincount(labels.y, weight, n_classes)
+        weight = (
+            weight * class_factors("balanced", labels.target.classes.tolist(), totals)[labels.y]
+        )
     asked = model.bootstrap or model.warm_start  # else nothing will be asked of these rows
     now = FirstFit.of(model, table.values, labels.y, weight) if asked else None
     if not model.bootstrap:  # whole weights are counts there
@@ -106,7 +114,7 @@ def fit_forest(
     unbinned = random and _reads_values(model, table)
     again = context.previous is not None
     ranked = model.memory_.ranked if again else True
-    counted = limited and not model.bootstrap
+    counted = limited and (balanced or not model.bootstrap)
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
     old = earlier(model, rows.mass, size, "trees", now) if again else None
@@ -117,11 +125,12 @@ def fit_forest(
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, rows.mass, size, now, ranked)
-    criterion = "entropy" if model.criterion == "log_loss" else model.criterion
+    criterion = _SAME.get(model.criterion, model.criterion)
     number = size or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
     grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
-    forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
+    least = float(model.min_weight_fraction_leaf)
+    forest = grow_forest(*grown, least, random, balanced and bool(size))
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:
