@@ -22,7 +22,7 @@ from psephos.kernels.binned_trees.forest_grow import (
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Draws, Rows, Unbinned
+from psephos.trees.forest_rows import Draws, Rows, Unbinned, balanced_classes
 
 _ROWS = 1 << 13  # rows of a block
 
@@ -220,11 +220,7 @@ def grow_forest(
         # What no tree reaches takes no memory; each is copied out of the room for the largest.
         room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
-            weight = rows.mass if draws is None else draws.counts(seeds[t], count)
-            if balanced:
-                totals = np.bincount(rows.y, weight, n_classes)
-                classes = np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0)
-                weight = weight * (weight.sum() / classes)[rows.y]
+            weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
             if w is None:
                 size = take_pairs(rows.first, weight, answers, row, y)
             else:
@@ -236,6 +232,14 @@ def grow_forest(
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, rows.first, trees, n_classes, center, named)
+
+
+def _weight_of(
+    rows: Rows, draws: Draws | None, seed: Any, count: _Floats, balanced: int
+) -> _Floats:
+    """Return the weights (m,) of a tree's rows, alike for each class of so many to be balanced."""
+    weight = rows.mass if draws is None else draws.counts(seed, count)
+    return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
 def _kept(room: Grown, nodes: int, sums: int, sets: int) -> Grown:

@@ -8,7 +8,6 @@ from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._labels import class_factors
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.first_fit import FirstFit
@@ -20,7 +19,7 @@ from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import refuse_unread
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import Rows
+from psephos.trees.forest_rows import Rows, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
 _Floats = NDArray[np.float64]
@@ -101,10 +100,7 @@ def fit_forest(
         refuse_huge(labels.y)
     balanced = getattr(model, "class_weight", None) == "balanced_subsample"
     if balanced and not model.bootstrap:
-        totals = np.bincount(labels.y, weight, n_classes)
-        weight = (
-            weight * class_factors("balanced", labels.target.classes.tolist(), totals)[labels.y]
-        )
+        weight = balanced_classes(weight, labels.y, n_classes)
     asked = model.bootstrap or model.warm_start  # else nothing will be asked of these rows
     now = FirstFit.of(model, table.values, labels.y, weight) if asked else None
     if not model.bootstrap:  # whole weights are counts there
@@ -129,8 +125,8 @@ def fit_forest(
     number = size or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
     grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
-    least = float(model.min_weight_fraction_leaf)
-    forest = grow_forest(*grown, least, random, balanced and bool(size))
+    limit = float(model.min_weight_fraction_leaf)
+    forest = grow_forest(*grown, limit, random, balanced and model.bootstrap)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:
@@ -138,8 +134,9 @@ def fit_forest(
         importance = joined_importance(trees, old.impurity, voters, importance)
         voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
     readout = Readout("normalised", "share" if n_classes else "identity")
-    uniform = Constant(voters.n_features, np.ones(voters.n_voters))
-    vote = Vote(voters, uniform, readout, labels.target)
+    vote = Vote(
+        voters, Constant(voters.n_features, np.ones(voters.n_voters)), readout, labels.target
+    )
     memory = ForestMemory(importance, seeds, rows.mass, size, now, ranked)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
 
