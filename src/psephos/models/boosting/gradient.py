@@ -13,6 +13,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
+from psephos.models.leaves import Leaves
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
@@ -23,7 +24,7 @@ _PART = Interval(0, 1, open_low=True, open_high=True)
 
 
 @parameters
-class _Gradient:
+class _Gradient(Leaves):
     """What the two share.
 
     Parameters
@@ -192,6 +193,7 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
     11
     """
 
+    _by_output: ClassVar[bool] = True
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),

@@ -14,6 +14,7 @@ from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
+from psephos.models.leaves import Leaves
 from psephos.models.sampling import drawn_columns, earlier
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import refuse_unread
@@ -28,7 +29,7 @@ _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown:
+class Grown(Leaves):
     """What can be asked of any fitted forest."""
 
     vote_: Vote

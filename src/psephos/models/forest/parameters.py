@@ -162,7 +162,7 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("gini", "entropy", "log_loss")),
-        "class_weight": OneOf((ClassWeight(), Options(("balanced_subsample",)))),
+        "class_weight": ClassWeight(("balanced", "balanced_subsample")),
     }
 
     _: KW_ONLY

@@ -13,6 +13,7 @@ from psephos._verbose import progress
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
+from psephos.models.leaves import Leaves
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
@@ -24,7 +25,7 @@ _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 
 
 @parameters
-class PureRandomForestClassifier(VoteClassifier):
+class PureRandomForestClassifier(Leaves, VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
     Use it to study what a forest owes to averaging alone: no label enters its splits, so that
