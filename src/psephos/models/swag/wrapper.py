@@ -106,7 +106,7 @@ class _Wrapper:
     n_reserve: int = 1000
     categorical_features: Any = "from_dtype"
     folder: Any = None
-    verbose: bool = False
+    verbose: int = False
     n_jobs: int | None = None
     random_state: Any = None
     library_: Library = fitted()
