@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from psephos.registry import BUILTIN
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
-    from psephos._errors import CollapseWarning, PsephosError, UnknownLevelWarning
+    from psephos._errors import (
+        CollapseWarning,
+        ConstantAnswerWarning,
+        PsephosError,
+        UnknownLevelWarning,
+        WeakLabelsWarning,
+    )
     from psephos.calibrating import calibrate
     from psephos.modelfile import load, save
     from psephos.models.boosting import (
@@ -80,12 +86,14 @@ _PUBLIC = BUILTIN | {
     "ArrayRows": "psephos.trees.out_of_core",
     "Ballots": "psephos.vote",
     "CollapseWarning": "psephos._errors",
+    "ConstantAnswerWarning": "psephos._errors",
     "ParquetRows": "psephos.trees.out_of_core",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
     "UnknownLevelWarning": "psephos._errors",
     "Validation": "psephos.validation",
     "Vote": "psephos.vote",
+    "WeakLabelsWarning": "psephos._errors",
     "calibrate": "psephos.calibrating",
     "compare": "psephos.protocol",
     "dask_partitions": "psephos.trees.out_of_core",
@@ -105,20 +113,21 @@ __all__ = [
     "AdaBoostClassifier", "ArrayRows", "BaggingClassifier", "BaggingRegressor", "Ballots",
     "BayesOptimalClassifier", "C45Classifier", "C45RulesClassifier", "CARTClassifier",
     "CARTRegressor", "CascadeClassifier", "CollapseWarning", "ColumnBudgetClassifier",
-    "ColumnBudgetRegressor", "CompressedSamBAClassifier", "EnsembleSelectionClassifier",
-    "EnsembleSelectionRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GibbsClassifier",
-    "GradientBoostingClassifier", "GradientBoostingRegressor", "LIoISClassifier",
-    "LocalBoostingClassifier", "MLKNeighborsClassifier", "MultiViewClassifier",
-    "NewtonBoostingClassifier", "NewtonBoostingRegressor", "OneSidedNoiseClassifier",
-    "PUClassifier", "ParquetRows", "ProsetClassifier", "ProsetRegressor", "ProsetSearchCV",
-    "PsephosError", "PureRandomForestClassifier", "RandomForestClassifier", "RandomForestRegressor",
+    "ColumnBudgetRegressor", "CompressedSamBAClassifier", "ConstantAnswerWarning",
+    "EnsembleSelectionClassifier", "EnsembleSelectionRegressor", "ExtraTreesClassifier",
+    "ExtraTreesRegressor", "GibbsClassifier", "GradientBoostingClassifier",
+    "GradientBoostingRegressor", "LIoISClassifier", "LocalBoostingClassifier",
+    "MLKNeighborsClassifier", "MultiViewClassifier", "NewtonBoostingClassifier",
+    "NewtonBoostingRegressor", "OneSidedNoiseClassifier", "PUClassifier", "ParquetRows",
+    "ProsetClassifier", "ProsetRegressor", "ProsetSearchCV", "PsephosError",
+    "PureRandomForestClassifier", "RandomForestClassifier", "RandomForestRegressor",
     "RankRidgeClassifier", "RankRidgeRegressor", "SamBAClassifier",
     "SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor", "SoftTreeClassifier",
     "SoftTreeRegressor", "SparseWrapperClassifier", "SparseWrapperRegressor", "StackingClassifier",
     "StackingRegressor", "UnknownLevelWarning", "Validation", "VersionSpaceClassifier", "Vote",
-    "VotingClassifier", "VotingRegressor", "__version__", "calibrate", "compare", "dask_partitions",
-    "fit_blocks", "fit_partitions", "load", "read_table", "recalibrated", "register", "save",
-    "shrink", "twice_learn", "validate",
+    "VotingClassifier", "VotingRegressor", "WeakLabelsWarning", "__version__", "calibrate",
+    "compare", "dask_partitions", "fit_blocks", "fit_partitions", "load", "read_table",
+    "recalibrated", "register", "save", "shrink", "twice_learn", "validate",
 ]  # fmt: skip
 
 

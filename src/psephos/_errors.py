@@ -33,6 +33,14 @@ class CollapseWarning(UserWarning):
     """A row was left out, because no hypothesis left agrees with it."""
 
 
+class WeakLabelsWarning(UserWarning):
+    """No row is without a label, where a model learns from rows without one."""
+
+
+class ConstantAnswerWarning(UserWarning):
+    """A fitted classifier predicts one class for every training row."""
+
+
 class UnknownLevelWarning(UserWarning):
     """Some values of a categorical column are none of the model's categories: read as missing."""
 

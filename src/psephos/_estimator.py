@@ -16,6 +16,7 @@ from psephos._input import Context, Schema, Table, read_schema, read_table, seed
 from psephos._labels import Labels, read_groups
 from psephos._positions import warn_of_positions
 from psephos._row_names import one_fit
+from psephos._verbose import reporting
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
@@ -96,7 +97,7 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         warn_of_positions(self, X)
-        with one_fit():
+        with one_fit(), reporting(self):
             schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
             table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
             if getattr(self, "warm_start", False):
@@ -139,9 +140,8 @@ class VoteEstimator(BaseEstimator):
         kept = np.flatnonzero(weight > 0)
         if len(kept) == 0:
             raise PsephosError("sample_weight is zero on every row: a row needs weight.")
-        seed = seed_sequence(getattr(self, "random_state", None))
-        previous = None if first else self.vote_
-        context = Context(seed, None, kept, previous, further=True, n_rows=len(weight))
+        seed, n = seed_sequence(getattr(self, "random_state", None)), len(weight)
+        context = Context(seed, None, kept, getattr(self, "vote_", None), further=True, n_rows=n)
         return self._learn(table.take(kept), labels.take(kept), weight[kept], context, schema)
 
     def read(

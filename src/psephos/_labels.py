@@ -372,7 +372,11 @@ def read_weight(
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
     if len(np.unique(codes[weight > 0])) < least:
-        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
+        lost = np.unique(y[~np.isin(codes, codes[weight > 0])]).tolist()
+        raise PsephosError(
+            "rows of positive sample_weight have fewer than two classes: it is zero on every row "
+            f"of {', '.join(map(repr, lost[:5]))}."
+        )
     return weight
 
 
@@ -427,8 +431,11 @@ def class_factors(
     """Return one weight a class.
 
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
-    the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
+    the row twice and weight 0 no row, here too; a class of weight 0 gets 0. 'balanced_subsample'
+    is 1 here: a forest balances the rows of each tree.
     """
+    if class_weight == "balanced_subsample":
+        return np.ones(len(classes))
     if isinstance(class_weight, str):
         held = totals > 0
         shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))

@@ -20,6 +20,8 @@ from psephos._labels import (
 )
 from psephos.vote import Target
 
+#: What is wrong, and what to do, where a model needs rows without a label and has none.
+NO_UNLABELED = "no row is without a label; if 0 means 'not known': unlabeled=0 (--unlabeled 0)"
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]
 _Coded = tuple[Target, NDArray[np.intp], _Floats]
@@ -83,6 +85,8 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     given = np.asarray(y).ravel()[known]
     classes, found = read_target(given, given, least)
     weight = read_sample_weight(sample_weight, len(known))
+    if not (weight[known] > 0).any():
+        raise PsephosError("sample_weight is zero on every row with a label: give some weight.")
     class_weight = getattr(estimator, "class_weight", None)
     declared = getattr(estimator, "classes", None)
     if declared is None and len(classes) == 1:

@@ -11,6 +11,12 @@ from psephos.registry import estimator_class
 from psephos.vote.codec import encode
 
 
+def written_params(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator as data, but what it prints while it is fitted."""
+    params = model.get_params(deep=False).items()
+    return {name: written_param(value) for name, value in params if name != "verbose"}
+
+
 def written_param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
     from psephos.base import VoteEstimator
@@ -18,8 +24,7 @@ def written_param(value: Any) -> Any:
     if isinstance(value, Unsaved):  # the model is of a file itself
         return {"words": value.saved}
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
-        own = {n: written_param(v) for n, v in value.get_params(deep=False).items()}
-        return {"model": type(value).__name__, "params": own}
+        return {"model": type(value).__name__, "params": written_params(value)}
     if _are_members(value):
         members = [[_item(part) for part in one] for one in value]
         plain = all("words" not in part for one in members for part in one)

@@ -21,6 +21,7 @@ from psephos._labels import (
     require_answers,
 )
 from psephos._partial import later_labels, later_soft, later_weight, partial_target, soft_target
+from psephos._signature import KW_ONLY, parameters
 from psephos._stored import NativeArrays
 from psephos.contender import Anatomy
 from psephos.vote import Target
@@ -34,7 +35,22 @@ __all__ = [
 ]
 
 
-class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
+@parameters
+class _Verbose:
+    """What every estimator has.
+
+    Parameters
+    ----------
+    verbose : int
+        Above 0 the progress of fits of many steps (rounds, trees, members) is printed: at 1 about
+        ten lines, from 2 on one each step. It changes no answer, and model files do not keep it.
+    """
+
+    _: KW_ONLY
+    verbose: int = 0
+
+
+class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
     """Base of every classifier.
 
     Parameters
@@ -46,6 +62,8 @@ class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted or as declared by `classes`.
+    n_classes_ : int or list of int
+        Number of classes; of several labels 2 for each.
     """
 
     #: Whether y may be a table of 0 and 1, one column a label.
@@ -101,6 +119,12 @@ class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
         target: Any = self.vote_.target
         return target.classes
 
+    @property
+    def n_classes_(self) -> int | list[int]:
+        """Number of classes; of several labels a row a list with 2 for each label."""
+        number = len(self.classes_)
+        return [2] * number if self.vote_.target.kind == "multilabel" else number
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multilabel
@@ -127,6 +151,11 @@ class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
         """
         values = self._values(X)  # says so if the model is not fitted
         return self.vote_.probabilities(values)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the natural logarithms of `predict_proba`, -inf of a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the score of the first 1, 2, ..., T voters.
@@ -175,7 +204,7 @@ class VoteClassifier(NativeArrays, ClassifierMixin, VoteEstimator):
         return self.vote_.margins(values, codes)
 
 
-class VoteRegressor(NativeArrays, RegressorMixin, VoteEstimator):
+class VoteRegressor(NativeArrays, _Verbose, RegressorMixin, VoteEstimator):
     """Base of every regressor."""
 
     #: Whether y may have several columns of numbers.

@@ -29,7 +29,7 @@ from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
-from psephos._written_params import written_param
+from psephos._written_params import written_params
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
 from psephos.scoring.vectors import Checked, checked, vectors_of
@@ -151,7 +151,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "psephos": __version__,
         "class": type(model).__name__,
         "anatomy": list(model.anatomy),
-        "params": {n: written_param(v) for n, v in model.get_params(deep=False).items()},
+        "params": written_params(model),
         "n_features": schema.n_features,
         "names": None if schema.names is None else list(schema.names),
         "levels": encode(levels, arrays, "levels"),

@@ -137,15 +137,18 @@ class Seed:
 
 @dataclass(frozen=True)
 class ClassWeight:
-    """None, 'balanced', or a dictionary from labels to weights of at least 0."""
+    """None, 'balanced' or another word, or a dictionary from labels to weights of at least 0."""
+
+    named: tuple[str, ...] = ("balanced",)
 
     def allows(self, value: Any) -> bool:
-        if value is None or (isinstance(value, str) and value == "balanced"):
+        if value is None or (isinstance(value, str) and value in self.named):
             return True
         return isinstance(value, Mapping) and all(map(Interval(0).allows, value.values()))
 
     def words(self) -> str:
-        return "None, 'balanced', or a dict from labels to weights of at least 0"
+        named = ", ".join(map(repr, self.named))
+        return f"None, {named}, or a dict from labels to weights of at least 0"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def test_every_form_meets_all_names_and_kinds():
     assert len(met) == len(FORMS) * len(NAMED) * len(KINDS)
 
 
+@pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")  # every row has a label
 @pytest.mark.parametrize(("name", "form", "named", "kind"), reduced_combinations())
 def test_answers_do_not_depend_on_the_form_of_a_table(call, tmp_path, name, form, named, kind):
     if kind != "numbers" and "categorical_features" not in small_models()[name].get_params():

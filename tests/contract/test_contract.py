@@ -9,6 +9,8 @@ from psephos import PsephosError
 from psephos.registry import estimator_classes
 from psephos.testing import CHECKS, Case, small_settings
 
+# every row of these tables has a label, which weak labels warn of
+pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")
 SETTINGS = small_settings()
 NUMBERS = {n for n, e in SETTINGS.items() if is_regressor(e)}
 CLASSES = SETTINGS.keys() - NUMBERS

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTClassifier, PsephosError, PUClassifier, load, read_table
+from psephos._partial import NO_UNLABELED
 from psephos.cli.app import main
 from psephos.cli.words import partial_words
 from psephos.protocol import Protocol, compare, table_from_arrays
@@ -208,12 +209,35 @@ def test_models_of_two_classes_are_not_given_three():
         compare(X, np.arange(60) % 3, ["pu"], PLAN)
 
 
-def test_on_full_labels_they_are_ordinary_models():
+def test_full_labels_are_refused_and_left_out_of_all():
     X, truth, *_ = cases(60)
-    found = compare(X, truth, ["pu", "one-sided-noise", "liois"], PLAN, n_jobs=1)
-    assert not found.failures
-    assert all(row["balanced_accuracy"] > 0.8 for row in found.results)
-    assert_array_equal(found.models["pu"].classes_, ["ill", "well"])
+    words = r"pu and liois: no row is without a label; .* \(--unlabeled 0\), or leave the model out"
+    with pytest.raises(PsephosError, match=words):
+        compare(X, truth, ["pu", "cart", "liois"], PLAN, n_jobs=1)
+    full = table_from_arrays(X, truth)
+    named = {one.name for one in partial_contenders("all", full, 2)}
+    assert "cart" in named
+    assert not named & {"pu", "one-sided-noise", "liois"}
+
+
+@pytest.mark.parametrize("model", ["pu", "one-sided-noise", "liois"])
+def test_the_command_refuses_zeros_that_mean_unknown(model, tmp_path):
+    X, truth, *_ = cases(60)
+    seen = np.where((truth == "ill") & (np.arange(60) % 2 == 0), 1, 0)
+    lines = [f"{a},{b},{s}" for (a, b), s in zip(X[:, :2].tolist(), seen.tolist(), strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,seen", *lines]))
+    start = ["fit", str(tmp_path / "t.csv"), "--target", "seen", "--model", model]
+    out = tmp_path / "m.psephos"
+    run = CliRunner().invoke(main, [*start, "--out", str(out)])
+    assert run.exit_code == 2
+    assert NO_UNLABELED in " ".join(run.stderr.split())
+    assert not out.exists()
+    run = CliRunner().invoke(main, [*start, "--out", str(out), "--set", "prior=0.5"])
+    assert run.exit_code == 2
+    assert "prior=0.5 is the share of positives" in " ".join(run.stderr.split())
+    if model == "pu":
+        run = CliRunner().invoke(main, [*start, "--out", str(out), "--unlabeled", "0"])
+        assert run.exit_code == 0, run.output
 
 
 def test_a_prior_is_given_told_and_used(tmp_path):

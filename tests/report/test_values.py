@@ -16,6 +16,7 @@ from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
+from psephos.protocol.tables.partial import Partial
 from psephos.report import summarise
 from psephos.report.drawings.planes import plane
 from psephos.report.numbers.calculators import distances, nearest_own, typical
@@ -467,7 +468,8 @@ def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = np.column_stack([rng.normal(size=60) + y, rng.integers(3, size=60)])
-    table = DataTable(X, y, ["a", "site"], {1: ("x", "y", "z")})
+    some = Partial(np.where(np.arange(60) % 6 < 2, -1, y), 1, True, 0.5)
+    table = DataTable(X, y, ["a", "site"], {1: ("x", "y", "z")}, partial=some)
     own = Protocol(folds=2, repeats=1, inner_folds=2, draws=1)
     compare(table, models=["majority", "one-sided-noise"], protocol=own, out=tmp_path / "s")
     columns = summarise(tmp_path / "s")["island"]["values"]["models"]["one-sided-noise"]["columns"]

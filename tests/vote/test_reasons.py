@@ -52,6 +52,7 @@ def table_with_words(n=80, seed=0, missing=0.15):
     return X, value
 
 
+@pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")  # every row has a label
 @pytest.mark.parametrize("name", sorted(CATEGORICAL))
 def test_reasons_with_categories_and_gaps_hold(name):
     estimator = CATEGORICAL[name]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, WeakLabelsWarning
 from psephos.cli.options import OUT_FILE, partial_options, table_options
 from psephos.cli.words import say, show
 
@@ -68,7 +68,11 @@ def fit(
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", "y has |the classes ")  # refused before, or insisted on
-        model = fitted(estimator, data)
+        warnings.simplefilter("error", WeakLabelsWarning)
+        try:
+            model = fitted(estimator, data)
+        except WeakLabelsWarning as error:
+            raise PsephosError(f"{error}") from None
     save(model, out)
     for sentence in _told(model, data):
         say(sentence)

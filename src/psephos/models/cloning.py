@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
-
 from psephos._errors import PsephosError
 
 _LISTED = 4  # columns that a sentence names
@@ -24,20 +21,6 @@ def seed_parameters(model: Any) -> list[str]:
         for name in model.get_params()
         if name == "random_state" or name.endswith("__random_state")
     )
-
-
-def weight_parameter(model: Any) -> str | None:
-    """Return the name by which `fit` takes weights of rows; None if it takes none.
-
-    A Pipeline's is that of its last step, which may be a Pipeline.
-    """
-    if has_fit_parameter(model, "sample_weight"):
-        return "sample_weight"
-    if not isinstance(model, Pipeline):
-        return None
-    name, last = model.steps[-1]
-    inner = None if last in (None, "passthrough") else weight_parameter(last)
-    return None if inner is None else f"{name}__{inner}"
 
 
 def refuse_categories(model: Any, role: str, columns: Sequence[str], instead: str) -> NoReturn:

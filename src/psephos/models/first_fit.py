@@ -17,7 +17,8 @@ SHRUNK = "left with some of its members"
 
 _Marks = NDArray[np.uint64]
 _CELLS = 1 << 16  # of a block: they stay in the cache
-_FREE = ("n_estimators", "n_jobs", "oob_score", "warm_start")  # what may change
+_FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # what may change
+_QUIET = ("n_jobs", "verbose")  # of members: they change no answer
 _ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
 _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
 
@@ -53,11 +54,10 @@ class FirstFit:
                 marks = marks + _folded(np.asarray(more)) * _multipliers(k + 1)[k]
                 marks ^= marks >> np.uint64(29)
             found.append(_digest(marks, ordered))
-        kept = {
-            name: value
-            for name, value in sorted(model.get_params(deep=False).items())
-            if name not in _FREE + _ELSEWHERE
-        }
+        params = model.get_params(deep=False)
+        by_tree = params.get("class_weight") == "balanced_subsample"  # in no weight of a row
+        elsewhere = _ELSEWHERE[1:] if by_tree else _ELSEWHERE
+        kept = {n: v for n, v in sorted(params.items()) if n not in _FREE + elsewhere}
         return cls(tuple(found), tuple(f"{n}={_short(_words(v))}" for n, v in kept.items()))
 
     def changed(self, since: str, *, columns: bool = False) -> Self:
@@ -78,6 +78,7 @@ class FirstFit:
         then: Any = dict(one.split("=", 1) for one in self.settings)
         given: Any = dict(one.split("=", 1) for one in now.settings)
         other = [name for name in then if given.get(name, then[name]) != then[name]]
+        other += ["class_weight"] if ("class_weight" in then) != ("class_weight" in given) else []
         table = [n for n, a, b in zip(_ROWS, self.rows, now.rows, strict=False) if a != b]
         other += table[:1]  # what follows holds it, too
         if other:
@@ -136,7 +137,7 @@ def _words(value: Any) -> str:
         return f"{getattr(value, '__qualname__', type(value).__qualname__)}"
     if hasattr(value, "get_params"):
         own = sorted(value.get_params(deep=False).items())
-        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n != "n_jobs")
+        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n not in _QUIET)
         return f"{type(value).__qualname__}({inside})"
     if isinstance(value, np.generic):
         return _words(value.item())

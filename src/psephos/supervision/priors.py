@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_sample_weight
+from psephos._members import check_probabilities, needed_weight_parameter
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.params import Accepts, Constraint, Interval, Several, Voter, check_params
 from psephos.supervision.grids import read_numbers
@@ -196,12 +197,17 @@ class ElkanNotoPrior(BaseEstimator):
                     "the class prior cannot be estimated: the groups leave no positive, or no "
                     "unlabelled, row to train on; give the prior."
                 )
-            model = self._model(float(weight[train].sum()))
-            model.fit(X[train], labelled[train], sample_weight=weight[train])
+            model = self._fitted(X[train], labelled[train], weight[train])
             out[test] = model.predict_proba(X[test])[:, 1]
         return out[labelled == 1]
 
-    def _model(self, mass: float) -> Any:
-        if self.estimator is not None:
-            return clone(self.estimator)
-        return LogisticRegression(C=1.0 / (2.0 * mass * self.alpha), max_iter=1000, tol=1e-6)
+    def _fitted(self, X: _Floats, labelled: NDArray[Any], weight: _Floats) -> Any:
+        """Return the classifier of these rows; equal weights are not passed to `estimator`."""
+        if self.estimator is None:
+            C = 1.0 / (2.0 * float(weight.sum()) * self.alpha)
+            return LogisticRegression(C=C, max_iter=1000, tol=1e-6).fit(X, labelled, weight)
+        model: Any = clone(self.estimator)
+        equal = (weight == weight[0]).all()
+        model.fit(X, labelled, **({} if equal else {needed_weight_parameter(model): weight}))
+        check_probabilities(model)
+        return model

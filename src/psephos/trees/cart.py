@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.cart_grow import Grown, grow, root_of
-from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
+from psephos.kernels.sorted_trees.cart_layout import (
+    Cart,
+    Picks,
+    Rules,
+    keep_rows,
+    sorted_columns,
+)
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, TWOING
 from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
@@ -16,7 +22,7 @@ from psephos.trees.bins import BLOCK_CELLS, columns_of
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 
-_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "twoing": TWOING}
+_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "twoing": TWOING}
 _MAX_LEVELS = 12  # of a category in a node, beyond which not every subset is tried
 _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
@@ -27,6 +33,7 @@ class CartSettings:
 
     `min_samples_leaf` is a number here; `use_surrogates` is 2 for 'majority', 1 for 'only' and 0
     for 'none'; `of_known`: agreement is counted among the rows that have the surrogate's column.
+    `max_features`: columns drawn at each node, from `seed`; None: all are looked at.
     """
 
     cp: float = 0.01
@@ -40,6 +47,8 @@ class CartSettings:
     use_surrogates: int = 2
     criterion: str = "gini"
     compat: bool = False
+    max_features: int | None = None
+    seed: int = 0
 
 
 class Problem(NamedTuple):
@@ -186,7 +195,7 @@ def grow_tree(
         _MAX_LEVELS if most > 0 and cart.n_classes > 2 else None,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
-    criterion = _CRITERIA[settings.criterion]
+    criterion = _CRITERIA.get(settings.criterion)  # None: of numbers
     if settings.compat and criterion == GINI:
         criterion = GINI_SHARES
     parts = (
@@ -194,9 +203,17 @@ def grow_tree(
         None if cart.n_classes else cart.target,
         cart,
         presorted.n_codes if most > 0 else None,
+        _picks(settings, len(known)),
     )
     limit = settings.max_leaf_nodes
     grown = grow(*parts, rules, alpha if limit is None else -np.inf, keys, known, rows.copy(), most)
     if limit is not None:
         grown = best_first(grown, limit, alpha, regression=cart.n_classes == 0)
     return grown
+
+
+def _picks(settings: CartSettings, p: int) -> Picks | None:
+    """Return what columns are drawn from; None where all are looked at."""
+    if settings.max_features is None or settings.max_features >= p:
+        return None
+    return Picks(settings.max_features, np.arange(p), np.array([settings.seed], np.uint64))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._verbose import progress
 from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.binned_trees.forest_draws import add_votes, take_pairs, take_rows
 from psephos.kernels.binned_trees.forest_grow import (
@@ -21,7 +22,7 @@ from psephos.kernels.binned_trees.forest_grow import (
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Draws, GroupDraws, Rows, Unbinned
+from psephos.trees.forest_rows import Draws, GroupDraws, Rows, Unbinned, balanced_classes
 
 _ROWS = 1 << 13  # rows of a block
 
@@ -162,6 +163,7 @@ def grow_forest(
     n_jobs: int | None = None,
     least_share: float = 0.0,
     random: bool = False,
+    balanced: bool = False,
 ) -> Forest:
     """Return the forest of one tree a seed; the trees do not depend on `n_jobs`.
 
@@ -176,6 +178,7 @@ def grow_forest(
     least_share : least share of a tree's weight on either side of a cut
     random : cuts of extra trees: one a column, at a random place. Only these are made of rows whose
         columns are not binned.
+    balanced : the rows drawn for a tree are weighed so that its classes have equal weight
     """
     bins, m, center = rows.bins, len(rows.mass), 0.0
     if n_classes == 0 and criterion != "poisson":
@@ -186,7 +189,7 @@ def grow_forest(
     starts = bins.sixteenth() if random else np.empty((0, 16))
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, starts)
     weight = float(rows.mass.sum() if draws is None else draws.size)
-    whole = draws is not None or rows.counts
+    whole = (draws is not None or rows.counts) and not balanced
 
     def kind() -> Kind:
         return kind_of(m, n_classes, whole, random, bool(bins.categories), unbinned)
@@ -206,6 +209,7 @@ def grow_forest(
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
     trees: list[Any] = [None] * len(seeds)
+    step = progress(len(seeds), "trees")
 
     def work(worker: int) -> None:
         own, mine = range(worker, len(seeds), n_workers), kind()
@@ -216,7 +220,7 @@ def grow_forest(
         # What no tree reaches takes no memory; each is copied out of the room for the largest.
         room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
-            weight = rows.mass if draws is None else draws.counts(seeds[t], count)
+            weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
             if w is None:
                 size = take_pairs(rows.first, weight, answers, row, y)
             else:
@@ -224,9 +228,18 @@ def grow_forest(
             part = row[:size], y[:size], None if w is None else w[:size]
             state = ~np.uint64(seeds[t])
             trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *mine))
+            step()
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, rows.first, trees, n_classes, center, named)
+
+
+def _weight_of(
+    rows: Rows, draws: Draws | GroupDraws | None, seed: Any, count: _Floats, balanced: int
+) -> _Floats:
+    """Return the weights (m,) of a tree's rows, alike for each class of so many to be balanced."""
+    weight = rows.mass if draws is None else draws.counts(seed, count)
+    return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
 def _kept(room: Grown, nodes: int, sums: int, sets: int) -> Grown:

@@ -177,6 +177,13 @@ def number_of(weight: _Floats, n: int) -> float:
     return float(weight.sum()) if _is_whole(weight) else float(n)
 
 
+def balanced_classes(weight: _Floats, y: NDArray[Any], n_classes: int) -> _Floats:
+    """Return weights of the same sum by which each class that has rows weighs as much."""
+    totals = np.bincount(y, weight, n_classes)
+    each = weight.sum() / np.count_nonzero(totals)
+    return weight * (each / np.where(totals > 0, totals, 1.0))[y]
+
+
 def _is_whole(weight: _Floats) -> bool:
     return bool((weight == np.round(weight)).all())
 

@@ -295,6 +295,16 @@ class Vote:
         """Return every vote, shape (n, T, K): for small cases."""
         return self._compact.voters.votes(self._dense(X))
 
+    def leaves(self, X: Any) -> NDArray[np.intp]:
+        """Return the node (0: the root) at which each row ends in each tree, (n, trees).
+
+        It is -1 where a row is spread over leaves. Voters of other kinds have no column.
+        """
+        read, voters = self._dense(X), self._compact.voters
+        parts: Any = getattr(voters, "parts", (voters,))
+        ends = [(part.leaves(read), part.root) for part in parts if hasattr(part, "root")]
+        return np.hstack([np.where(leaf < 0, -1, leaf - root) for leaf, root in ends])
+
     def weights(self, X: Any) -> _Floats:
         """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
         read = self._dense(X)

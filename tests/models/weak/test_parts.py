@@ -15,9 +15,11 @@ from psephos import (
     OneSidedNoiseClassifier,
     PsephosError,
     PUClassifier,
+    WeakLabelsWarning,
     load,
     save,
 )
+from psephos._partial import NO_UNLABELED
 from psephos.models.weak import liois
 from psephos.models.weak.fitting import odds_map
 from psephos.models.weak.learner import Learner, descend, least
@@ -213,10 +215,11 @@ class Reading(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.tile([0.4, 0.6], (len(X), 1))
+        chance = np.where(np.arange(len(X)) % 2, 0.6, 0.4)  # no constant answer
+        return np.column_stack([1.0 - chance, chance])
 
     def predict(self, X):
-        return self.classes_[np.ones(len(X), dtype=int)]
+        return self.classes_[(np.arange(len(X)) % 2).astype(int)]
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -382,6 +385,7 @@ def test_sensitivity_is_the_priors_doing():
             model.prior_sensitivity(X, sure, shift=shift)
 
 
+@pytest.mark.filterwarnings("ignore::psephos.ConstantAnswerWarning")  # of priors near 0 and 1
 @pytest.mark.parametrize(
     ("prior", "priors"),
     [(0.995, (0.895, 0.995, 0.995)), (0.005, (0.005, 0.005, 0.105)), (0.95, (0.85, 0.95, 0.99))],
@@ -436,6 +440,10 @@ def test_a_model_says_its_prior(tmp_path):
     told = PUClassifier(prior=0.3, negatives="unlabeled", random_state=0).fit(X, recorded)
     assert told.labels_.n_unlabelled == int((recorded != 1).sum())
     assert told.labels_.n_negative == 0
-    full = PUClassifier(random_state=0).fit(X, (X[:, 0] > 0).astype(int))
+    with pytest.warns(WeakLabelsWarning):
+        full = PUClassifier(random_state=0).fit(X, (X[:, 0] > 0).astype(int))
     assert full.labels_ is None
     assert "prior" not in str(full)
+    assert str(full).endswith(f"An ordinary fit: {NO_UNLABELED}.")
+    save(full, tmp_path / "n.psephos")
+    assert str(load(tmp_path / "n.psephos")) == str(full)

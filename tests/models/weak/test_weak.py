@@ -6,14 +6,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from psephos import (
+    BaggingClassifier,
     CARTClassifier,
+    ConstantAnswerWarning,
     LIoISClassifier,
     OneSidedNoiseClassifier,
     PsephosError,
     PUClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+    WeakLabelsWarning,
     load,
     save,
 )
@@ -144,6 +152,7 @@ def test_more_columns_than_rows_are_their_principal_components():
     assert_allclose(model.objective_, whole[1], atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic"])
 def test_without_an_unlabelled_row_it_is_the_ordinary_risk(kind, loss):
@@ -222,7 +231,8 @@ def test_labels_and_marks(kind):
 
 def test_minus_one_is_a_class():
     X, y, *_ = table(60)
-    model = PUClassifier(random_state=0).fit(X, np.where(y, 1, -1))
+    with pytest.warns(WeakLabelsWarning):
+        model = PUClassifier(random_state=0).fit(X, np.where(y, 1, -1))
     assert_array_equal(model.classes_, [-1, 1])
     assert model.prior_ is None
 
@@ -394,5 +404,97 @@ def test_gaps_of_lists_and_masks_are_no_labels():
 
 def test_a_mark_that_stands_nowhere_is_told():
     X, y, *_ = table()
-    with pytest.warns(UserWarning, match=r"no label is '\?' \(unlabeled\): every row counts"):
+    with (
+        pytest.warns(WeakLabelsWarning, match="no row is without a label"),
+        pytest.warns(UserWarning, match=r"no label is '\?' \(unlabeled\): every row counts"),
+    ):
         PUClassifier(unlabeled="?", max_iter=5, random_state=0).fit(X, np.where(y, "a", "b"))
+
+
+# --- 0 for "not known", one side alone, members that lack something ----------------------------
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("mark", [0, -1, False])
+def test_a_table_without_an_unlabelled_row_warns(kind, mark):
+    X, y, sure, _ = table(200)
+    seen = np.where(np.isnan(sure), mark, True if mark is False else 1)
+    with (
+        pytest.warns(WeakLabelsWarning, match="no row is without a label; if 0 means 'not known'"),
+        pytest.warns(ConstantAnswerWarning, match=f"{kind.__name__} predicts {mark} for all 200"),
+    ):
+        model = kind(random_state=0).fit(X, seen)
+    assert "no row is without a label; if 0 means" in model.describe()[-1]
+    with pytest.raises(PsephosError, match=r"prior=0.5 is the share .* unlabeled=0 \(--unlabeled"):
+        kind(prior=0.5).fit(X, seen)
+    if kind is PUClassifier:
+        asked = {"unlabeled": mark}, {"negatives": "unlabeled"}
+        for settings in asked:
+            model = kind(prior=0.4, random_state=0, **settings).fit(X, seen)
+            assert ((model.predict(X) == 1) == y).mean() > 0.85
+            assert model.labels_.n_unlabelled == int(np.isnan(sure).sum())
+
+
+def test_a_prior_that_makes_the_answer_constant_warns():
+    X, _, sure, _ = table(60)
+    with pytest.warns(ConstantAnswerWarning, match=r"predicts 1\.0 for all 60 training rows"):
+        PUClassifier(prior=0.999, random_state=0).fit(X, sure)
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "words"),
+    [
+        (PUClassifier, "unlabelled", "zero on every row without a label"),
+        (PUClassifier, "positive", "zero on every row with a label"),
+        (OneSidedNoiseClassifier, "unlabelled", "zero on every row without a label"),
+        (OneSidedNoiseClassifier, "positive", "zero on every row labelled positive"),
+        (OneSidedNoiseClassifier, "negative", "zero on every row labelled negative"),
+        (LIoISClassifier, "unlabelled", "zero on every row without a label"),
+        (LIoISClassifier, "positive", "zero on every row labelled positive"),
+        (LIoISClassifier, "negative", "zero on every row labelled negative"),
+    ],
+)
+def test_weights_that_leave_out_a_side_are_refused_by_its_name(kind, side, words):
+    X, _, sure, recorded = table(80)
+    y = sure if kind is PUClassifier else recorded
+    out = {"unlabelled": np.isnan(y), "positive": y == 1, "negative": y == 0}[side]
+    with pytest.raises(PsephosError, match=words):
+        kind(prior=0.4).fit(X, y, sample_weight=np.where(out, 0.0, 1.0))
+
+
+def test_weights_that_leave_out_a_class_name_it():
+    X, y, *_ = table(60)
+    words = np.where(y, "ill", "well")
+    with pytest.raises(PsephosError, match="zero on every row of 'ill'"):
+        CARTClassifier().fit(X, words, sample_weight=np.where(y, 0.0, 1.0))
+    with pytest.raises(PsephosError, match=r"no row is labelled positive \(1\)"):
+        PUClassifier(prior=0.4, classes=[0, 1]).fit(X, np.where(y, 0.0, np.nan))
+
+
+@pytest.mark.parametrize("prior", [0.4, "elkan-noto"])
+@pytest.mark.parametrize("risk", ["unbiased", "elkan-noto", "bagging"])
+def test_members_that_lack_something_are_refused_alike_at_every_prior(prior, risk):
+    X, _, sure, _ = table(100)
+    with pytest.raises(PsephosError, match=r"^member SVC has no predict_proba: .* in its place\.$"):
+        PUClassifier(SVC(), risk=risk, prior=prior).fit(X, sure)
+    weight = 1.0 + np.arange(100) % 3
+    near = PUClassifier(KNeighborsClassifier(), risk=risk, prior=prior, random_state=0)
+    with pytest.raises(PsephosError, match=r"^KNeighborsClassifier takes no sample_weight in fit"):
+        near.fit(X, sure, sample_weight=weight)
+    if risk == "elkan-noto":  # all rows weigh the same: no weights are passed
+        assert near.fit(X, sure).prior_ > 0
+    scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    assert PUClassifier(scaled, risk=risk, prior=prior, random_state=0).fit(X, sure).prior_ > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "hard"),
+    [
+        (VotingClassifier([("a", SVC()), ("b", SVC())]), True),
+        (BaggingClassifier(SVC(), 2), False),
+        (StackingClassifier([("a", SVC())]), False),
+    ],
+)
+def test_advice_for_members_without_probabilities_fits_the_committee(model, hard):
+    X, y, *_ = table(60)
+    with pytest.raises(PsephosError, match=r"give CalibratedClassifierCV\(SVC\(\)\)") as error:
+        model.fit(X, y)
+    assert ("voting='hard'" in str(error.value)) == hard

@@ -217,18 +217,18 @@ def _begin(data, rules, alpha, rows, known):
     return held, way
 
 
-def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
+def grow(crit, target, data, n_codes, picks, rules, alpha, keys, known, rows, n_levels):
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
 
     alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
     weights is worth, None for numbers; `target` holds those, None for classes. `n_codes` is 0 for a
-    column of numbers, None if all are: None lets numba leave out what would not be run. A column
-    has at most `n_levels` categories.
+    column of numbers, None if all are; `picks` is None if every node looks at all columns. None
+    lets numba leave out what would not be run. A column has at most `n_levels` categories.
     """
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
     n_rules = rules.max_competitors + 1 + rules.max_surrogates
-    parts = (crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work)
+    parts = (crit, target, data, n_codes, picks, rules, alpha, keys, rows, slots, surrogates, work)
     while _grow(*parts, held, way, n_rules, n_rules * n_levels):
         needs = way.whole[[1, 1, 1, 2, 2, 3]] + (2, 2, 2, n_rules, n_rules, n_rules * n_levels)
         longer: Any = map(_longer, held, needs.tolist())
@@ -246,8 +246,8 @@ def _longer(table, needed):
 
 @jit
 def _grow(
-    crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work, held, way, most,
-    most_levels,
+    crit, target, data, n_codes, picks, rules, alpha, keys, rows, slots, surrogates, work, held,
+    way, most, most_levels,
 ):  # fmt: skip
     """Go on with what `grow` says; return whether a table is too short for the next node.
 
@@ -273,8 +273,8 @@ def _grow(
                     short = True
                     break
                 found, largest = find_rules(
-                    crit, target, data, n_codes, rules, keys, s, n, held_at[d], risk, largest,
-                    slots, work,
+                    crit, target, data, n_codes, picks, rules, keys, s, n, held_at[d], risk,
+                    largest, slots, work,
                 )  # fmt: skip
             if found == 0:
                 real[node, COMPLEXITY] = alpha

@@ -13,6 +13,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
+from psephos.models.leaves import Leaves
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
@@ -23,7 +24,7 @@ _PART = Interval(0, 1, open_low=True, open_high=True)
 
 
 @parameters
-class _Gradient:
+class _Gradient(Leaves):
     """What the two share.
 
     Parameters
@@ -41,6 +42,9 @@ class _Gradient:
         Least weight on either side of a split; below 1 a share of all. 1 is no limit.
     min_weight_fraction_leaf : float
         Least share of the drawn rows' weight on either side of a split.
+    criterion : {'friedman_mse', 'squared_error'}
+        Two names of one gain: Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall
+        of the sum of squares.
     max_depth : int or None
         None: no limit; 'hist' stops at 32.
     min_impurity_decrease : float
@@ -84,6 +88,7 @@ class _Gradient:
         "learning_rate": Interval(0, open_low=True),
         "n_estimators": Interval(1, whole=True),
         "subsample": _SHARE,
+        "criterion": Options(("friedman_mse", "squared_error")),
         "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
         "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
         "min_weight_fraction_leaf": Interval(0, 0.5),
@@ -108,6 +113,7 @@ class _Gradient:
     learning_rate: float = 0.1
     n_estimators: int = 100
     subsample: float = 1.0
+    criterion: str = "friedman_mse"
     min_samples_split: float = 2
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
@@ -187,6 +193,7 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
     11
     """
 
+    _by_output: ClassVar[bool] = True
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos._input import Context
+from psephos._verbose import tracked
 from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import hold_out_rows, vote_of
@@ -73,7 +74,7 @@ class _Boosting:
         rest = self._values(held) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
         latest = np.full(model.n_iter_no_change or 1, np.inf)
-        for t in range(model.n_estimators):
+        for t in tracked(range(model.n_estimators), "rounds"):
             with np.errstate(over="ignore", invalid="ignore"):
                 trees = self._round(t)
             if not np.isfinite(self.scores[-1]):

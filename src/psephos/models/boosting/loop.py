@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._verbose import tracked
+
 _Floats = NDArray[np.float64]
 _STILL = 1e-14  # relative change of the sample weights below which a round had no effect
 TOO_GREAT = "sample weights beyond float64"  # why a loop ended
@@ -89,7 +91,7 @@ def boost(
     """
     out = Boosted()
     pi = prior / prior.sum()
-    for t in range(n_rounds):
+    for t in tracked(range(n_rounds), "rounds"):
         found = learner.learn(pi, t)
         if found is None:
             out.reason = "no better than chance"

@@ -14,6 +14,7 @@ from psephos.models.boosting.losses import classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER
 from psephos.models.boosting.newton_margin import single_margin
+from psephos.models.leaves import Leaves
 from psephos.models.training import Training
 from psephos.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
@@ -24,7 +25,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Newton:
+class _Newton(Leaves):
     """What the two share.
 
     Parameters

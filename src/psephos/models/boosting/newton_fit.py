@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._labels import refuse_large_weights
+from psephos._verbose import tracked
 from psephos.kernels._jit import run_blocks
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
@@ -96,7 +97,7 @@ class _Boosting:
         with np.errstate(over="ignore"):
             rest = column_values(held.table, kind) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
-        for _ in range(self.model.n_estimators):
+        for _ in tracked(range(self.model.n_estimators), "rounds"):
             trees = self._round(gh)
             if held is None or rest is None or margin is None:
                 continue

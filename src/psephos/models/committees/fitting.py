@@ -11,8 +11,10 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._members import needed_weight_parameter
+from psephos._verbose import progress
 from psephos.base import Labels, VoteEstimator
-from psephos.models.cloning import fitted, refuse_categories, seed_parameters, weight_parameter
+from psephos.models.cloning import fitted, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
 from psephos.vote import answer_names, as_read
 
@@ -121,10 +123,17 @@ def fit_all(data: Data, tasks: Sequence[Task]) -> list[Any]:
     """Return the fitted clones, in the order of the tasks whatever `n_jobs`."""
     for task in tasks:
         _check_categories(data, task)
+    step = progress(len(tasks), "members")
+
+    def fit(task: Task) -> Any:
+        model = _fit(data, task)
+        step()
+        return model
+
     if data.n_jobs in (None, 1) or len(tasks) == 1:
-        return [_fit(data, task) for task in tasks]
+        return [fit(task) for task in tasks]
     run: Any = Parallel(n_jobs=data.n_jobs, prefer="threads")
-    return list(run(delayed(_fit)(data, task) for task in tasks))
+    return list(run(delayed(fit)(task) for task in tasks))
 
 
 def _fit(data: Data, task: Task) -> Any:
@@ -141,7 +150,7 @@ def _fit(data: Data, task: Task) -> Any:
     if codes:
         model.set_params(categorical_features=codes)
     if weight is not None:
-        more[_weight_parameter(model)] = weight[rows]
+        more[needed_weight_parameter(model)] = weight[rows]
     if data.groups is not None and isinstance(model, VoteEstimator):
         more["groups"] = data.groups[rows]
     try:
@@ -156,16 +165,6 @@ def _fit(data: Data, task: Task) -> Any:
             f"make_pipeline(SimpleImputer(), {kind}(...)) in its place, or a member that takes "
             f"missing values. It says: {error}"
         ) from error
-
-
-def _weight_parameter(model: Any) -> str:
-    found = weight_parameter(model)
-    if found is not None:
-        return found
-    raise PsephosError(
-        f"{type(model).__name__} takes no sample_weight in fit, and rows have different weights: "
-        "give rows equal weight, or take a member that does."
-    )
 
 
 def _codes(data: Data, task: Task) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
+from psephos._members import check_probabilities
 from psephos.models.committees.fitting import Data
 from psephos.vote import Constant, Readout, Vote, Voters, mixed_voters
 from psephos.vote.target import RegressionTarget, Target
@@ -24,6 +24,7 @@ def voters_of(
     subsets: Sequence[_Rows | None] | None = None,
     says: str | None = None,
     names: Sequence[str] = (),
+    instead: str = "",
 ) -> Voters:
     """Return fitted members as the voters of one vote on the table's columns.
 
@@ -32,9 +33,11 @@ def voters_of(
     subsets : sequence of ndarray or None; the sorted columns each was fitted on; None is all
     says : {'answer', 'probability', 'log-odds', 'value'}; by default `data.says`
     names : of the members, or none
+    instead : advice for members without probabilities, after the one that fits all committees
     """
     says = data.says if says is None else says
-    _check_probabilities(models, says)
+    for model in models if says == "probability" else ():
+        check_probabilities(model, instead)
     p, code = data.X.shape[1], data.target.code if data.n_classes else np.zeros((1, 1))
     if subsets is None or all(s is None for s in subsets):
         return mixed_voters(models, p, code, says, names)
@@ -44,17 +47,6 @@ def voters_of(
         part = mixed_voters([model], width, code, says)
         parts.append((np.array([t]), part if subset is None else placed(part, subset, p)))
     return join(parts, names)
-
-
-def _check_probabilities(models: Sequence[Any], says: str) -> None:
-    """Raise PsephosError if a member has no probabilities to say."""
-    for model in models:
-        if says == "probability" and not hasattr(model, "predict_proba"):
-            kind = type(model).__name__
-            raise PsephosError(
-                f"member {kind} has no predict_proba: take CalibratedClassifierCV({kind}()) of "
-                "scikit-learn, or a VotingClassifier with voting='hard', which needs none."
-            )
 
 
 def placed(part: Any, columns: _Rows, n_features: int) -> Any:

@@ -224,7 +224,7 @@ def _fitted(
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
     fitted = fit_all(data, [Task(one, (1 + t,)) for t, (_, one) in enumerate(members)])
-    voters = voters_of(fitted, data, says=says, names=names)
+    voters = voters_of(fitted, data, says=says, names=names, instead=", or use voting='hard'")
     return (voters, Constant(voters.n_features, alpha)), names
 
 

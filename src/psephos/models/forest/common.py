@@ -14,20 +14,22 @@ from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import joined_importance, with_earlier
+from psephos.models.leaves import Leaves
 from psephos.models.sampling import DrawsRows, drawn_columns, earlier, groups_drawn
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import refuse_unread
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import GroupDraws, Rows
+from psephos.trees.forest_rows import GroupDraws, Rows, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
 _Floats = NDArray[np.float64]
 _NODES = 1 << 16  # of a block
+_SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one criterion
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown(DrawsRows):
+class Grown(Leaves, DrawsRows):
     """What can be asked of any fitted forest."""
 
     vote_: Vote
@@ -97,6 +99,9 @@ def fit_forest(
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     if not n_classes:
         refuse_huge(labels.y)
+    balanced = getattr(model, "class_weight", None) == "balanced_subsample"
+    if balanced and not model.bootstrap:
+        weight = balanced_classes(weight, labels.y, n_classes)
     needed = model.bootstrap or model.warm_start
     now = FirstFit.of(model, table.values, labels.y, weight, context.groups) if needed else None
     if not model.bootstrap:  # whole weights are counts there
@@ -105,7 +110,7 @@ def fit_forest(
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
     ranked = context.previous is None or model.memory_.ranked
-    counted = limited and not model.bootstrap
+    counted = limited and (balanced or not model.bootstrap)
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
@@ -119,13 +124,14 @@ def fit_forest(
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
-    criterion = "entropy" if model.criterion == "log_loss" else model.criterion
+    criterion = _SAME.get(model.criterion, model.criterion)
     number = drawn_rows or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
     own = memory.draws
     draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
     grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
-    forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
+    limit = float(model.min_weight_fraction_leaf)
+    forest = grow_forest(*grown, limit, random, balanced and model.bootstrap)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:

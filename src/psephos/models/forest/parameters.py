@@ -16,7 +16,7 @@ from psephos.models.forest.common import Grown, fit_forest
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
 from psephos.vote import Vote
 
@@ -147,6 +147,12 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
     ----------
     criterion : {'gini', 'entropy', 'log_loss'}
         The impurity that a cut is to decrease; the last two are the same.
+    class_weight : dict, 'balanced', 'balanced_subsample' or None
+        Weights of the training rows by class, times `sample_weight`. 'balanced' has a bootstrap
+        draw rows of rare classes more often. 'balanced_subsample' draws by `sample_weight` and
+        then weighs what was drawn for a tree, so that its classes have equal weight;
+        `min_samples_split` and `min_samples_leaf` count distinct rows there. Without a bootstrap
+        it is 'balanced'.
 
     Attributes
     ----------
@@ -158,7 +164,8 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("gini", "entropy", "log_loss"))
+        "criterion": Options(("gini", "entropy", "log_loss")),
+        "class_weight": ClassWeight(("balanced", "balanced_subsample")),
     }
 
     _: KW_ONLY
@@ -173,9 +180,10 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
 
     Parameters
     ----------
-    criterion : {'squared_error', 'poisson'}
-        What a cut is to decrease: the sum of squares around the mean, or the Poisson deviance (y
-        at least 0). The absolute error is not offered: it has no sums a bin.
+    criterion : {'squared_error', 'friedman_mse', 'poisson'}
+        What a cut is to decrease: the sum of squares around the mean, of which Friedman's
+        ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall, or the Poisson deviance (y at
+        least 0). The absolute error is not offered: it has no sums a bin.
 
     Attributes
     ----------
@@ -186,7 +194,7 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("squared_error", "poisson"))
+        "criterion": Options(("squared_error", "friedman_mse", "poisson"))
     }
 
     _: KW_ONLY

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
+from psephos._verbose import progress
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
+from psephos.models.leaves import Leaves
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
@@ -23,7 +25,7 @@ _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 
 
 @parameters
-class PureRandomForestClassifier(VoteClassifier):
+class PureRandomForestClassifier(Leaves, VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
     Use it to study what a forest owes to averaging alone: no label enters its splits, so that
@@ -143,13 +145,14 @@ class PureRandomForestClassifier(VoteClassifier):
         columns, low, high = _ranges(X)
         leaves = self._leaves(len(columns), number_of(weight, len(weight)))
         grown: list[Any] = [None] * self.n_estimators
-        k = labels.target.n_classes
+        k, step = labels.target.n_classes, progress(self.n_estimators, "trees")
 
         def work(t: int) -> None:
             tree = pure_tree(self.split, len(columns), leaves, context.integer(t))
             cuts = _in_units(tree, low, high)
             shares = tree.shares(X, labels.y, weight, columns, cuts, k)
             grown[t] = tree, cuts, (k * (shares[:, 1:] if k == 2 else shares) - 1.0) / (k - 1)
+            step()
 
         run_blocks(work, self.n_estimators, self.n_jobs)
         voters = _voters(grown, columns, X.shape[1])

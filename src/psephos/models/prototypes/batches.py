@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context
+from psephos._verbose import tracked
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
     Draw,
@@ -60,7 +61,7 @@ def fit_batches(
     Those `before` are there already. The first `n_judges` rows are no candidates.
     """
     masses, batches = problem.prior, list(before)
-    for b in range(settings.n_batches):
+    for b in tracked(range(settings.n_batches), "batches"):
         if b == len(batches):
             draw = _draw(problem, masses, settings, context.generator(b), n_judges)
             last = path.last[b].frozen if b < len(path.last) else None

@@ -50,7 +50,7 @@ SHARED: Mapping[str, Constraint] = {
     "absent": Options((None, "vote")),
     "n_reserve": Interval(0, whole=True),
     "folder": Folder(),
-    "verbose": Flag(),
+    "verbose": OneOf((Flag(), Interval(0, whole=True))),
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }

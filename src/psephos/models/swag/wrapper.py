@@ -66,8 +66,8 @@ class _Wrapper:
         Columns of categories: a model that takes one gets a 0/1 column for each level.
     folder : path-like
         Where finished steps are kept: the same fit, killed and called again, goes on from there.
-    verbose : bool
-        Show progress and the time left.
+    verbose : bool or int
+        Above 0: show progress and the time left.
     n_jobs : int
         Threads (batched learners) or processes (others), or what ``joblib.parallel_config``
         says (Dask, Ray); the result does not depend on it.
@@ -106,7 +106,7 @@ class _Wrapper:
     n_reserve: int = 1000
     categorical_features: Any = "from_dtype"
     folder: Any = None
-    verbose: bool = False
+    verbose: int = False
     n_jobs: int | None = None
     random_state: Any = None
     library_: Library = fitted()

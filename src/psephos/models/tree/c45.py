@@ -13,6 +13,7 @@ from psephos._labels import refuse_large_weights
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
+from psephos.models.leaves import Leaves
 from psephos.params import Classes, Constraint, Interval, OneOf, Options
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_soft import soften
@@ -26,7 +27,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class C45Classifier(VoteClassifier):
+class C45Classifier(Leaves, VoteClassifier):
     """C4.5's decision tree, as Weka's J48 grows and prunes it, or as release 8 of C4.5 does.
 
     Use it for one tree that is read from the root down, with a branch for each category, and cases
@@ -170,6 +171,7 @@ class C45Classifier(VoteClassifier):
     |   column 3 > 1.7: 2 (46.0/1.0)
     """
 
+    _one_tree: ClassVar[bool] = True
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("branching tree voters",),
         "constant",

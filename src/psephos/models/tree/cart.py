@@ -11,7 +11,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.tree.cart_common import fit_cart
+from psephos.models.tree.cart_common import DEEPEST, fit_cart
 from psephos.models.tree.cart_readings import CartReadings
 from psephos.models.tree.cart_settings import CONTENDER
 from psephos.params import Anything, Constraint, Interval, OneOf, Options
@@ -35,11 +35,15 @@ class _CART(CartReadings):
         Rows that a node needs to be split.
     min_samples_leaf : int
         Rows on either side of a split; None is a third of `min_samples_split`, rounded.
-    max_depth : int
-        Rules on the longest way to a leaf, at most 62.
+    max_depth : int or None
+        Rules on the longest way to a leaf, at most 62; None is 62.
     max_leaf_nodes : int
         Grow best first: of all leaves the one whose split is worth most is divided, until there
         are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
+    max_features : int, float, {'sqrt', 'log2'} or None
+        Columns drawn at a node, among which its split and its competitors are sought: a number, a
+        share, the root or the binary logarithm of their number. While none that was drawn has a
+        split more are drawn. Surrogates are sought among all. None: no draw, all columns.
     max_competitors : int
         Next best splits that are kept with each split (`splits_`).
     max_surrogates : int
@@ -65,7 +69,7 @@ class _CART(CartReadings):
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
-        Draws the folds.
+        Draws the folds, and the columns of `max_features`.
 
     Attributes
     ----------
@@ -86,7 +90,11 @@ class _CART(CartReadings):
         "cp": Interval(0),
         "min_samples_split": Interval(2, whole=True),
         "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
-        "max_depth": Interval(1, 62, whole=True),
+        "max_depth": OneOf((Interval(1, DEEPEST, whole=True),), none=True),
+        "max_features": OneOf(
+            (Interval(1, whole=True), Interval(0, 1, open_low=True), Options(("sqrt", "log2"))),
+            none=True,
+        ),
         "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
         "max_competitors": Interval(0, whole=True),
         "max_surrogates": Interval(0, whole=True),
@@ -100,9 +108,10 @@ class _CART(CartReadings):
     cp: float = 0.01
     min_samples_split: int = 20
     min_samples_leaf: int | None = None
-    max_depth: int = 30
+    max_depth: int | None = 30
     _: KW_ONLY
     max_leaf_nodes: int | None = None
+    max_features: Any = None
     max_competitors: int = 4
     max_surrogates: int = 5
     surrogate_style: str = "total"
@@ -138,9 +147,9 @@ class CARTClassifier(_CART, VoteClassifier):
 
     Parameters
     ----------
-    criterion : {'gini', 'entropy', 'twoing'}
-        I, by the first formula or the second; 'twoing' improves by ``W_L W_R / (4 W) (sum_j |p_j(L)
-        - p_j(R)|)^2``.
+    criterion : {'gini', 'entropy', 'log_loss', 'twoing'}
+        I, by the first formula or the second, which has two names; 'twoing' improves by
+        ``W_L W_R / (4 W) (sum_j |p_j(L) - p_j(R)|)^2``.
     priors : array of shape (n_classes,)
         Share of each class (in the order of `classes_`) where the tree will be used; None: that
         of the training rows.
@@ -193,7 +202,7 @@ class CARTClassifier(_CART, VoteClassifier):
     )
     contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("gini", "entropy", "twoing")),
+        "criterion": Options(("gini", "entropy", "log_loss", "twoing")),
         "priors": Anything(),
         "loss": Anything(),
     }
@@ -234,6 +243,10 @@ class CARTRegressor(_CART, VoteRegressor):
 
     Parameters
     ----------
+    criterion : {'squared_error', 'friedman_mse'}
+        Two names of the worth above: Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is
+        the fall of the sum of squares. The absolute error and the Poisson deviance are not offered:
+        risks, pruning and answers are those of squares.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; they are put in order of their means, of which one cut
         is the best of all sets if min_samples_leaf forbids none.
@@ -263,6 +276,12 @@ class CARTRegressor(_CART, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "cart-regressor", "tree", small={"min_samples_split": 6, "n_folds": 3, "random_state": 0}
     )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "criterion": Options(("squared_error", "friedman_mse")),
+    }
+
+    _: KW_ONLY
+    criterion: str = "squared_error"
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.kernels.sorted_trees.cart_layout import ROW
+from psephos.models.sampling import drawn_columns
 from psephos.models.tree.cart_readings import cut
 from psephos.models.tree.cart_units import in_units, out_of_units
 from psephos.models.units import refuse_huge
@@ -20,6 +21,7 @@ from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 
 _Floats = NDArray[np.float64]
+DEEPEST = 62  # rules on a way: nodes are numbered 2 i and 2 i + 1 below node i
 _FOLLOW = {"none": 0, "only": 1, "majority": 2}
 _COUNT = 2.0**31  # above, a weight is hardly a number of rows
 
@@ -48,7 +50,7 @@ def fit_cart(
         problem = problem._replace(**fewer)
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
-    settings = _settings(model, compat, p)
+    settings = _settings(model, compat, p, context)
     if problem.n_classes == 0:
         refuse_huge(problem.y)
     problem, units = in_units(problem)
@@ -88,20 +90,22 @@ def _said(shares: _Floats) -> _Floats:
     return (k * shares - 1.0) / (k - 1)
 
 
-def _settings(model: Any, compat: bool, p: int) -> CartSettings:
+def _settings(model: Any, compat: bool, p: int, context: Context) -> CartSettings:
     split, leaf = int(model.min_samples_split), model.min_samples_leaf
     return CartSettings(
         cp=float(model.cp),
         min_samples_split=min(split, int(_COUNT)),
         min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
-        max_depth=int(model.max_depth),
+        max_depth=DEEPEST if model.max_depth is None else int(model.max_depth),
         max_leaf_nodes=None if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
         max_competitors=min(int(model.max_competitors), p - 1),
         max_surrogates=min(int(model.max_surrogates), p - 1),
         of_known=model.surrogate_style == "known",
         use_surrogates=_FOLLOW[model.use_surrogates],
-        criterion=getattr(model, "criterion", "gini"),
+        criterion=model.criterion,
         compat=compat,
+        max_features=None if model.max_features is None else drawn_columns(model.max_features, p),
+        seed=0 if model.max_features is None else context.integer(1),
     )
 
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Schema
+from psephos.models.leaves import Leaves
 from psephos.params import Interval
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
@@ -27,9 +28,10 @@ def cut(tree: Tree, growth: CartGrowth, cp: float) -> Tree:
     return tree.collapse(np.flatnonzero((tree.n_children > 0) & (growth.complexity <= cp)))
 
 
-class CartReadings:
+class CartReadings(Leaves):
     """What is read off the growth of a CART, by its estimator."""
 
+    _one_tree: ClassVar[bool] = True
     extras: ClassVar[tuple[str, ...]] = ("growth_",)
     growth_: CartGrowth
     vote_: Vote

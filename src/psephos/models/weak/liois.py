@@ -9,14 +9,13 @@ from scipy.special import logit
 
 from psephos._distributions import Choice
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.base import Anatomy, Labels
+from psephos.base import Anatomy
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
-from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of, told_vote
+from psephos.models.weak.fitting import fitted_by, one_vote, prior_of, told_vote
 from psephos.models.weak.one_sided import DENSITY_RATIO, sigma_range
-from psephos.models.weak.rows import Rows, read_rows
+from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
@@ -82,7 +81,8 @@ class LIoISClassifier(WeakLearner):
     Notes
     -----
     Two classes only. The labelled and the unlabelled rows are drawn from the same cases. Without an
-    unlabelled row the fit is that of the ordinary risk. Probabilities are as in
+    unlabelled row the fit is that of the ordinary risk, with a `WeakLabelsWarning`; a given
+    `prior` is refused. Probabilities are as in
     `OneSidedNoiseClassifier`.
 
     References
@@ -130,12 +130,7 @@ class LIoISClassifier(WeakLearner):
     gamma_risks_: _Floats | None = fitted()
     weights_: _Floats | None = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        rows = read_rows(self, table, labels, weight, context)
-        if not (rows.codes == -1).any():
-            return told_vote(rows, ordinary(rows), gamma_=None, gamma_risks_=None, weights_=None)
+    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
         refuse_no_negative(rows, "LIoIS")
         told = prior_of(rows)
         gamma, risks = self.gamma, None

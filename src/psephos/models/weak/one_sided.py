@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.base import Anatomy, Labels
+from psephos.base import Anatomy
 from psephos.contender import Contender
-from psephos.models.weak.fitting import fitted_by, ordinary, prior_of, told_vote
-from psephos.models.weak.rows import read_rows
+from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
+from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Accepts, Constraint, is_estimator
@@ -61,7 +60,8 @@ class OneSidedNoiseClassifier(WeakLearner):
     Notes
     -----
     Two classes only. The labelled and the unlabelled rows are drawn from the same cases. Without an
-    unlabelled row every weight is 1, and the fit that of the ordinary risk. The prior enters the
+    unlabelled row every weight is 1, and the fit that of the ordinary risk, with a
+    `WeakLabelsWarning`; a given `prior` is refused. The prior enters the
     weights alone, through the rows that count as positive.
 
     A probability is ``1 / (1 + exp(-g))``: of the logistic loss an estimate of P(y | x) with the
@@ -102,12 +102,7 @@ class OneSidedNoiseClassifier(WeakLearner):
     density_ratio: Any = "ulsif"
     weights_: _Floats | None = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        rows = read_rows(self, table, labels, weight, context)
-        if not (rows.codes == -1).any():
-            return told_vote(rows, ordinary(rows), weights_=None)
+    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
         refuse_no_negative(rows, "one-sided noise")
         told = prior_of(rows)
         sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))

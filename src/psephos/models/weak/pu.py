@@ -3,21 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, parameters
-from psephos.base import Anatomy, Labels
+from psephos.base import Anatomy
 from psephos.contender import Contender
-from psephos.models.weak.fitting import ordinary, told_vote
-from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_read
-from psephos.models.weak.rows import read_rows
+from psephos.models.weak.fitting import told_vote
+from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto
+from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
 _FITS = {
     "non-negative": by_risk, "unbiased": by_risk, "elkan-noto": elkan_noto, "bagging": bagged,
 }  # fmt: skip
@@ -54,7 +49,8 @@ class PUClassifier(WeakLearner):
     loss : {'sigmoid', 'logistic', 'ramp'}
         See `psephos.supervision.MarginLoss`. Elkan and Noto and bagging take the logistic loss.
     negatives : {'refuse', 'ignore', 'unlabeled'}
-        What rows labelled negative are where others lack a label.
+        What rows labelled negative are: refused where other rows lack a label, left out there, or
+        counted as without a label themselves.
     beta, gamma : float
         Of the non-negative risk: where its second part is below -beta a step is -gamma times that
         part's gradient.
@@ -80,8 +76,9 @@ class PUClassifier(WeakLearner):
     Notes
     -----
     Two classes only. Without an unlabelled row the fit is that of the ordinary risk, whatever
-    `risk`. Equal rows of one label are one row of added weight, unless `groups` are given: a row of
-    weight 2 is the row twice, but in bagging, which draws as many rows as there are.
+    `risk`, with a `WeakLabelsWarning`; a given `prior` is refused. Equal rows of one label are one
+    row of added weight, unless `groups` are given: a row of weight 2 is the row twice, but in
+    bagging, which draws as many rows as there are.
 
     A probability is ``1 / (1 + exp(-g))``. Of the logistic loss that is an estimate of P(y | x)
     where the share of positives is the prior; of the sigmoid and the ramp loss it is a map of the
@@ -141,11 +138,6 @@ class PUClassifier(WeakLearner):
     n_estimators: int = 10
     max_samples: int | None = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        rows = negatives_read(read_rows(self, table, labels, weight, context))
-        if not (rows.codes == -1).any():
-            return told_vote(rows, ordinary(rows))
+    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
         found, calibration, told = _FITS[self.risk](rows)
         return told_vote(rows, found, told, calibration)

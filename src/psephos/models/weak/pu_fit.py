@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
 from psephos.models.committees.bag_voters import bag_voters
 from psephos.models.committees.fitting import Task
 from psephos.models.weak.fitting import (
@@ -105,20 +104,3 @@ def _members(rows: Rows, tasks: list[tuple[NDArray[np.intp], _Floats]]) -> Voter
 
 def _weighted(rows: Rows, some: NDArray[np.intp], weight: _Floats) -> Rows:
     return replace(rows.take(some), weight=weight)
-
-
-def negatives_read(rows: Rows) -> Rows:
-    """Return the rows as `negatives` says, if some are labelled negative and others not at all."""
-    told = rows.model.negatives
-    if not (rows.codes == 0).any() or not (rows.codes == -1).any() or told == "ignore":
-        return rows
-    if told == "unlabeled":
-        moved = rows.coded(np.where(rows.codes == 0, -1, rows.codes).astype(np.intp))
-        merged = {1: rows.counts[1], 0: 0, -1: rows.counts[-1] + rows.counts[0]}
-        return replace(moved, counts=merged)
-    n = int((rows.codes == 0).sum())
-    raise PsephosError(
-        f"{n} rows are labelled negative beside others without a label, and a positive-unlabelled "
-        "risk has no place for them: negatives='ignore' leaves them out, negatives='unlabeled' "
-        "counts them so; where a recorded negative may be positive, LIoISClassifier uses both."
-    )

@@ -102,18 +102,62 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
         own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
         table, weight = own.table, own.weight
         labels = labels._replace(y=own.y)
-    classes = target.classes.tolist()
-    positive = 1
-    if model.pos_label is not None:
-        if model.pos_label not in classes:
-            raise PsephosError(
-                f"pos_label is {model.pos_label!r}, which is none of the classes {classes}."
-            )
-        positive = classes.index(model.pos_label)
+    positive = positive_code(model, target)
     places = {-1: -1, 0: 1 - positive, 1: positive}
     counts = {code: int((given == place).sum()) for code, place in places.items()}
     y = labels.y
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
     inputs, Z = Inputs.of(table, weight, model.scaling)
-    return Rows(model, data, codes, weight, positive, inputs, Z, context, counts)
+    return negatives_read(Rows(model, data, codes, weight, positive, inputs, Z, context, counts))
+
+
+def positive_code(model: Any, target: Any) -> int:
+    """Return the index of the class whose labels are sure."""
+    classes = target.classes.tolist()
+    if model.pos_label is None:
+        return 1
+    if model.pos_label not in classes:
+        raise PsephosError(
+            f"pos_label is {model.pos_label!r}, which must be one of the classes {classes}."
+        )
+    return int(classes.index(model.pos_label))
+
+
+def check_weights(model: Any, labels: Labels, weight: _Floats) -> None:
+    """Raise PsephosError if a kind of rows that the fit needs has no weight, naming the kind."""
+    positive, y = positive_code(model, labels.target), labels.y
+    if not (y == positive).any():
+        raise PsephosError(
+            f"no row is labelled positive ({labels.target.classes.tolist()[positive]!r}), and "
+            f"{type(model).__name__} learns from those that are: see classes and pos_label."
+        )
+    sides = {-1: "without a label", positive: "labelled positive"}
+    if model.contender.both_recorded:
+        sides[1 - positive] = "labelled negative"
+    for code, kind in sides.items():
+        if (y == code).any() and not (weight[y == code] > 0).any():
+            raise PsephosError(
+                f"sample_weight is zero on every row {kind}: {type(model).__name__} needs rows of "
+                f"weight {kind}."
+            )
+
+
+def negatives_read(rows: Rows) -> Rows:
+    """Return the rows as `negatives` says, if some are labelled negative and others not at all."""
+    mode = getattr(rows.model, "negatives", "ignore")
+    negative, unlabelled = rows.codes == 0, rows.codes == -1
+    if mode == "ignore" or not negative.any():
+        return rows
+    if mode == "unlabeled":
+        moved = rows.coded(np.where(negative, -1, rows.codes).astype(np.intp))
+        merged = {1: rows.counts[1], 0: 0, -1: rows.counts[-1] + rows.counts[0]}
+        return replace(moved, counts=merged)
+    if not unlabelled.any():
+        return rows
+    raise PsephosError(
+        f"{negative.sum()} rows are labelled negative beside others without a label, and a "
+        "positive-unlabelled risk has no place for them: negatives='ignore' leaves them out, "
+        "negatives='unlabeled' counts them so; where a recorded negative may be positive, "
+        "LIoISClassifier uses both."
+    )

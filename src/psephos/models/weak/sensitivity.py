@@ -1,12 +1,13 @@
 """What another class prior would change."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from psephos._errors import PsephosError
+from psephos._errors import ConstantAnswerWarning, PsephosError
 from psephos.params import Interval
 
 
@@ -77,8 +78,10 @@ class PriorSensitivity:
 
         def answers(prior: float) -> Any:
             model: Any = clone(own)
-            model.set_params(prior=prior, random_state=seed).fit(X, y, sample_weight, groups=groups)
-            return model.predict(X)
+            model.set_params(prior=prior, random_state=seed)
+            with warnings.catch_warnings():  # `positive` is then 0 or 1
+                warnings.simplefilter("ignore", ConstantAnswerWarning)
+                return model.fit(X, y, sample_weight, groups=groups).predict(X)
 
         said = answers(used) if again else own.predict(X)
         each = [said if prior == used else answers(prior) for prior in priors]

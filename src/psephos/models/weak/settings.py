@@ -1,17 +1,27 @@
 """The parameters that the three classifiers of weak labels share."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from psephos._distributions import Choice, Distribution
+from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning
+from psephos._input import Context, Table
+from psephos._partial import NO_UNLABELED
 from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.base import Anatomy, VoteClassifier
+from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Shape
+from psephos.models.weak.fitting import ordinary, told_vote
+from psephos.models.weak.rows import Rows, check_weights, read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.told import WeakLabels
 from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
+from psephos.vote import Vote
 
 _VOTERS = (
     "ranked voters", "coded voters", "linear voters", "kernel voters", "nested voters",
@@ -134,3 +144,53 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
     labels_: WeakLabels | None = fitted()
     objective_: float | None = fitted()
     n_iter_: int = fitted()
+
+    def _read_labels(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        labels, weight = super()._read_labels(X, y, sample_weight)
+        check_weights(self, labels, weight)
+        return labels, weight
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        rows = read_rows(self, table, labels, weight, context)
+        if (rows.codes == -1).any():
+            vote, own = self._fit_rows(rows)
+        else:
+            self._say_no_unlabelled()
+            vote, own = told_vote(rows, ordinary(rows), **dict.fromkeys(self.extras))
+        answers = np.unique(vote.answers(rows.data.X)).tolist()
+        if len(answers) == 1:
+            warnings.warn(
+                f"{type(self).__name__} predicts {answers[0]!r} for all {len(labels.y)} training "
+                "rows: see whether the labels, the class prior and alpha fit the table.",
+                ConstantAnswerWarning,
+                stacklevel=4,
+            )
+        return vote, own
+
+    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
+        """Return the vote and extras where rows lack a label: a recipe writes this method."""
+        raise NotImplementedError
+
+    def _say_no_unlabelled(self) -> None:
+        """Warn that no row lacks a label; raise PsephosError if a prior was given all the same."""
+        name = type(self).__name__
+        if not isinstance(self.prior, str):
+            raise PsephosError(
+                f"prior={self.prior:g} is the share of positives among the rows without a label, "
+                f"and {NO_UNLABELED}; for an ordinary fit leave the prior out."
+            )
+        warnings.warn(
+            f"{name}: {NO_UNLABELED}. The fit is the ordinary one of labelled rows, without a "
+            "class prior.",
+            WeakLabelsWarning,
+            stacklevel=5,
+        )
+
+    def describe(self) -> list[str]:
+        """Return the model as sentences, the last of them on the labels it was fitted on."""
+        words = super().describe()
+        return words if self.labels_ else [*words, f"An ordinary fit: {NO_UNLABELED}."]

@@ -81,14 +81,12 @@ def _ratio(rows: Rows, task: int) -> Any:
 
 
 def refuse_no_negative(rows: Rows, kind: str) -> None:
-    """Raise PsephosError if the labelled rows are all positive, or all negative, or too few."""
+    """Raise PsephosError if the labelled rows are all positive, or too few lack a label."""
     if not (rows.codes == 0).any():
         raise PsephosError(
             f"no row is recorded negative, and {kind} weighs those that are: of positive and "
             "unlabelled rows alone PUClassifier learns."
         )
-    if not (rows.codes == 1).any():
-        raise PsephosError(f"no row is recorded positive, and {kind} learns from those that are.")
     if (rows.codes == -1).sum() < 2:
         raise PsephosError(
             f"one row alone has no label, and {kind} divides them into two parts: give it a label, "

@@ -21,6 +21,7 @@ from psephos._distributions import (
 )
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._files.near import suggest
+from psephos._partial import NO_UNLABELED
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.running.building import (
     OneModelALabel,
@@ -264,18 +265,21 @@ def partial_contenders(
     if partial is not None and models is None:
         models = [*default_models(), *_taking(both=not partial.one_class)]
     named = contenders(models, multilabel=table.multilabel, n_told=n_told)
-    if partial is None or not partial.one_class:
+    if partial is not None and not partial.one_class:
         return named
-    unfit = [one.name for one in named if one.both_recorded]
-    if unfit and (list(models or ()) == ["all"] or models == "all"):
-        return [one for one in named if not one.both_recorded]
-    if unfit:
-        raise PsephosError(
-            f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
-            f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
-            f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
-        )
-    return named
+    unfit = [
+        one.name for one in named
+        if (one.both_recorded if partial else one.family == "weak labels")
+    ]  # fmt: skip
+    if not unfit or list(models or ()) == ["all"] or models == "all":
+        return [one for one in named if one.name not in unfit]
+    if partial is None:
+        raise PsephosError(f"{' and '.join(unfit)}: {NO_UNLABELED}, or leave the model out.")
+    raise PsephosError(
+        f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
+        f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
+        f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
+    )
 
 
 def _taking(*, both: bool) -> list[str]:

@@ -349,6 +349,8 @@ def _settings(estimator: Any) -> dict[str, str]:
 #: Parameters that models of psephos got after studies had been written: the defaults, which change
 #: no answer, and how the names of the classes begin that had the parameter before.
 _LATER = {
+    "criterion": (("'friedman_mse'",), ("RandomForest", "ExtraTrees")),
+    "max_features": (("None",), ("RandomForest", "ExtraTrees", "Gradient", "Bagging")),
     "verbose": (("0", "False"), ("SparseWrapper",)),
     "warm_start": (("False",), ("Proset", "RandomForest", "ExtraTrees", "Soft", "Bagging")),
 }

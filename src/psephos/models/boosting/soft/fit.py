@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._threads import one_thread
+from psephos._verbose import tracked
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
@@ -176,7 +177,7 @@ class _Run:
 
     def train(self, rows: Any, y: Any, weight: Any) -> None:
         """Take `max_iter` epochs, each in an order of its own."""
-        for _ in range(self.model.max_iter):
+        for _ in tracked(range(self.model.max_iter), "epochs"):
             rng = self.context.generator(_EPOCH, self.n_epochs)
             self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
 
@@ -190,7 +191,7 @@ class _Run:
         rows, y, weight = rows[train], y[train], weight[train]
         best = self.trainer.state()
         least = self.trainer.loss(*held) if self.n_epochs else np.inf
-        for _ in range(self.model.max_iter):
+        for _ in tracked(range(self.model.max_iter), "epochs"):
             rng = self.context.generator(_EPOCH, self.n_epochs)
             self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
             self.held.append(self.trainer.loss(*held))

@@ -1,0 +1,44 @@
+"""What an estimator of scikit-learn's kind needs to be a member: probabilities, row weights."""
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from psephos._errors import PsephosError
+
+
+def weight_parameter(model: Any) -> str | None:
+    """Return the name by which `fit` takes weights of rows; None if it takes none.
+
+    A Pipeline's is that of its last step, which may be a Pipeline.
+    """
+    if has_fit_parameter(model, "sample_weight"):
+        return "sample_weight"
+    if not isinstance(model, Pipeline):
+        return None
+    name, last = model.steps[-1]
+    inner = None if last in (None, "passthrough") else weight_parameter(last)
+    return None if inner is None else f"{name}__{inner}"
+
+
+def needed_weight_parameter(model: Any) -> str:
+    """Return the name by which `fit` takes weights of rows; raise PsephosError if it takes none."""
+    found = weight_parameter(model)
+    if found is not None:
+        return found
+    raise PsephosError(
+        f"{type(model).__name__} takes no sample_weight in fit, and rows have different weights: "
+        "give rows equal weight, or take a member that does."
+    )
+
+
+def check_probabilities(model: Any, instead: str = "") -> None:
+    """Raise PsephosError if a fitted classifier has no predict_proba; `instead` is more advice."""
+    if hasattr(model, "predict_proba"):
+        return
+    kind = type(model).__name__
+    raise PsephosError(
+        f"member {kind} has no predict_proba: give CalibratedClassifierCV({kind}()) of "
+        f"scikit-learn in its place{instead}."
+    )

@@ -1,0 +1,56 @@
+"""Progress of long fits, printed as lines: what the parameter `verbose` does."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+_LINES = 10  # of a fit, with verbose=1
+
+_Item = TypeVar("_Item")
+#: The name and the `verbose` of the estimator that is being fitted in this thread, if above 0.
+_fitting: ContextVar[tuple[str, int] | None] = ContextVar("fitting", default=None)
+
+
+@contextmanager
+def reporting(estimator: Any) -> Generator[None]:
+    """Let `progress` print in this block, as the parameter `verbose` of an estimator asks for."""
+    level = int(getattr(estimator, "verbose", 0))
+    token = _fitting.set((type(estimator).__name__, level) if level > 0 else None)
+    try:
+        yield
+    finally:
+        _fitting.reset(token)
+
+
+def progress(total: int, what: str) -> Callable[[], None]:
+    """Return what is to be called, in any thread, after each of `total` steps of a fit."""
+    if _fitting.get() is None or total < 1:
+        return lambda: None
+    name, level = _fitting.get() or ("", 0)
+    start, lock, done = time.perf_counter(), threading.Lock(), 0
+
+    def step() -> None:
+        nonlocal done
+        with lock:  # lines come in the order of their numbers
+            done += 1
+            if level > 1 or done * _LINES // total > (done - 1) * _LINES // total:
+                spent = time.perf_counter() - start
+                sys.stdout.write(f"{name}: {done} of {total} {what} ({spent:.1f} s)\n")
+                sys.stdout.flush()
+
+    return step
+
+
+def tracked(items: Iterable[_Item], what: str) -> Generator[_Item]:
+    """Yield items, and print the progress of a fit after each."""
+    every = list(items)
+    step = progress(len(every), what)
+    for one in every:
+        try:
+            yield one
+        finally:  # also of the last one, behind which a loop breaks off
+            step()
