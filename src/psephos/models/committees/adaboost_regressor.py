@@ -16,9 +16,10 @@ from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
-from psephos.models.training import Training
+from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.tree import CARTRegressor
 from psephos.params import Constraint, Interval, Options
+from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, Vote
 
 _Floats = NDArray[np.float64]
@@ -68,8 +69,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     A voter without error ends the search with weight 1; one whose mean is 1/2 or more ends it and
     is dropped, unless it is the first, which has weight 1. The prediction is the weighted median of
     the voters' predictions; where two voters share the middle exactly it is the mean of the two,
-    which scikit-learn and the paper decide for the lower one. Rows are drawn by weight: weight 2 is
-    not the row twice.
+    which scikit-learn and the paper decide for the lower one.
 
     References
     ----------
@@ -115,9 +115,13 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = replace(Data.of(table, labels, weight, context, self.n_jobs), weight=None)
-        now = digests(self, Training(table, labels.target, labels.y, weight), context)
-        run = continued(self, context, now) or _Run(weight / weight.sum())
+        rows = Training(table, labels.target, labels.y, weight)
+        now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
+        rows = ordered_rows(distinct_rows(rows))  # so order and copies do not change the draws
+        alone = replace(context, groups=None)
+        data = Data.of(rows.table, Labels(rows.target, rows.y), rows.weight, alone, self.n_jobs)
+        data = replace(data, weight=None)
+        run = continued(self, context, now) or _Run(rows.weight / rows.weight.sum())
         refuse_fewer(self, len(run.models))
         member = self.estimator
         if member is None:
@@ -128,7 +132,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
         for t in range(len(run.models), self.n_estimators):
             if run.stopped != "all voters":
                 break
-            drawn = context.generator(_ROWS, t).choice(len(run.pi), len(run.pi), p=run.pi)
+            drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
             model = fit_all(data, [Task(member, (_MEMBERS, t), drawn)])[0]
             run.add(model, np.abs(model.predict(data.X) - data.y), self.loss, self.learning_rate)
         keep(self, now, run)

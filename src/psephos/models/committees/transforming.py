@@ -58,8 +58,9 @@ class MemberAnswers(TransformerMixin):
             left out.
         """
         own: Any = self
-        values = own._values(X)
-        rows = np.ascontiguousarray(values.toarray() if issparse(values) else values, np.float64)
+        values: Any = own._values(X)
+        dense = cast("Any", values).toarray() if issparse(values) else values
+        rows = np.ascontiguousarray(dense, np.float64)
         votes = self._answering().votes(rows)
         target, n = self.vote_.target, len(rows)
         flat = votes.reshape(n * votes.shape[1], votes.shape[2])
