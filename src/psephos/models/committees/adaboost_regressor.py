@@ -134,7 +134,8 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
                 break
             drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
             model = fit_all(data, [Task(member, (_MEMBERS, t), drawn)])[0]
-            run.add(model, np.abs(model.predict(data.X) - data.y), self.loss, self.learning_rate)
+            predicted = voters_of([model], data).votes(data.X)[:, 0, 0]
+            run.add(model, np.abs(predicted - data.y), self.loss, self.learning_rate)
         keep(self, now, run)
         voters = voters_of(run.models, data)
         vote = Vote(
