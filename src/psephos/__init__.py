@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
     from psephos.models.columns.shrink import shrink
     from psephos.models.committees import (
+        AdaBoostRegressor,
         BaggingClassifier,
         BaggingRegressor,
         CascadeClassifier,
@@ -110,17 +111,17 @@ _PUBLIC = BUILTIN | {
 }
 
 __all__ = [
-    "AdaBoostClassifier", "ArrayRows", "BaggingClassifier", "BaggingRegressor", "Ballots",
-    "BayesOptimalClassifier", "C45Classifier", "C45RulesClassifier", "CARTClassifier",
-    "CARTRegressor", "CascadeClassifier", "CollapseWarning", "ColumnBudgetClassifier",
-    "ColumnBudgetRegressor", "CompressedSamBAClassifier", "ConstantAnswerWarning",
-    "EnsembleSelectionClassifier", "EnsembleSelectionRegressor", "ExtraTreesClassifier",
-    "ExtraTreesRegressor", "GibbsClassifier", "GradientBoostingClassifier",
-    "GradientBoostingRegressor", "LIoISClassifier", "LocalBoostingClassifier",
-    "MLKNeighborsClassifier", "MultiViewClassifier", "NewtonBoostingClassifier",
-    "NewtonBoostingRegressor", "OneSidedNoiseClassifier", "PUClassifier", "ParquetRows",
-    "ProsetClassifier", "ProsetRegressor", "ProsetSearchCV", "PsephosError",
-    "PureRandomForestClassifier", "RandomForestClassifier", "RandomForestRegressor",
+    "AdaBoostClassifier", "AdaBoostRegressor", "ArrayRows", "BaggingClassifier",
+    "BaggingRegressor", "Ballots", "BayesOptimalClassifier", "C45Classifier",
+    "C45RulesClassifier", "CARTClassifier", "CARTRegressor", "CascadeClassifier",
+    "CollapseWarning", "ColumnBudgetClassifier", "ColumnBudgetRegressor",
+    "CompressedSamBAClassifier", "ConstantAnswerWarning", "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GibbsClassifier",
+    "GradientBoostingClassifier", "GradientBoostingRegressor", "LIoISClassifier",
+    "LocalBoostingClassifier", "MLKNeighborsClassifier", "MultiViewClassifier",
+    "NewtonBoostingClassifier", "NewtonBoostingRegressor", "OneSidedNoiseClassifier",
+    "PUClassifier", "ParquetRows", "ProsetClassifier", "ProsetRegressor", "ProsetSearchCV",
+    "PsephosError", "PureRandomForestClassifier", "RandomForestClassifier", "RandomForestRegressor",
     "RankRidgeClassifier", "RankRidgeRegressor", "SamBAClassifier",
     "SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor", "SoftTreeClassifier",
     "SoftTreeRegressor", "SparseWrapperClassifier", "SparseWrapperRegressor", "StackingClassifier",

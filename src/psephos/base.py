@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
@@ -181,6 +182,12 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         require_answers(y)
         return super().score(X, y, sample_weight)
 
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy of the first 1, 2, ..., T voters."""
+        require_answers(y)
+        for answer in self.staged_predict(X):
+            yield float(accuracy_score(y, answer, sample_weight=sample_weight))
+
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return each row's margin for its label, in [-1, 1] if votes are (not of boosted trees).
 
@@ -232,6 +239,12 @@ class VoteRegressor(NativeArrays, _Verbose, RegressorMixin, VoteEstimator):
         """
         require_answers(y)
         return super().score(X, y, sample_weight)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield R^2 of the first 1, 2, ..., T voters."""
+        require_answers(y)
+        for answer in self.staged_predict(X):
+            yield float(r2_score(y, answer, sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

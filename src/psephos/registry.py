@@ -58,6 +58,7 @@ MODELS = {
     "ensemble-selection": "psephos.models.committees:EnsembleSelectionClassifier",
     "bagging": "psephos.models.committees:BaggingClassifier",
     "column-budget": "psephos.models.columns:ColumnBudgetClassifier",
+    "adaboost-regressor": "psephos.models.committees:AdaBoostRegressor",
     "bagging-regressor": "psephos.models.committees:BaggingRegressor",
     "cart-regressor": "psephos.models.tree:CARTRegressor",
     "column-budget-regressor": "psephos.models.columns:ColumnBudgetRegressor",

@@ -18,6 +18,7 @@ from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.skeleton import Skeleton
 from psephos.models.boosting.stump_pools import DrawnStumps, SearchedStumps
+from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows
 from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
@@ -27,7 +28,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class CompressedSamBAClassifier(VoteClassifier):
+class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     """SamBA for which the sample-compression bound holds: each voter a function of three rows.
 
     Use it where a guarantee from the training rows alone is asked for, and pay for it: where rows

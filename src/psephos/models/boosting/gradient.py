@@ -13,6 +13,8 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
+from psephos.models.boosting.warm import WarmStart
+from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval, OneOf, Options
@@ -24,7 +26,7 @@ _PART = Interval(0, 1, open_low=True, open_high=True)
 
 
 @parameters
-class _Gradient(Leaves):
+class _Gradient(WarmStart, BoostedSum, Leaves):
     """What the two share.
 
     Parameters
@@ -125,6 +127,7 @@ class _Gradient(Leaves):
     validation_fraction: float = 0.1
     n_iter_no_change: int | None = None
     tol: float = 1e-4
+    warm_start: bool = False
     tree_method: str = "exact"
     max_bin: int = 256
     categorical_features: Any = "from_dtype"

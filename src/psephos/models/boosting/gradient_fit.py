@@ -13,6 +13,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
+from psephos.models.boosting.warm import continued, digests, keep, refuse_fewer
 from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
@@ -33,8 +34,10 @@ def fit_gradient(
     if model.n_iter_no_change is not None:
         rows, rest = hold_out_rows(data, context, model.validation_fraction)
         train, held = data.take(rows), data.take(rest)
-    boosted = _Boosting(model, train, context, loss)
-    reason = boosted.run(held)
+    now = digests(model, data, context)
+    boosted = continued(model, context, now) or _Boosting(model, train, context, loss)
+    reason = boosted.run(model, held)
+    keep(model, now, boosted)
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, train.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),
@@ -63,18 +66,25 @@ class _Boosting:
         self.rounds: list[list[Any]] = []  # the trees of each, one for each output
         self.scores: list[float] = []
         self.losses: list[float] = []
+        self.held_margin: _Floats | None = None
+        self.latest = np.full(model.n_iter_no_change or 1, np.inf)
+        self.reason = "all rounds"
 
     def _values(self, data: Training) -> NDArray[Any]:
         """Return the (p, n) table; bins are alike in either type, middles are not."""
         return column_values(data.table, np.float64 if self.model.tree_method == "exact" else None)
 
-    def run(self, held: Training | None) -> str:
-        """Grow all rounds, or until the held-out loss has long not been lower by `tol`."""
-        model = self.model
+    def run(self, model: Any, held: Training | None) -> str:
+        """Grow further rounds, until the held-out loss has long not been lower by `tol`."""
+        self.model = model
+        refuse_fewer(model, len(self.rounds))
         rest = self._values(held) if held is not None else None
-        margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
-        latest = np.full(model.n_iter_no_change or 1, np.inf)
-        for t in tracked(range(model.n_estimators), "rounds"):
+        if held is not None and self.held_margin is None:
+            self.held_margin = np.repeat(self.base[None], len(held.y), axis=0)
+        margin, latest = self.held_margin, self.latest
+        for t in tracked(range(len(self.rounds), model.n_estimators), "rounds"):
+            if self.reason == "validation":  # before a warm start
+                break
             with np.errstate(over="ignore", invalid="ignore"):
                 trees = self._round(t)
             if not np.isfinite(self.scores[-1]):
@@ -88,9 +98,10 @@ class _Boosting:
                 margin[:, c] += tree.answer[tree.leaves(rest)]
             self.losses.append(self._loss(margin, held.y, held.weight))
             if not (self.losses[-1] + model.tol < latest).any():
-                return "validation"
+                self.reason = "validation"
+                break
             latest[t % len(latest)] = self.losses[-1]
-        return "all rounds"
+        return self.reason
 
     def _round(self, t: int) -> list[Any]:
         """Grow one tree for each output, all from the same margins."""

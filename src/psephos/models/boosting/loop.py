@@ -5,7 +5,7 @@ keeps one number a voter, SamBA one relevance a voter and sample.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -55,6 +55,7 @@ class Boosted:
     # 'all voters', 'no better than chance', 'no effect', 'no difficult row', 'validation' or
     # `TOO_GREAT`
     reason: str = "all voters"
+    pi: _Floats | None = None  # the sample weights of the last round
 
     def errors(self) -> _Floats:
         """Return each voter's weighted error, shape (T,)."""
@@ -70,6 +71,7 @@ def boost(
     reweight: Callable[[_Floats, list[Round]], _Floats],
     enough: Callable[[list[Round]], bool] | None = None,
     relate: Callable[[_Floats, int, Round], _Floats] | None = None,
+    begun: Boosted | None = None,
 ) -> Boosted:
     """Run Algorithm 1.
 
@@ -84,14 +86,30 @@ def boost(
         loop divides them by their sum (line 7, where the printed normaliser lacks pi_t(i))
     enough : ``enough(rounds)`` ends the loop after a round
     relate : line 5: ``relate(pi, t, round)`` returns the voter's relevance on each training row
+    begun : rounds to continue from, of the same rows
 
     The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
     the sample weights as they were: the same voter would then come for ever, and change nothing;
     or when no row has weight left, or when their sum is beyond the range of float64.
     """
-    out = Boosted()
-    pi = prior / prior.sum()
-    for t in tracked(range(n_rounds), "rounds"):
+    out = Boosted() if begun is None else replace(begun, reason="all voters")
+    pi = prior / prior.sum() if out.pi is None else out.pi
+    for t in tracked(range(len(out.rounds), n_rounds), "rounds"):
+        if out.rounds:
+            moved = reweight(pi, out.rounds)
+            if not moved.any():
+                out.reason = "no difficult row"
+                break
+            with np.errstate(over="ignore"):
+                total = moved.sum()
+            if not np.isfinite(total):
+                out.reason = TOO_GREAT
+                break
+            moved = moved / total
+            if np.all(np.abs(moved - pi) <= _STILL * pi):
+                out.reason = "no effect"
+                break
+            pi = moved
         found = learner.learn(pi, t)
         if found is None:
             out.reason = "no better than chance"
@@ -103,25 +121,10 @@ def boost(
         if relate is not None:
             last = last._replace(relevance=relate(pi, t, last))
         out.rounds.append(last)
+        out.pi = pi
         if enough is not None and enough(out.rounds):
             out.reason = "validation"
             break
-        if len(out.rounds) == n_rounds:  # no voter is learned from the next weights
-            break
-        moved = reweight(pi, out.rounds)
-        if not moved.any():
-            out.reason = "no difficult row"
-            break
-        with np.errstate(over="ignore"):
-            total = moved.sum()
-        if not np.isfinite(total):
-            out.reason = TOO_GREAT
-            break
-        moved = moved / total
-        if np.all(np.abs(moved - pi) <= _STILL * pi):
-            out.reason = "no effect"
-            break
-        pi = moved
     return out
 
 

@@ -14,6 +14,8 @@ from psephos.models.boosting.losses import classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER
 from psephos.models.boosting.newton_margin import single_margin
+from psephos.models.boosting.warm import WarmStart
+from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves
 from psephos.models.training import Training
 from psephos.params import Anything, Constraint, Function, Interval, OneOf, Options
@@ -25,7 +27,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Newton(Leaves):
+class _Newton(WarmStart, BoostedSum, Leaves):
     """What the two share.
 
     Parameters
@@ -148,6 +150,7 @@ class _Newton(Leaves):
     categorical_features: Any = "from_dtype"
     validation_fraction: float | None = None
     n_iter_no_change: int = 10
+    warm_start: bool = False
     n_jobs: int | None = None
     random_state: Any = None
     n_estimators_: int = fitted()

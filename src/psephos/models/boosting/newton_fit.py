@@ -21,6 +21,13 @@ from psephos.models.boosting.newton_tables import (
     tree_voters,
     warn_of_merged_values,
 )
+from psephos.models.boosting.warm import (
+    continued,
+    digests,
+    keep,
+    refuse_fewer,
+    refuse_watched,
+)
 from psephos.models.training import Training
 from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.trees.newton import Draws, NewtonTree, drawn
@@ -38,13 +45,18 @@ def fit_newton(
     """Boost trees with the parameters of a recipe."""
     refuse_large_weights(data.weight)
     if model.validation_fraction is not None:
+        refuse_watched(model)
         train, rest = hold_out_rows(data, context, model.validation_fraction)
         boosted = _Boosting(model, data.take(train), context, objective)
         reason = boosted.run(data.take(rest))
     else:
         refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
-        boosted = _Boosting(model, data, context, objective)
+        now = digests(model, data, context)
+        boosted = continued(model, context, now) or _Boosting(model, data, context, objective)
+        refuse_fewer(model, len(boosted.rounds))
+        boosted.model = model
         reason = boosted.run(None)
+        keep(model, now, boosted)
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, data.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),
@@ -97,7 +109,7 @@ class _Boosting:
         with np.errstate(over="ignore"):
             rest = column_values(held.table, kind) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
-        for _ in tracked(range(self.model.n_estimators), "rounds"):
+        for _ in tracked(range(len(self.rounds), self.model.n_estimators), "rounds"):
             trees = self._round(gh)
             if held is None or rest is None or margin is None:
                 continue

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import VoteClassifier
+from psephos.models.boosting.warm import WarmStart
+from psephos.models.ensemble import Ensemble
 from psephos.params import Constraint, Interval, OneOf, Options, Voter
 
 
 @parameters
-class BoostedClassifier(VoteClassifier):
+class BoostedClassifier(WarmStart, Ensemble, VoteClassifier):
     """A vote of voters that a boosting loop finds.
 
     Parameters
@@ -63,6 +65,7 @@ class BoostedClassifier(VoteClassifier):
     categorical_features: Any = "from_dtype"
     validation_fraction: float | None = None
     n_iter_no_change: int = 10
+    warm_start: bool = False
     n_jobs: int | None = None
     random_state: Any = None
     estimator_errors_: NDArray[np.float64] = fitted()

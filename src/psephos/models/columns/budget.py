@@ -20,6 +20,7 @@ from psephos.models.committees.naming import (
     default_regressors,
 )
 from psephos.models.committees.voting import VotingClassifier
+from psephos.models.ensemble import Ensemble
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import (
@@ -37,7 +38,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Budget:
+class _Budget(Ensemble):
     """What both estimators share.
 
     Parameters

@@ -1,5 +1,6 @@
 """Committees: models that vote, read each other or are chosen among."""
 
+from psephos.models.committees.adaboost_regressor import AdaBoostRegressor
 from psephos.models.committees.bagging import BaggingClassifier, BaggingRegressor
 from psephos.models.committees.cascade import CascadeClassifier
 from psephos.models.committees.ensemble_selection import (
@@ -11,6 +12,7 @@ from psephos.models.committees.stacking import StackingClassifier, StackingRegre
 from psephos.models.committees.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "CascadeClassifier",

@@ -15,6 +15,7 @@ from psephos.models.committees.bag_memory import BagMemory
 from psephos.models.committees.bagging_fit import Bag, fit_bag
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import MEMBER
+from psephos.models.ensemble import Ensemble
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
@@ -27,7 +28,7 @@ _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "na
 
 
 @parameters
-class _Bagging(Bag):
+class _Bagging(Ensemble, Bag):
     """What the two share.
 
     Parameters

@@ -13,6 +13,7 @@ from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
 from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, Named
+from psephos.models.ensemble import Ensemble
 from psephos.models.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -27,7 +28,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Selection(Named):
+class _Selection(Ensemble, Named):
     """What the two share.
 
     Parameters

@@ -20,6 +20,8 @@ from psephos.models.committees.naming import (
     default_regressors,
 )
 from psephos.models.committees.stacking_fit import stack
+from psephos.models.committees.transforming import MemberAnswers
+from psephos.models.ensemble import Ensemble
 from psephos.params import Anything, Constraint, OneOf, Options
 from psephos.vote import Vote
 
@@ -27,7 +29,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Stacking(Named):
+class _Stacking(MemberAnswers, Ensemble, Named):
     """What the two share.
 
     Parameters

@@ -23,6 +23,8 @@ from psephos.models.committees.naming import (
     weights_of,
     within_range,
 )
+from psephos.models.committees.transforming import MemberAnswers
+from psephos.models.ensemble import Ensemble
 from psephos.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
@@ -35,7 +37,7 @@ _READ = {
 
 
 @parameters
-class _Voting(Named):
+class _Voting(MemberAnswers, Ensemble, Named):
     """What the two share.
 
     Parameters

@@ -10,6 +10,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
+from psephos.models.ensemble import Ensemble
 from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
@@ -29,7 +30,7 @@ _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown(Leaves, DrawsRows):
+class Grown(Leaves, DrawsRows, Ensemble):
     """What can be asked of any fitted forest."""
 
     vote_: Vote

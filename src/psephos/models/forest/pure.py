@@ -13,6 +13,7 @@ from psephos._verbose import progress
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
+from psephos.models.ensemble import Ensemble
 from psephos.models.leaves import Leaves
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
@@ -25,7 +26,7 @@ _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 
 
 @parameters
-class PureRandomForestClassifier(Leaves, VoteClassifier):
+class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
     Use it to study what a forest owes to averaging alone: no label enters its splits, so that

@@ -10,6 +10,7 @@ from psephos._input import Context, Table
 from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
+from psephos.models.ensemble import Ensemble
 from psephos.models.swag.assembling import disagreeing_models, usable_models
 from psephos.models.swag.backends import StepCost
 from psephos.models.swag.fitting import cost_of, fit_library
@@ -27,7 +28,7 @@ _VOTERS = (
 
 
 @parameters
-class _Wrapper:
+class _Wrapper(Ensemble):
     """What the two share.
 
     Parameters

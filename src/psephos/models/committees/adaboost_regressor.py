@@ -1,0 +1,180 @@
+"""AdaBoost.R2: regressors on rows drawn by weight, combined by their weighted median."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._signature import KW_ONLY, fitted, parameters
+from psephos.base import Anatomy, Labels, VoteRegressor
+from psephos.contender import Contender
+from psephos.models.boosting.warm import WarmStart, continued, digests, keep, refuse_fewer
+from psephos.models.committees.fitting import Data, Task, fit_all
+from psephos.models.committees.members import voters_of
+from psephos.models.committees.naming import MEMBER, check_kind
+from psephos.models.ensemble import Ensemble
+from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.models.tree import CARTRegressor
+from psephos.params import Constraint, Interval, Options
+from psephos.trees.forest_rows import number_of
+from psephos.vote import Constant, Readout, Vote
+
+_Floats = NDArray[np.float64]
+_ROWS, _MEMBERS = 0, 1  # task ids of seeds
+
+
+@parameters
+class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
+    """AdaBoost.R2: regressors on samples that turn to rows with large errors; a weighted median.
+
+    Use it where a few rows are predicted badly by a single tree. Each voter is fitted on rows drawn
+    with replacement by their weights, which fall where the voter is near the truth.
+
+    Parameters
+    ----------
+    estimator : regressor
+        The voter. None is a `CARTRegressor` of depth 3 without pruning.
+    n_estimators : int
+        Most voters, T.
+    learning_rate : float
+        Shrinks the weight of every voter and the change of the sample weights.
+    loss : {'linear', 'square', 'exponential'}
+        How errors count, relative to the largest error D of the round.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories; the estimator must take them.
+    n_jobs : int
+        Has no effect: each round depends on the last. Kept for scikit-learn's tools.
+    random_state : int, RandomState or None
+        Seeds the draws, and voters whose own `random_state` is None.
+
+    Attributes
+    ----------
+    estimator_errors_ : ndarray of shape (T,)
+        The average loss of each voter, by the sample weights of its round.
+    stopped_ : str
+        Why the search ended: 'all voters', 'perfect voter' or 'average loss of one half'.
+
+    Notes
+    -----
+    With pi the sample weights of a round, sum 1, and e_i = abs(h(x_i) - y_i) / D::
+
+        L_i  = e_i (linear), e_i^2 (square) or 1 - exp(-e_i) (exponential)
+        mean = sum_i pi_i L_i;  beta = mean / (1 - mean)
+        weight of the voter = learning_rate * ln(1 / beta)
+        pi_i <- pi_i beta^(learning_rate * (1 - L_i)), divided by the sum
+
+    A voter without error ends the search with weight 1; one whose mean is 1/2 or more ends it and
+    is dropped, unless it is the first, which has weight 1. The prediction is the weighted median of
+    the voters' predictions; where two voters share the middle exactly it is the mean of the two,
+    which scikit-learn and the paper decide for the lower one.
+
+    References
+    ----------
+    Drucker (1997), "Improving regressors using boosting techniques", ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import AdaBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = AdaBoostRegressor(n_estimators=10, random_state=0).fit(X, y)
+    >>> len(model), bool(model.score(X, y) > 0.45)
+    (10, True)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("nested voters", "joined voters", "tree voters", "linear voters"),
+        "constant", "median", "boosting loop, losses relative to the largest",
+    )  # fmt: skip
+    contender: ClassVar[Contender] = Contender(
+        "adaboost-regressor", "boosting", ensemble=True,
+        small={"n_estimators": 3, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimator": MEMBER,
+        "n_estimators": Interval(1, whole=True),
+        "learning_rate": Interval(0, open_low=True),
+        "loss": Options(("linear", "square", "exponential")),
+    }
+
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    loss: str = "linear"
+    warm_start: bool = False
+    categorical_features: Any = "from_dtype"
+    n_jobs: int | None = None
+    random_state: Any = None
+    estimator_errors_: NDArray[np.float64] = fitted()
+    stopped_: str = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        rows = Training(table, labels.target, labels.y, weight)
+        now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
+        rows = ordered_rows(distinct_rows(rows))  # so order and copies do not change the draws
+        alone = replace(context, groups=None)
+        data = Data.of(rows.table, Labels(rows.target, rows.y), rows.weight, alone, self.n_jobs)
+        data = replace(data, weight=None)
+        run = continued(self, context, now) or _Run(rows.weight / rows.weight.sum())
+        refuse_fewer(self, len(run.models))
+        member = self.estimator
+        if member is None:
+            member = CARTRegressor(
+                cp=0, min_samples_split=2, min_samples_leaf=1, max_depth=3, n_folds=0
+            )
+        check_kind(self, member, "estimator")
+        for t in range(len(run.models), self.n_estimators):
+            if run.stopped != "all voters":
+                break
+            drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
+            model = fit_all(data, [Task(member, (_MEMBERS, t), drawn)])[0]
+            predicted = voters_of([model], data).votes(data.X)[:, 0, 0]
+            run.add(model, np.abs(predicted - data.y), self.loss, self.learning_rate)
+        keep(self, now, run)
+        voters = voters_of(run.models, data)
+        vote = Vote(
+            voters, Constant(voters.n_features, np.array(run.weights)),
+            Readout("median", "identity"), labels.target,
+        )  # fmt: skip
+        return vote, {"estimator_errors_": np.array(run.errors), "stopped_": run.stopped}
+
+
+@dataclass
+class _Run:
+    """The loop: sample weights, and the voters so far with their weights and average losses."""
+
+    pi: _Floats
+    models: list[Any] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    stopped: str = "all voters"
+
+    def add(self, model: Any, error: _Floats, loss: str, rate: float) -> None:
+        """Add a voter with the error of each row, and move the sample weights."""
+        largest = float(error[self.pi > 0].max())
+        each = error / largest if largest > 0 else error
+        if loss == "square":
+            each = each**2
+        elif loss == "exponential":
+            each = 1.0 - np.exp(-each)
+        mean = float((self.pi * each).sum())
+        if mean <= 0:
+            self.stopped, weight = "perfect voter", 1.0
+        elif mean >= 0.5:
+            self.stopped, weight = "average loss of one half", 1.0
+            if self.models:
+                return
+        else:
+            beta = mean / (1.0 - mean)
+            weight = rate * float(np.log(1.0 / beta))
+            moved = self.pi * beta ** (rate * (1.0 - each))
+            self.pi = moved / moved.sum()
+        self.models.append(model)
+        self.weights.append(weight)
+        self.errors.append(mean)

@@ -1,0 +1,161 @@
+"""The voters of an ensemble as fitted estimators, under scikit-learn's names."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.base import VoteClassifier, VoteRegressor
+from psephos.params import Constraint
+from psephos.vote import Constant, Readout, Vote, Voters
+from psephos.vote.target import RegressionTarget
+
+
+class _Voter:
+    """What the two share: a voter is fitted with its ensemble, not by itself."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+
+    def _fit_vote(self, table: Any, labels: Any, weight: Any, context: Any) -> Any:
+        raise PsephosError(
+            f"a {type(self).__name__} is one voter of a fitted ensemble and cannot be fitted by "
+            "itself: fit the ensemble."
+        )
+
+
+class VoterClassifier(_Voter, VoteClassifier):
+    """One voter of a fitted ensemble, as a classifier: an entry of its `estimators_`.
+
+    It reads the table of the ensemble, has its classes, and predicts, explains and describes
+    itself as any model does.
+    """
+
+
+class VoterRegressor(_Voter, VoteRegressor):
+    """One voter of a fitted ensemble, as a regressor: an entry of its `estimators_`."""
+
+
+class _Members(Sequence[Any]):
+    """The voters of an ensemble as fitted estimators, each made when it is indexed."""
+
+    def __init__(self, model: "Ensemble") -> None:
+        self._model = model
+
+    def __len__(self) -> int:
+        return self._model.vote_.n_voters
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[t] for t in range(*index.indices(len(self)))]
+        place = range(len(self))[index]  # raises IndexError, and counts negative ones from the end
+        return self._model._member(place)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} voters of {type(self._model).__name__}>"
+
+
+class Ensemble:
+    """Mixin of ensembles: `estimators_`, `len(model)`, ``model[t]`` and iteration.
+
+    Attributes
+    ----------
+    estimators_ : sequence of estimators
+        The voters, each as a fitted estimator that is made when it is asked for.
+    estimator_weights_ : ndarray of shape (n_voters,)
+        Their weights, where these are the same for every row.
+    """
+
+    vote_: Vote
+
+    @property
+    def estimators_(self) -> Any:
+        """The voters, each as a fitted estimator; see the class for what they add up to."""
+        cast("Any", self)._fitted()
+        return _Members(self)
+
+    @property
+    def estimator_weights_(self) -> NDArray[np.float64]:
+        """The weight of each voter, shape (n_voters,), where it is the same for every row."""
+        cast("Any", self)._fitted()
+        weights = self.vote_.constant_weights()
+        if weights is None:
+            raise AttributeError(
+                f"the weights of this {type(self).__name__} differ from row to row: use "
+                "vote_.weights(X)."
+            )
+        return weights
+
+    def _member(self, voter: int) -> Any:
+        """Return a voter as an estimator that answers with its vote alone."""
+        return self._voter_of(self.vote_.voters, voter)
+
+    def _voter_of(self, voters: Voters, voter: int) -> Any:
+        """Return one of some voters as an estimator that answers with its vote alone."""
+        target, one = self.vote_.target, Constant(self.vote_.n_features, np.ones(1))
+        alone = voters.take(np.array([voter], dtype=np.intp))
+        readout = Readout("normalised", "share" if target.n_classes else "identity")
+        return self._as_estimator(Vote(alone, one, readout, target))
+
+    def _as_estimator(self, vote: Vote) -> Any:
+        """Return a vote on the ensemble's table as a fitted estimator."""
+        own: Any = self
+        made: Any = VoterClassifier() if vote.target.n_classes else VoterRegressor()
+        made.n_features_in_ = own.n_features_in_
+        if hasattr(own, "feature_names_in_"):
+            made.feature_names_in_ = own.feature_names_in_
+        made._set_fitted(vote, own.schema_, {}, own._sample)
+        return made
+
+    def __bool__(self) -> bool:
+        return True  # as any object; `len` would make an ensemble without voters False
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+
+class BoostedSum(Ensemble):
+    """Mixin of sums of a constant and of trees, K a round: `estimators_` is (n_estimators_, K).
+
+    Attributes
+    ----------
+    estimators_ : ndarray of shape (n_estimators_, K)
+        The trees as fitted regressors, one for each output of a round: for two classes, and for
+        numbers, K is 1.
+    init_ : ndarray of shape (K,)
+        The constant that the sum begins with.
+    """
+
+    @property
+    def init_(self) -> NDArray[np.float64]:
+        """The constant that the sum begins with, shape (K,)."""
+        cast("Any", self)._fitted()
+        first: Any = self.vote_.voters.take(np.zeros(1, dtype=np.intp))
+        return first.votes(np.zeros((1, self.vote_.n_features)))[0, 0]
+
+    @property
+    def estimators_(self) -> NDArray[Any]:
+        """The trees as fitted regressors: ``init_[c]`` and those of column c sum to score c."""
+        cast("Any", self)._fitted()
+        outputs = self.vote_.target.n_outputs
+        trees = np.empty((self.vote_.n_voters - 1) // outputs * outputs, dtype=object)
+        for t in range(len(trees)):
+            trees[t] = self._tree(t + 1, t % outputs)
+        return trees.reshape(-1, outputs)
+
+    def _tree(self, voter: int, output: int) -> Any:
+        """Return a tree as a regressor of the one output that it adds to."""
+        taken: Any = self.vote_.voters.take(np.array([voter], dtype=np.intp))
+        tree = taken.parts[0]
+        tree = replace(tree, value=np.ascontiguousarray(tree.value[:, [output]]))
+        one = Constant(self.vote_.n_features, np.ones(1))
+        vote = Vote(tree, one, Readout("sum", "identity"), RegressionTarget())
+        return self._as_estimator(vote)
