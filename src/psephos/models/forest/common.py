@@ -95,11 +95,8 @@ def fit_forest(
 ) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a forest, and its memory and out-of-bag answers."""
     _check_bootstrap(model)
+    _check_numbers(model, labels)
     n_classes = labels.target.n_classes
-    if model.criterion == "poisson" and (labels.y < 0).any():
-        raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
-    if not n_classes:
-        refuse_huge(labels.y)
     balanced = getattr(model, "class_weight", None) == "balanced_subsample"
     if balanced and not model.bootstrap:
         weight = balanced_classes(weight, labels.y, n_classes)
@@ -118,9 +115,7 @@ def fit_forest(
     if grouped:
         unit, mass, size = groups_drawn(context.groups, size, rows.number)
     old = None if context.previous is None else earlier(model, mass, size, "trees", now)
-    first = 0 if old is None else len(old.seeds)
-    drawn = [context.generator(t) for t in range(first, model.n_estimators)]
-    seeds = np.array([one.integers(2**64, dtype=np.uint64) for one in drawn], dtype=np.uint64)
+    seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
     told = (unit, table.values, labels, weight)
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
@@ -131,8 +126,8 @@ def fit_forest(
     own = memory.draws
     draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
     grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
-    limit = float(model.min_weight_fraction_leaf)
-    forest = grow_forest(*grown, limit, random, balanced and model.bootstrap)
+    more = (float(model.min_weight_fraction_leaf), random, balanced and model.bootstrap)
+    forest = grow_forest(*grown, *more)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:
@@ -144,6 +139,20 @@ def fit_forest(
     vote = Vote(voters, uniform, readout, labels.target)
     memory = ForestMemory(importance, seeds, mass, size, now, ranked, grouped)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
+
+
+def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
+    """Return the seeds of the trees from `first` to `end`."""
+    drawn = [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(first, end)]
+    return np.array(drawn, dtype=np.uint64)
+
+
+def _check_numbers(model: Any, labels: Labels) -> None:
+    """Refuse numbers that the criterion does not take, or that are beyond the range of squares."""
+    if model.criterion == "poisson" and (labels.y < 0).any():
+        raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
+    if not labels.target.n_classes:
+        refuse_huge(labels.y)
 
 
 def _check_bootstrap(model: Any) -> None:
