@@ -122,7 +122,7 @@ def test_the_imports_of_the_first_fit_are_no_part_of_it():
     found = course(RECORDED["colon, 62 x 2000"], 1, imports=3.0)
     whole = found[-1][0]
     ratios = [left / (whole - now) for now, left in found if 0.1 * whole <= now <= 0.9 * whole]
-    assert 0.5 <= min(ratios)
+    assert min(ratios) >= 0.5
     assert max(ratios) <= 2
 
 

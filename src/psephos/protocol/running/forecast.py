@@ -1,7 +1,7 @@
 """How many fits a comparison makes, and how long those that are left will take."""
 
 import heapq
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +57,7 @@ class Forecast:
         self._tasks = {task.key: task for task in tasks}
         self._left = dict.fromkeys(self.fits)
         self._workers = workers
-        self._work, self._seconds = Counter[str](), Counter[str]()
+        self._work, self._seconds = defaultdict[str, float](float), defaultdict[str, float](float)
         self._guessed = sum(
             _GUESSES.get(task.contender.name, _OTHER) * self._size(task.key) for task in tasks
         )
