@@ -140,11 +140,14 @@ def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
     rows, shape = np.arange(10), Shape(n_columns=3, n_classes=2)
     tasks = [Task(str(split), model, plan, split, rows, rows, (0, 0, 0)) for split in plan.splits]
     forecast = Forecast(tasks, shape, 1)
+    seconds = {f"{part}_seconds": 1.0 for part in ("search", "fit", "predict")}
+    entries = [{"key": task.key, "model": "majority", "timing": seconds} for task in tasks]
+    for entry in entries[:100]:  # of an earlier run
+        forecast.learn(entry)
     forecast.order(tasks[100:])
     with shown(True, tasks, forecast) as advance:
-        for task in tasks[100:]:
-            seconds = {f"{part}_seconds": 1.0 for part in ("search", "fit", "predict")}
-            advance({"key": task.key, "model": "majority", "timing": seconds})
+        for entry in entries[100:]:
+            advance(entry)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("comparing 1 models in 500 folds")

@@ -1,7 +1,7 @@
 """How many fits a comparison makes, and how long those that are left will take."""
 
 import heapq
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +16,7 @@ _GUESSES = {
     "sklearn-svm-rbf": 2.0, "sklearn-k-nn": 1.5, "sklearn-decision-tree": 1.5, "majority": 0.1,
 }  # fmt: skip
 _OTHER = 10.0
+_KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time
 
 
 def n_fits(task: Task, shape: Shape) -> int:
@@ -56,7 +57,10 @@ class Forecast:
         self._tasks = {task.key: task for task in tasks}
         self._left = dict.fromkeys(self.fits)
         self._workers = workers
-        self._work, self._seconds = Counter[str](), Counter[str]()
+        self._work, self._seconds = defaultdict[str, float](float), defaultdict[str, float](float)
+        self._guessed = sum(
+            _GUESSES.get(task.contender.name, _OTHER) * self._size(task.key) for task in tasks
+        )
 
     @property
     def n_done(self) -> int:
@@ -89,9 +93,14 @@ class Forecast:
             self._work[model] += self._size(key)
             self._seconds[model] += seconds
 
-    def left(self) -> float:
-        """Return the seconds left; of the tasks that are running, half is taken as done."""
+    def left(self) -> float | None:
+        """Return the seconds left, None while too little is known.
+
+        Of the tasks that are running, half is taken as done.
+        """
         guessed = sum(_GUESSES.get(model, _OTHER) * work for model, work in self._work.items())
+        if guessed < _KNOWN * self._guessed:
+            return None
         scale = sum(self._seconds.values()) / guessed if guessed else 0.0
         rates = {model: self._seconds[model] / work for model, work in self._work.items()}
         times = [

@@ -86,14 +86,17 @@ class _Lines:
         now, done = time.monotonic(), self._forecast.n_done
         if now < self._next and done < self._total:
             return
-        self._next = now + _SECONDS
-        left = f", {left_words(self._forecast)}" if done < self._total else ""
+        words = left_words(self._forecast)
+        self._next = now + _SECONDS if words else now
+        left = f", {words}" if words and done < self._total else ""
         _print(f"comparing: {done} of {self._total} fits, {entry['model']} done{left}")
 
 
 def left_words(forecast: Forecast) -> str:
-    """Return how long it will still take."""
+    """Return how long it will still take; nothing while that is not known."""
     left = forecast.left()
+    if left is None:
+        return ""
     return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
 
 
