@@ -50,8 +50,8 @@ from psephos.protocol.study.outputs import (
     versions,
 )
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
-from psephos.protocol.tables.files import read_table
-from psephos.protocol.tables.table import DataTable, table_from_arrays
+from psephos.protocol.tables.given import table_given
+from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
 
@@ -172,7 +172,7 @@ def compare(
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
         "positive": positive,
     }  # fmt: skip
-    table = _table(X, y, dataset, given)
+    table = table_given(X, y, dataset, given)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
@@ -225,35 +225,6 @@ def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dic
 
 
 # ------------------------------------------------------------------- what is asked for
-def _table(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
-    if isinstance(X, str | Path):
-        return _from_file(X, y, dataset, given)
-    if not isinstance(X, DataTable):
-        if y is None:
-            raise PsephosError("y is missing: give one class label per row of X.")
-        return table_from_arrays(X, y, dataset=dataset or "table", **given)
-    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
-        if value is not None:
-            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
-    return X if dataset is None else X.renamed(dataset)
-
-
-def _from_file(path: str | Path, target: Any, dataset: str | None, given: dict[str, Any]) -> Any:
-    """Return the table in a file, whose columns are given by name."""
-    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
-    for name, values in columns.items():
-        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
-        if not all(one is None or isinstance(one, str) for one in words):
-            raise PsephosError(
-                f"X is the path of a file, so {name} is the name of a column in it. For arrays "
-                "give the values of the table as X, or a DataTable (psephos.read_table)."
-            )
-    if given["column_names"] is not None:
-        raise PsephosError("a file names its columns: leave column_names out.")
-    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
-    return read_table(path, target=target, group=given["groups"], dataset=dataset, **roles)
-
-
 def _checked_seed(random_state: Any) -> int:
     if not Interval(0, whole=True).allows(random_state):
         raise PsephosError(
