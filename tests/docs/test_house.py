@@ -52,8 +52,8 @@ NONE_LINES = 337
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
 FOLDERS = {
-    ".": 3391,
-    "_files": 983,
+    ".": 3500,
+    "_files": 1060,
     "bounds": 1273,
     "cli": 1838,
     "datasets": 145,

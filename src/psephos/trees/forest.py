@@ -203,10 +203,7 @@ def grow_forest(
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
-    crit = Criterion(_CRITERIA[criterion], n_classes, least)
-    if crit.kind == POISSON:  # half the least sum that is not 0: below it, sums are rounding
-        each = rows.mass * rows.y if draws is None else rows.y
-        crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
+    crit = _criterion(criterion, n_classes, least, rows.mass * rows.y if draws is None else rows.y)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
     trees: list[Any] = [None] * len(seeds)
     step = progress(len(seeds), "trees")
@@ -232,6 +229,15 @@ def grow_forest(
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, rows.first, trees, n_classes, center, named)
+
+
+def _criterion(name: str, n_classes: int, least: float, each: NDArray[Any]) -> Criterion:
+    """Return a criterion; `each` are the numbers of the rows, or their weighted numbers."""
+    made = Criterion(_CRITERIA[name], n_classes, least)
+    if made.kind != POISSON:
+        return made
+    smallest = float(each[each > 0].min(initial=np.inf))
+    return made._replace(nothing=smallest / 2.0)  # below half of it, sums are rounding
 
 
 def _weight_of(

@@ -108,14 +108,13 @@ class Folder:
 
     @property
     def constant_error(self) -> float:
-        """Return the error of always predicting the most frequent class; a guess's if not known."""
+        """Return the error of always predicting the most frequent class; a guess if unknown."""
         return constant_error(self.sizes or [1] * len(self.about["classes"]))
 
     @property
     def n_rows(self) -> int:
         """Return the number of cases."""
-        known = self.about.get("n_rows")
-        return int(known) if known else max(f.n_train + f.n_test for f in self.fits)
+        return int(self.about.get("n_rows") or max(f.n_train + f.n_test for f in self.fits))
 
     @property
     def n_columns(self) -> int:
