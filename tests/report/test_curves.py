@@ -1,5 +1,7 @@
 """The curves of held-out answers, beside scikit-learn's, a plain DeLong, and simulations."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -165,3 +167,14 @@ def test_marks_stand_on_the_curves():
         assert distance_to(drawn["nb"]["d"], *marks["nb"]) < 1.5  # between two hundredths
     assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["pr"] is None
     assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["nb"] is None
+
+
+def test_a_fifth_of_one_group_has_a_point_without_an_interval():
+    answers = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 8)
+    positive = np.tile([False, True], 20)
+    drawn = curves_drawing(
+        answers, positive, area(positive, answers), "ill", np.repeat(range(5), 8)
+    )
+    assert len(drawn["cal"]) == 5
+    assert all(point["y1"] == point["y2"] == point["y"] for point in drawn["cal"])
+    json.dumps(drawn, allow_nan=False)

@@ -134,12 +134,13 @@ def _beside_base(recall: Floats, precision: Floats, share: float) -> tuple[float
 
 def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
     told, seen = one.told, one.seen
+    known = math.isfinite(seen.low + seen.high)  # all of one group: there is no interval
     counts = [count(seen.n), of(seen.hits, seen.n, pos)]
     return {
         "x": _x(told),
         "y": _y(seen.value),
-        "y1": _y(seen.low),
-        "y2": _y(seen.high),
+        "y1": _y(seen.low if known else seen.value),
+        "y2": _y(seen.high if known else seen.value),
         "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
     }
 
