@@ -33,6 +33,7 @@ def _is_later(estimator: Any, params: Mapping[str, Any], name: str, value: str) 
     if own not in _LATER or (outer and own in _OUTER):
         return False
     defaults, before = _LATER[own]
-    kind: Any = type(params[outer] if outer else estimator)
+    model: object = params[outer] if outer else estimator
+    kind = type(model)
     known = not kind.__module__.startswith("psephos.") or kind.__name__.startswith(before)
     return value in defaults and not known
