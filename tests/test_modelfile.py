@@ -43,6 +43,8 @@ from psephos.models.swag import Library
 from psephos.params import Unsaved
 from psephos.testing import small_settings, small_table
 
+# every row of these tables has a label, which weak labels warn of
+pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")
 SETTINGS = small_settings()
 
 

@@ -102,7 +102,7 @@ BAD = {
     "classes": ["ab", 3, [], ["a"], ["a", "a"]],
     "n_reserve": [-1, 0.5, None],
     "folder": [3],
-    "verbose": [1, "yes", None],
+    "verbose": [-1, "yes", None],
     "n_batches": [-1, 1.5, "two", None, True],
     "lambda_v": [-1e-9, np.nan, np.inf, "much", None, True],
     "lambda_w": [-1, np.nan, "much", None],

@@ -10,6 +10,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from psephos import NewtonBoostingClassifier, NewtonBoostingRegressor, PsephosError
 from psephos.testing import small_settings, small_table
 
+# every row of these tables has a label, which weak labels warn of
+pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")
 SETTINGS = small_settings()
 FOREIGN = "scikit-learn's estimator, as it is"
 OWN = "the unit of a column matters by definition"

@@ -31,6 +31,7 @@ from psephos.protocol.evaluation.scores import answers_of, balanced_accuracy
 from psephos.protocol.evaluation.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.running.contenders import contenders, default_models, final_step
+from psephos.protocol.tables.partial import Partial
 from psephos.registry import model_names
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -435,7 +436,11 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     rng = np.random.default_rng(1)
     y = rng.integers(n_classes, size=60)
     X = TABLE.X + np.where(np.arange(9) == 3, y[:, None], 0)
-    table = DataTable(X, y, TABLE.names, {8: ("a", "b", "c")} if n_classes == 2 else {})
+    some = None
+    if known_models()[name].partial_labels:  # a third of the rows has no label
+        some = Partial(np.where(np.arange(60) % 3 == 0, -1, y), 1, True, 0.5)
+    levels = {8: ("a", "b", "c")} if n_classes == 2 else {}
+    table = DataTable(X, y, TABLE.names, levels, partial=some)
     own = Protocol(
         outer="shuffle", folds=2, inner_folds=2, draws=1, defaults_first=False,
         distributions=preset,

@@ -404,12 +404,12 @@ def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
 def test_a_parameter_that_came_later_leaves_the_keys_of_old_studies(
     name, parameter, value, left_out
 ):
-    from psephos.protocol.running.runner import _settings
+    from psephos.protocol.running.keys import settings_words
 
     def get_params(_, deep=True):
         return {"random_state": 0, parameter: value}
 
     made = type(name, (), {"get_params": get_params, "__module__": "psephos.models.boosting.x"})
-    assert (parameter not in _settings(made())) == left_out
+    assert (parameter not in settings_words(made())) == left_out
     peer = type(name, (), {"get_params": get_params, "__module__": "sklearn.ensemble"})
-    assert parameter in _settings(peer())
+    assert parameter in settings_words(peer())

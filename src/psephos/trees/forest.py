@@ -195,9 +195,7 @@ def grow_forest(
         return kind_of(m, n_classes, whole, random, bool(bins.categories), unbinned)
 
     named = kind().numbers is None
-    answers = rows.y.astype(np.uint32 if named else np.float64)
-    if n_classes == 0:
-        answers = answers - center
+    answers = rows.y.astype(np.uint32) if named else rows.y.astype(np.float64) - center
     least = least_share * weight
     if whole:  # a row is as many as it weighs
         least = max(least, float(rule.least))

@@ -21,6 +21,7 @@ from psephos.protocol.evaluation.presets import Protocol, protocol_named
 from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
 from psephos.protocol.running.contenders import built, partial_contenders
 from psephos.protocol.running.forecast import Forecast
+from psephos.protocol.running.keys import settings_words
 from psephos.protocol.running.progress import announced, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.tasks import Task, run_task, shape_of
@@ -285,7 +286,7 @@ def _tasks(
         own = {
             "model": one.name,
             "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
-            "settings": _settings(built(one, {}, shape, 0)),
+            "settings": settings_words(built(one, {}, shape, 0)),
             "draws": protocol.n_draws(one.name),
             "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),
@@ -302,36 +303,6 @@ def _tasks(
             key = key_of(shared | own | rows | {"seeds": seeds})
             tasks.append(Task(key, one, protocol, split, train, test, seeds))
     return tasks
-
-
-def _settings(estimator: Any) -> dict[str, str]:
-    """Return all constructor parameters in words, so that a changed default is another key."""
-    kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    kind = kind.replace("protocol.running.building", "protocol.label_models")  # keys of old studies
-    params: dict[str, Any] = {}
-    if hasattr(estimator, "get_params"):
-        params = estimator.get_params(deep=True)
-    words = {name: repr(value) for name, value in params.items()}
-    kept = {name: word for name, word in words.items() if not _is_later(kind, name, word)}
-    # a default repr holds an address, which is another in every run
-    return {"class": kind, **{n: w for n, w in kept.items() if " at 0x" not in w}}
-
-
-#: Parameters that models of psephos got after studies had been written: the defaults, which change
-#: no answer, and how the names of the classes begin that had the parameter before.
-_LATER = {
-    "criterion": (("'friedman_mse'",), ("RandomForest", "ExtraTrees")),
-    "max_features": (("None",), ("RandomForest", "ExtraTrees", "Gradient", "Bagging")),
-    "verbose": (("0", "False"), ("SparseWrapper",)),
-    "warm_start": (("False",), ("Proset", "RandomForest", "ExtraTrees", "Soft", "Bagging")),
-}
-
-
-def _is_later(kind: str, name: str, value: str) -> bool:
-    """Return whether keys leave a parameter out, so that old studies are resumed without a fit."""
-    defaults, before = _LATER.get(name, ((), ()))
-    known = not kind.startswith("psephos.") or kind.rpartition(".")[2].startswith(before)
-    return value in defaults and not known
 
 
 # ------------------------------------------------------------------- running
