@@ -118,3 +118,13 @@ def test_it_is_kept_in_no_file_and_free_in_a_warm_start(tmp_path):
 def test_it_is_a_whole_number(wrong):
     with pytest.raises(PsephosError, match="parameter 'verbose'"):
         CARTClassifier(verbose=wrong).fit(X, Y)
+
+
+def test_progress_without_an_output_does_not_cost_the_fit(monkeypatch):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    closed = io.StringIO()
+    closed.close()
+    for output in (None, closed):
+        monkeypatch.setattr("sys.stdout", output)
+        model = AdaBoostClassifier(n_estimators=2, verbose=1).fit(X, y)
+        assert model.vote_.n_voters >= 1

@@ -21,7 +21,10 @@ from psephos._labels import (
 from psephos.vote import Target
 
 #: What is wrong, and what to do, where a model needs rows without a label and has none.
-NO_UNLABELED = "no row is without a label; if 0 means 'not known': unlabeled=0 (--unlabeled 0)"
+NO_UNLABELED = (
+    "no row is without a label; if 0 means 'not known': unlabeled=0 (--unlabeled 0), or the label "
+    "that does"
+)
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]
 _Coded = tuple[Target, NDArray[np.intp], _Floats]

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -39,8 +39,9 @@ def progress(total: int, what: str) -> Callable[[], None]:
             done += 1
             if level > 1 or done * _LINES // total > (done - 1) * _LINES // total:
                 spent = time.perf_counter() - start
-                sys.stdout.write(f"{name}: {done} of {total} {what} ({spent:.1f} s)\n")
-                sys.stdout.flush()
+                with suppress(AttributeError, OSError, ValueError):  # no output, or it was closed
+                    sys.stdout.write(f"{name}: {done} of {total} {what} ({spent:.1f} s)\n")
+                    sys.stdout.flush()
 
     return step
 
@@ -50,7 +51,5 @@ def tracked(items: Iterable[_Item], what: str) -> Generator[_Item]:
     every = list(items)
     step = progress(len(every), what)
     for one in every:
-        try:
-            yield one
-        finally:  # also of the last one, behind which a loop breaks off
-            step()
+        yield one
+        step()

@@ -162,3 +162,13 @@ def test_a_member_is_named():
     assert list(model.named_estimators_) == ["line", "bayes"]
     answers = model.named_estimators_.bayes.predict(X / X.max())
     assert np.array_equal(answers, GaussianNB().fit(X / X.max(), WORDS).predict(X / X.max()))
+
+
+def test_a_tree_of_an_ensemble_has_leaves():
+    model = psephos.RandomForestClassifier(3, random_state=0).fit(X, WORDS)
+    assert np.array_equal(model[1].apply(X), model.apply(X)[:, 1])
+    boosted = psephos.GradientBoostingClassifier(n_estimators=2).fit(X, WORDS)
+    assert np.array_equal(boosted[1][2].apply(X), boosted.apply(X)[:, 1, 2])
+    bayes = psephos.BaggingClassifier(GaussianNB(), 2, random_state=0).fit(X, WORDS)
+    with pytest.raises(PsephosError, match="are not trees"):
+        bayes[0].apply(X)

@@ -1,7 +1,9 @@
 """What is asked of any scikit-learn estimator before it is cloned and fitted."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
+
+from sklearn.base import clone
 
 from psephos._errors import PsephosError
 
@@ -21,6 +23,37 @@ def seed_parameters(model: Any) -> list[str]:
         for name in model.get_params()
         if name == "random_state" or name.endswith("__random_state")
     )
+
+
+def in_codes(model: Any, target: Any) -> Any:
+    """Return an estimator whose parameters name class codes where they name labels of `target`.
+
+    Members are fitted on codes: their `class_weight`, `classes`, `pos_label` and `constant`, and
+    those of estimators in them, are written in the labels that users know.
+    """
+    if not target.n_classes or not hasattr(model, "get_params"):
+        return model
+    code = {label: k for k, label in enumerate(target.classes.tolist())}
+    found: dict[str, Any] = {}
+    for name, value in model.get_params().items():
+        last = name.rpartition("__")[2]
+        if last == "class_weight" and isinstance(value, dict):
+            named: Any = value
+            found[name] = {_code(code, label, name): weight for label, weight in named.items()}
+        elif last == "classes" and isinstance(value, list | tuple):
+            found[name] = [_code(code, label, name) for label in value]
+        elif last in ("pos_label", "constant") and isinstance(value, Hashable) and value in code:
+            found[name] = code[value]
+    return clone(model).set_params(**found) if found else model
+
+
+def _code(code: dict[Any, int], label: Any, name: str) -> int:
+    if label not in code:
+        raise PsephosError(
+            f"{name} of a member names {label!r}, which is not a label of y: its labels are "
+            f"{', '.join(map(repr, code))}."
+        )
+    return code[label]
 
 
 def refuse_categories(model: Any, role: str, columns: Sequence[str], instead: str) -> NoReturn:

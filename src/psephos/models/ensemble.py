@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.base import VoteClassifier, VoteRegressor
+from psephos.models.leaves import Leaves
 from psephos.params import Constraint
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.target import RegressionTarget
 
 
-class _Voter:
+class _Voter(Leaves):
     """What the two share: a voter is fitted with its ensemble, not by itself."""
 
+    _one_tree: ClassVar[bool] = True
     constraints: ClassVar[Mapping[str, Constraint]] = {}
 
     def _fit_vote(self, table: Any, labels: Any, weight: Any, context: Any) -> Any:
@@ -41,11 +43,11 @@ class VoterRegressor(_Voter, VoteRegressor):
 class _Members(Sequence[Any]):
     """The voters of an ensemble as fitted estimators, each made when it is indexed."""
 
-    def __init__(self, model: "Ensemble") -> None:
+    def __init__(self, model: "_Indexed") -> None:
         self._model = model
 
     def __len__(self) -> int:
-        return self._model.vote_.n_voters
+        return self._model._n_members()
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -57,7 +59,45 @@ class _Members(Sequence[Any]):
         return f"<{len(self)} voters of {type(self._model).__name__}>"
 
 
-class Ensemble:
+class _Indexed:
+    """What the two mixins share: `len(model)`, ``model[t]`` and iteration."""
+
+    vote_: Vote
+
+    def _n_members(self) -> int:
+        raise NotImplementedError
+
+    def _member(self, place: int) -> Any:
+        raise NotImplementedError
+
+    def _members_made(self) -> _Members:
+        cast("Any", self)._fitted()
+        return _Members(self)
+
+    def _as_estimator(self, vote: Vote) -> Any:
+        """Return a vote on the ensemble's table as a fitted estimator."""
+        own: Any = self
+        made: Any = VoterClassifier() if vote.target.n_classes else VoterRegressor()
+        made.n_features_in_ = own.n_features_in_
+        if hasattr(own, "feature_names_in_"):
+            made.feature_names_in_ = own.feature_names_in_
+        made._set_fitted(vote, own.schema_, {}, own._sample)
+        return made
+
+    def __bool__(self) -> bool:
+        return True  # as any object; `len` would make an ensemble without voters False
+
+    def __len__(self) -> int:
+        return len(self._members_made())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._members_made()[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._members_made())
+
+
+class Ensemble(_Indexed):
     """Mixin of ensembles: `estimators_`, `len(model)`, ``model[t]`` and iteration.
 
     Attributes
@@ -68,13 +108,13 @@ class Ensemble:
         Their weights, where these are the same for every row.
     """
 
-    vote_: Vote
-
     @property
     def estimators_(self) -> Any:
         """The voters, each as a fitted estimator; see the class for what they add up to."""
-        cast("Any", self)._fitted()
-        return _Members(self)
+        return self._members_made()
+
+    def _n_members(self) -> int:
+        return self.vote_.n_voters
 
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
@@ -99,30 +139,8 @@ class Ensemble:
         readout = Readout("normalised", "share" if target.n_classes else "identity")
         return self._as_estimator(Vote(alone, one, readout, target))
 
-    def _as_estimator(self, vote: Vote) -> Any:
-        """Return a vote on the ensemble's table as a fitted estimator."""
-        own: Any = self
-        made: Any = VoterClassifier() if vote.target.n_classes else VoterRegressor()
-        made.n_features_in_ = own.n_features_in_
-        if hasattr(own, "feature_names_in_"):
-            made.feature_names_in_ = own.feature_names_in_
-        made._set_fitted(vote, own.schema_, {}, own._sample)
-        return made
 
-    def __bool__(self) -> bool:
-        return True  # as any object; `len` would make an ensemble without voters False
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-
-class BoostedSum(Ensemble):
+class BoostedSum(_Indexed):
     """Mixin of sums of a constant and of trees, K a round: `estimators_` is (n_estimators_, K).
 
     Attributes
@@ -144,12 +162,21 @@ class BoostedSum(Ensemble):
     @property
     def estimators_(self) -> NDArray[Any]:
         """The trees as fitted regressors: ``init_[c]`` and those of column c sum to score c."""
-        cast("Any", self)._fitted()
+        made = np.empty((len(self), self.vote_.target.n_outputs), dtype=object)
+        for t, row in enumerate(self):
+            made[t] = row
+        return made
+
+    def _n_members(self) -> int:
+        return (self.vote_.n_voters - 1) // self.vote_.target.n_outputs
+
+    def _member(self, place: int) -> NDArray[Any]:
+        """Return the trees of a round, shape (K,)."""
         outputs = self.vote_.target.n_outputs
-        trees = np.empty((self.vote_.n_voters - 1) // outputs * outputs, dtype=object)
-        for t in range(len(trees)):
-            trees[t] = self._tree(t + 1, t % outputs)
-        return trees.reshape(-1, outputs)
+        trees = np.empty(outputs, dtype=object)
+        for c in range(outputs):
+            trees[c] = self._tree(1 + place * outputs + c, c)
+        return trees
 
     def _tree(self, voter: int, output: int) -> Any:
         """Return a tree as a regressor of the one output that it adds to."""

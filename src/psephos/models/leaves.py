@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.vote import Vote
 
 
@@ -32,5 +33,7 @@ class Leaves:
         """
         values = self._values(X)
         leaves = self.vote_.leaves(values)
+        if not leaves.shape[1]:
+            raise PsephosError(f"the voters of this {type(self).__name__} are not trees.")
         outputs = (self.vote_.target.n_outputs,) if self._by_output else ()
         return leaves[:, 0] if self._one_tree else leaves.reshape(len(leaves), -1, *outputs)

@@ -303,7 +303,8 @@ class Vote:
         read, voters = self._dense(X), self._compact.voters
         parts: Any = getattr(voters, "parts", (voters,))
         ends = [(part.leaves(read), part.root) for part in parts if hasattr(part, "root")]
-        return np.hstack([np.where(leaf < 0, -1, leaf - root) for leaf, root in ends])
+        none = np.empty((len(read), 0), dtype=np.intp)
+        return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])
 
     def weights(self, X: Any) -> _Floats:
         """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""

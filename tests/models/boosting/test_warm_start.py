@@ -58,12 +58,13 @@ def test_another_table_or_parameter_is_refused(name):
     model = kind(n_estimators=4, warm_start=True, random_state=0, **params).fit(X, y)
     with pytest.raises(PsephosError, match="n_estimators=2 must be larger"):
         model.set_params(n_estimators=2).fit(X, y)
-    model = kind(n_estimators=2, warm_start=True, random_state=0, **params).fit(X, y)
     with pytest.raises(PsephosError, match=r"X is not"):
-        model.fit(X + 1.0, y)
-    model = kind(n_estimators=2, warm_start=True, random_state=0, **params).fit(X, y)
+        model.set_params(n_estimators=5).fit(X + 1.0, y)
     with pytest.raises(PsephosError, match="learning_rate is not"):
-        model.set_params(learning_rate=0.5, n_estimators=3).fit(X, y)
+        model.set_params(learning_rate=0.5).fit(X, y)
+    model.set_params(learning_rate=kind().learning_rate).fit(X, y)  # refusals change nothing
+    whole = kind(n_estimators=5, random_state=0, **params).fit(X, y)
+    assert np.array_equal(_answers(model, X), _answers(whole, X))
 
 
 def test_what_a_file_or_a_pickle_lacks_is_named(tmp_path):
@@ -81,3 +82,28 @@ def test_what_a_file_or_a_pickle_lacks_is_named(tmp_path):
 def test_a_validation_share_drops_rounds_and_excludes_a_warm_start(kind):
     with pytest.raises(PsephosError, match="exclude each other"):
         kind(validation_fraction=0.2, warm_start=True, random_state=0).fit(*CLASSES)
+
+
+@pytest.mark.parametrize("name", ["adaboost", "gradient", "newton", "r2"])
+def test_an_interrupted_warm_start_changes_nothing(name, monkeypatch):
+    kind, params, (X, y) = MODELS[name]
+    params = {"random_state": 0, **params}
+    model = kind(n_estimators=3, warm_start=True, **params).fit(X, y)
+    seen = []
+
+    def interrupted(items, what):
+        for t in items:
+            seen.append(t)
+            if len(seen) == 3:
+                raise KeyboardInterrupt
+            yield t
+
+    with monkeypatch.context() as patch:
+        for place in ("boosting.loop", "boosting.gradient_fit", "boosting.newton_fit"):
+            patch.setattr(f"psephos.models.{place}.tracked", interrupted)
+        patch.setattr("psephos.models.committees.adaboost_regressor.tracked", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.set_params(n_estimators=9).fit(X, y)
+    assert len(model) == 3
+    model.set_params(n_estimators=6).fit(X, y)
+    assert np.array_equal(_answers(model, X), _answers(kind(n_estimators=6, **params).fit(X, y), X))

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
-from psephos.models.boosting.warm import continued, digests, keep, refuse_fewer, refuse_watched
+from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
@@ -65,8 +65,6 @@ def fit_boosted(
     if hasattr(model, "warm_start"):
         now = digests(model, data, context)
         begun = continued(model, context, now)
-    if begun is not None:
-        refuse_fewer(model, len(begun.rounds))
     if watched:
         train, rest = hold_out(data.y, context, model.validation_fraction)
         data, held = data.take(train), data.take(rest)
@@ -95,8 +93,8 @@ def fit_boosted(
         steps.relate,
         begun,
     )
-    if now is not None:
-        keep(model, now, found)
+    if hasattr(model, "warm_start"):
+        keep(model, now, found, len(found.rounds))
     rounds = found.rounds[: monitor.best_round] if monitor else found.rounds
     vote = build(rounds) if rounds else majority_vote(data, readout)
     errors = np.array([r.error for r in rounds])

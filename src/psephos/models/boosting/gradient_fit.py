@@ -13,7 +13,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
-from psephos.models.boosting.warm import continued, digests, keep, refuse_fewer
+from psephos.models.boosting.warm import continued, digests, keep
 from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
@@ -37,7 +37,7 @@ def fit_gradient(
     now = digests(model, data, context)
     boosted = continued(model, context, now) or _Boosting(model, train, context, loss)
     reason = boosted.run(model, held)
-    keep(model, now, boosted)
+    keep(model, now, boosted, len(boosted.rounds))
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, train.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),
@@ -77,7 +77,6 @@ class _Boosting:
     def run(self, model: Any, held: Training | None) -> str:
         """Grow further rounds, until the held-out loss has long not been lower by `tol`."""
         self.model = model
-        refuse_fewer(model, len(self.rounds))
         rest = self._values(held) if held is not None else None
         if held is not None and self.held_margin is None:
             self.held_margin = np.repeat(self.base[None], len(held.y), axis=0)

@@ -12,7 +12,7 @@ from psephos._input import Context
 from psephos.base import VoteEstimator
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Learner
-from psephos.models.cloning import refuse_categories, seed_parameters
+from psephos.models.cloning import in_codes, refuse_categories, seed_parameters
 from psephos.models.training import Training
 from psephos.params import refuse_unread
 from psephos.trees.stump import Criterion, Stump, StumpSearch
@@ -106,7 +106,7 @@ class EstimatorLearner:
     def __init__(
         self, estimator: Any, data: Training, context: Context, says: str = "answer"
     ) -> None:
-        self.estimator = estimator
+        self.estimator = in_codes(estimator, data.target)
         self.X = data.table.values
         self.y = data.y
         self.total = float(data.weight.sum())

@@ -21,13 +21,7 @@ from psephos.models.boosting.newton_tables import (
     tree_voters,
     warn_of_merged_values,
 )
-from psephos.models.boosting.warm import (
-    continued,
-    digests,
-    keep,
-    refuse_fewer,
-    refuse_watched,
-)
+from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.trees.newton import Draws, NewtonTree, drawn
@@ -48,15 +42,14 @@ def fit_newton(
         refuse_watched(model)
         train, rest = hold_out_rows(data, context, model.validation_fraction)
         boosted = _Boosting(model, data.take(train), context, objective)
-        reason = boosted.run(data.take(rest))
+        reason, now = boosted.run(data.take(rest)), None
     else:
         refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
         now = digests(model, data, context)
         boosted = continued(model, context, now) or _Boosting(model, data, context, objective)
-        refuse_fewer(model, len(boosted.rounds))
         boosted.model = model
         reason = boosted.run(None)
-        keep(model, now, boosted)
+    keep(model, now, boosted, len(boosted.rounds))
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, data.target, readout)
     return vote, {
         "n_estimators_": len(boosted.rounds),

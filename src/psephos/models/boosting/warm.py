@@ -1,6 +1,9 @@
 """Warm starts of boosting: the loop continues from where the last fit left it."""
 
+from copy import copy
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._input import Context
@@ -14,6 +17,7 @@ class _Loop(NamedTuple):
 
     first_fit: FirstFit
     state: Any
+    n_rounds: int
 
 
 @parameters
@@ -47,7 +51,9 @@ def digests(model: Any, data: Training, context: Context) -> FirstFit | None:
 
 
 def continued(model: Any, context: Context, now: FirstFit | None) -> Any:
-    """Return the state that a warm start continues from, and forget it; None of a first fit.
+    """Return a copy of the state that a warm start continues from; None of a first fit.
+
+    The model keeps its own until `keep`, so that a fit that is interrupted changes nothing.
 
     Raises
     ------
@@ -55,30 +61,36 @@ def continued(model: Any, context: Context, now: FirstFit | None) -> Any:
         If there is none, or the rows, a parameter or `n_estimators` do not allow it.
     """
     loop = model._loop
-    model._loop = None  # a fit that fails midway leaves nothing to continue from
     if context.previous is None or now is None:
         return None
     if loop is None:
         raise PsephosError(
-            "a warm start continues from a fit with warm_start=True in the same process; the last "
-            f"fit of this {type(model).__name__} was not one. To fit anew, set warm_start=False."
+            "a warm start continues from a completed fit with warm_start=True in the same process, "
+            f"and this {type(model).__name__} has none. To fit anew, set warm_start=False."
         )
     loop.first_fit.require(now)
-    return loop.state
-
-
-def keep(model: Any, first_fit: FirstFit | None, state: Any) -> None:
-    """Keep the state of the loop for a warm start."""
-    model._loop = None if first_fit is None else _Loop(first_fit, state)
-
-
-def refuse_fewer(model: Any, n_rounds: int) -> None:
-    """Raise PsephosError if a warm start asks for fewer rounds than there are."""
-    if model.n_estimators < n_rounds:
+    if model.n_estimators < loop.n_rounds:
         raise PsephosError(
-            f"n_estimators={model.n_estimators} must be larger or equal to the {n_rounds} rounds "
-            "of the last fit when warm_start=True."
+            f"n_estimators={model.n_estimators} must be larger or equal to the {loop.n_rounds} "
+            "rounds of the last fit when warm_start=True."
         )
+    return _copied(loop.state)
+
+
+def _copied(state: Any) -> Any:
+    """Return a state whose lists and arrays may change; tables of the training rows are shared."""
+    new = copy(state)
+    for name, value in vars(state).items():
+        if isinstance(value, list):
+            setattr(new, name, list(value))
+        elif isinstance(value, np.ndarray) and name not in ("values", "weight"):
+            setattr(new, name, value.copy())
+    return new
+
+
+def keep(model: Any, first_fit: FirstFit | None, state: Any, n_rounds: int) -> None:
+    """Keep the state of the loop for a warm start."""
+    model._loop = None if first_fit is None else _Loop(first_fit, state, n_rounds)
 
 
 def refuse_watched(model: Any) -> None:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
+from psephos._members import weight_parameter
 from psephos._signature import KW_ONLY, fitted, parameters
+from psephos._verbose import tracked
 from psephos.base import Anatomy, Labels, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting.warm import WarmStart, continued, digests, keep, refuse_fewer
+from psephos.models.boosting.warm import WarmStart, continued, digests, keep
 from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
@@ -55,7 +57,8 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     estimator_errors_ : ndarray of shape (T,)
         The average loss of each voter, by the sample weights of its round.
     stopped_ : str
-        Why the search ended: 'all voters', 'perfect voter' or 'average loss of one half'.
+        Why the search ended: 'all voters', 'perfect voter', 'average loss of one half' or 'sample
+        weights below float64'.
 
     Notes
     -----
@@ -117,26 +120,33 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     ) -> tuple[Vote, dict[str, Any]]:
         rows = Training(table, labels.target, labels.y, weight)
         now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
-        rows = ordered_rows(distinct_rows(rows))  # so order and copies do not change the draws
-        alone = replace(context, groups=None)
+        # distinct rows in the order of their values: order and copies do not change the draws
+        rows = rows._replace(table=replace(table, rows=np.arange(len(weight))))
+        rows = ordered_rows(distinct_rows(rows))
+        place = rows.table.rows.astype(np.intp)
+        alone = replace(context, groups=None if context.groups is None else context.groups[place])
         data = Data.of(rows.table, Labels(rows.target, rows.y), rows.weight, alone, self.n_jobs)
         data = replace(data, weight=None)
         run = continued(self, context, now) or _Run(rows.weight / rows.weight.sum())
-        refuse_fewer(self, len(run.models))
         member = self.estimator
         if member is None:
             member = CARTRegressor(
                 cp=0, min_samples_split=2, min_samples_leaf=1, max_depth=3, n_folds=0
             )
         check_kind(self, member, "estimator")
-        for t in range(len(run.models), self.n_estimators):
+        weighs = weight_parameter(member) is not None
+        for t in tracked(range(len(run.models), self.n_estimators), "rounds"):
             if run.stopped != "all voters":
                 break
             drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
-            model = fit_all(data, [Task(member, (_MEMBERS, t), drawn)])[0]
+            task = Task(member, (_MEMBERS, t), drawn)
+            if weighs:  # a row drawn twice is one row of weight 2
+                counts = np.bincount(drawn, minlength=len(run.pi)).astype(np.float64)
+                task = task._replace(rows=np.flatnonzero(counts), weight=counts)
+            model = fit_all(data, [task])[0]
             predicted = voters_of([model], data).votes(data.X)[:, 0, 0]
             run.add(model, np.abs(predicted - data.y), self.loss, self.learning_rate)
-        keep(self, now, run)
+        keep(self, now, run, len(run.models))
         voters = voters_of(run.models, data)
         vote = Vote(
             voters, Constant(voters.n_features, np.array(run.weights)),
@@ -173,8 +183,11 @@ class _Run:
         else:
             beta = mean / (1.0 - mean)
             weight = rate * float(np.log(1.0 / beta))
-            moved = self.pi * beta ** (rate * (1.0 - each))
-            self.pi = moved / moved.sum()
+            moved = self.pi * beta ** (rate * np.maximum(1.0 - each, 0.0))  # rows of weight 0 too
+            if moved.sum() > 0:
+                self.pi = moved / moved.sum()
+            else:
+                self.stopped = "sample weights below float64"
         self.models.append(model)
         self.weights.append(weight)
         self.errors.append(mean)

@@ -14,7 +14,7 @@ from psephos._input import Context, Table
 from psephos._members import needed_weight_parameter
 from psephos._verbose import progress
 from psephos.base import Labels, VoteEstimator
-from psephos.models.cloning import fitted, refuse_categories, seed_parameters
+from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
 from psephos.vote import answer_names, as_read
 
@@ -141,7 +141,7 @@ def _fit(data: Data, task: Task) -> Any:
     weight = data.weight if task.weight is None else task.weight
     X, y = data.X[rows], data.y[rows]
     X = X if task.columns is None else np.ascontiguousarray(X[:, task.columns])
-    model: Any = clone(task.estimator)
+    model: Any = clone(in_codes(task.estimator, data.target))
     seeds = seed_parameters(model)
     unset = [(i, n) for i, n in enumerate(seeds) if model.get_params()[n] is None]
     model.set_params(**{n: data.context.integer(*task.seed, i) for i, n in unset})

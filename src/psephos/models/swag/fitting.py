@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.models.cloning import in_codes
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
 from psephos.models.swag.backends import StepCost, Workers, estimate_cost, progress_bar
@@ -105,7 +106,7 @@ def _evaluation(
         seed=context.integer(_FOLDS),
         classes=classes,
     )
-    learner = make_mechanism(model.learner, names)
+    learner = make_mechanism(in_codes(model.learner, labels.target), names)
     n_codes = np.zeros(table.schema.n_features, dtype=np.intp)
     for column, count in table.n_codes.items():
         n_codes[column] = count
