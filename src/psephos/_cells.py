@@ -10,8 +10,9 @@ from typing import Any
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)", re.ASCII)
 
-# control characters but tab and line feed, line separators, and those that turn the direction
-_CONTROLS = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# control characters but tab and line feed, line separators, marks of the direction, and what has no
+# width
+_CONTROLS = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def printable(text: str) -> str:

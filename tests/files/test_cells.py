@@ -172,3 +172,28 @@ def test_a_truth_value_is_the_word_that_writes_it():
     find = LevelCodes(("False", "True"))
     assert (find.code(True), find.code(np.False_), find.code("True")) == (1.0, 0.0, 1.0)
     assert (LevelCodes(("0", "1")).code(True), LevelCodes((False, True)).code("True")) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("yes", "yes\u200b"),
+        ("yes", "\ufeffyes"),
+        ("yes", "\u200eyes"),
+        ("\u00e9", "e\u0301"),
+        ("1", "\uff11"),
+        ("non-case", "non\u2011case"),
+        ("1", "1.0D0"),
+        ("-1", "1-"),
+        ("1", "0x1"),
+    ],
+)
+def test_labels_that_look_the_same_are_alike(pair):
+    assert alike([*pair, "other"]) == [list(pair)]
+
+
+@pytest.mark.parametrize("word", ["1.0D0", "2.5d1", "1.0D+00"])
+def test_a_fortran_number_among_words_is_not_a_number_with_a_unit(word):
+    assert number_form(word) == "a Fortran exponent"
+    with pytest.raises(PsephosError, match="written another way"):
+        refuse_numbers_in_words("a", [word, "***", word], lambda i: f"row {i}")

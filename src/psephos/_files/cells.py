@@ -199,7 +199,7 @@ def number_form(word: str) -> str:
         return ""
     form, plain = plain_number(word)
     if form:
-        return number_form(plain) or form
+        return form if Cells().number(plain) is not None else number_form(plain) or form
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
         return "grouped"
     return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), "")

@@ -112,8 +112,9 @@ def _refuse_alike(names: Sequence[str], who: str) -> None:
     for name in names:
         if "\0" in name:
             raise PsephosError(f"{who} named {name!r}, which no database takes: rename it.")
-        other = seen.setdefault(name.casefold(), name)
-        if other is not name:
+        other = seen.get(name.casefold())
+        seen[name.casefold()] = name
+        if other is not None:
             raise PsephosError(
                 f"{who} named {other!r} and {name!r}, which databases take for one: rename one "
                 "(an id, with a view of the table). Or export a scorer."

@@ -7,6 +7,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._files.arrays import beyond
+from psephos._files.cells import plain_number
 from psephos._files.columns import refuse_far
 from psephos._files.levels import value_of
 from psephos._files.near import CELL, alike, quoted, shown, suggest
@@ -68,7 +69,7 @@ def _check_classes(table: Any) -> None:
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
     name = shown(table.target_name)
     insist = f"say so: --categorical {name} (in Python categorical=[{name}])."
-    if many_values(sizes) and all(value_of(word) is not None for word in counts):
+    if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} "
             "rows: is it a measurement? Cut it into classes, or name another target; if its "

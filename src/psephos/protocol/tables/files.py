@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -437,6 +437,8 @@ def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], NDArray[A
         return targets, _label_table(columns, sheet)
     name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
     table = arrays.get(name)
+    if name == "y" and table is not None and table.shape == (n, 1):
+        table = cast("Any", arrays)[name] = table[:, 0]  # one label a row, written as a column
     if table is None or table.ndim != 2:
         return (), _labels(sheet, name)
     given = arrays.get("label_names")

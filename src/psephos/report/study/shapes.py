@@ -33,6 +33,7 @@ _ABOUT: dict[str, Any] = {
     "categories": {"*": [str]},
     "groups": _WORD_OR_NONE,
     "n_groups": _COUNT_OR_NONE,
+    "independent_rows": (float, None),
     "design_effects": {"*": float},
     "protocol": _WORD_OR_NONE,
     "protocol_settings": dict,
