@@ -311,6 +311,9 @@ def _settings(estimator: Any) -> dict[str, str]:
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)
+    for prefix, one in [("", estimator), *((f"{name}__", value) for name, value in params.items())]:
+        removed = getattr(type(one), "removed", {})  # at their defaults, as keys of old studies are
+        params |= {prefix + name: value for name, value in removed.items()}
     words = {name: repr(value) for name, value in params.items()}
     kept = {name: word for name, word in words.items() if not _is_later(kind, name, word)}
     # a default repr holds an address, which is another in every run
