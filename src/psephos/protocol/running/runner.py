@@ -311,6 +311,7 @@ def _settings(estimator: Any) -> dict[str, str]:
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)
+    one: Any
     for prefix, one in [("", estimator), *((f"{name}__", value) for name, value in params.items())]:
         removed = getattr(type(one), "removed", {})  # at their defaults, as keys of old studies are
         params |= {prefix + name: value for name, value in removed.items()}
