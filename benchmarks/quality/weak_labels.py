@@ -135,8 +135,6 @@ def methods(own, prior):
         "LIoIS, KLIEP": lambda: own.accuracy(LIoISClassifier(density_ratio="kliep", **at)),
         "LIoIS, gamma by cv": lambda: own.accuracy(LIoISClassifier(gamma="cv", **mixed)),
         "LIoIS, ranks": lambda: own.accuracy(LIoISClassifier(**{**at, "scaling": "rank"})),
-        "Elkan-Noto": lambda: own.accuracy(PUClassifier(risk="elkan-noto", **pu)),
-        "bagging": lambda: own.accuracy(PUClassifier(risk="bagging", **pu)),
         **{
             name: lambda by=by: own.accuracy(LIoISClassifier(**{**mixed, "prior": near(by)}))
             for name, by in shifted.items()

@@ -25,7 +25,7 @@ _PLAIN = ("describe", "usage", "reduce", "export_text", "get_depth", "get_n_leav
 _OF_TABLES = (
     "predict", "predict_proba", "decision_function", "staged_predict", "staged_predict_proba",
     "staged_decision_function", "contributions", "local_importance", "mass", "explain",
-    "uncertainty", "distribution", "usable", "margin_in_float32",
+    "uncertainty", "distribution", "usable",
 )  # fmt: skip
 # may say NaN, or infinity
 _UNSURE = ("get_params", "objective_", "library_.table", "usable", "competitors_", "splits_")

@@ -29,7 +29,6 @@ NOT_REPEATED = {
     "newton-held-out": DRAWN,
     "soft-boosting-held-out": DRAWN,
     "newton-sampled": DRAWN,
-    "c45-windows": DRAWN,
     "adaboost-trees": "scikit-learn's tree decides near-ties by rounding, which weights change",
 }
 

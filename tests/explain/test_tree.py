@@ -180,7 +180,7 @@ def test_frames_and_text_are_those_of_the_display():
     "model",
     [
         C45Classifier(),
-        C45Classifier(release="c45", soft_thresholds=True),
+        C45Classifier(release="c45"),
         CARTClassifier(random_state=0),
         RandomForestClassifier(2, max_depth=2, random_state=0),
         CARTRegressor(random_state=0),

@@ -87,7 +87,7 @@ def test_classifiers(name):
     assert_array_equal(quiet.predict_proba(X), loud.predict_proba(X))
 
 
-@pytest.mark.parametrize("risk", ["unbiased", "elkan-noto", "bagging"])
+@pytest.mark.parametrize("risk", ["unbiased"])
 def test_some_labels(risk):
     quiet, loud = (
         psephos.PUClassifier(one(), prior=0.5, risk=risk, random_state=0).fit(X, POSITIVE)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from psephos import C45Classifier, SparseWrapperClassifier
 from psephos._errors import ModelFileError, PsephosError
 from psephos._whole import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
@@ -389,6 +390,17 @@ def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
     os.utime(old, (0, 0))
     remove_drafts(tmp_path, but="report.html")
     assert [draft.exists() for draft in (young, old, other)] == [True, False, False]
+
+
+def test_a_parameter_that_was_removed_stays_in_the_keys_of_old_studies():
+    """So that a study with a C4.5, in a committee or alone, is resumed without a fit."""
+    from psephos.protocol.running.keys import settings_words
+
+    removed = {"n_windows": "0", "soft_thresholds": "False"}
+    removed |= {"window_size": "None", "window_increment": "None"}
+    assert removed.items() <= settings_words(C45Classifier()).items()
+    inside = SparseWrapperClassifier(C45Classifier())
+    assert {f"learner__{n}": w for n, w in removed.items()}.items() <= settings_words(inside).items()
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,19 @@ def _class_votes(weight):
     return ClassVotes(weight, Sigmoid(np.full(3, 0.9), np.array([0.1, 0.0, -0.2])))
 
 
+def _softened(model):
+    """Return a tree with the soft thresholds that a file of an earlier version may have."""
+    from dataclasses import fields, replace
+
+    from psephos.trees.c45_soft import SoftTree
+
+    voters, at = model.vote_.voters, model.vote_.voters.nodes.threshold
+    given = {field.name: getattr(voters.nodes, field.name) for field in fields(voters.nodes)}
+    nodes = SoftTree(**given, lower=at - 0.3, upper=at + 0.4)
+    model.vote_ = replace(model.vote_, voters=replace(voters, nodes=nodes))
+    return model
+
+
 def _with_calibration(model, calibration):
     from dataclasses import replace
 
@@ -130,6 +143,8 @@ def fitted(name):
         return calibrate(model, X, y, method=first)
     k, gaps = rest.split(", ")
     X, y = small_table(int(k.split()[0]), missing=float(gaps.split()[0]))
+    if first == "c45-soft":
+        return _softened(clone(settings()["c45"]).fit(X, y))
     return clone(settings()[first]).fit(X, y)
 
 

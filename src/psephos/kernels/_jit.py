@@ -13,11 +13,6 @@ import numpy as np
 from numba.core import event
 from numba.core.caching import NullCache
 
-try:
-    from psephos.kernels._compiler import InnerCompiler, OuterCompiler, take_shortcuts
-except ImportError:  # a release of numba with other insides: its own compiler then
-    InnerCompiler = OuterCompiler = take_shortcuts = None
-
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
@@ -49,8 +44,6 @@ def jit(
         "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
         "no_cpython_wrapper": inner, "_nrt": allocates, **options,
     }  # fmt: skip
-    if OuterCompiler is not None:
-        settings["pipeline_class"] = InnerCompiler if inner else OuterCompiler
     kernel: Any = numba.njit(**settings)(function)
     if not hasattr(kernel, "enable_caching"):  # the JIT is off
         return kernel
@@ -76,8 +69,7 @@ def _keep_from_python(kernel: Any) -> None:
 class _Compiling(event.Listener):
     """While a kernel of this package is compiled collects no garbage: see DECISIONS/0022.
 
-    numba makes many objects, and almost all of them live until it is done. Meanwhile it takes
-    the shortcuts of `_compiler`.
+    numba makes many objects, and almost all of them live until it is done.
     """
 
     def __init__(self) -> None:
@@ -91,18 +83,13 @@ class _Compiling(event.Listener):
             if self._depth == 0:
                 self._was_on = gc.isenabled()
                 gc.disable()
-                if take_shortcuts is not None:
-                    take_shortcuts(True)
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
         if self._ours(event):
             self._depth -= 1
-            if self._depth == 0:
-                if self._was_on:
-                    gc.enable()
-                if take_shortcuts is not None:
-                    take_shortcuts(False)
+            if self._depth == 0 and self._was_on:
+                gc.enable()
 
 
 event.register("numba:compile", _Compiling())  # numba compiles one kernel at a time

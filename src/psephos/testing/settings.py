@@ -156,8 +156,6 @@ def _c45() -> dict[str, Any]:
         "c45-laplace": C45Classifier(3, binary_splits=True, laplace=True, subtree_raising=False),
         "c45-release-8": C45Classifier(release="c45"),
         "c45-groups": C45Classifier(release="c45", criterion="gain", group_values=True),
-        "c45-soft": C45Classifier(soft_thresholds=True),
-        "c45-windows": C45Classifier(release="c45", n_windows=2, random_state=0),
     }
 
 

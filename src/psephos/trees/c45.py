@@ -1,7 +1,7 @@
 """C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -101,10 +101,6 @@ class Training:
                 kept[j] = held
         _refuse_many(kept, options)
         return cls(frozen(X), y, weight, n_classes, n_codes, kept, float(weight.sum()))
-
-    def of_rows(self, rows: NDArray[np.intp]) -> Self:
-        """Return some rows of the table; `total` stays that of the whole."""
-        return replace(self, X=frozen(self.X[:, rows]), y=self.y[rows], weight=self.weight[rows])
 
 
 def grow_c45(

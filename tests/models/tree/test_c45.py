@@ -1,6 +1,9 @@
 """C45Classifier: what the recipe adds to the tree."""
 
+import json
 import re
+import zipfile
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +14,9 @@ from sklearn.datasets import load_iris
 
 from psephos import C45Classifier, C45RulesClassifier, PsephosError, load, save
 from psephos._errors import UnknownLevelWarning
+from psephos.modelfile import _canonical, _digest
 from psephos.testing import small_table
+from psephos.trees.c45_soft import SoftTree
 
 
 def frame(n=60, seed=0):
@@ -115,35 +120,24 @@ def test_value_groups_are_an_option_of_release_8():
     assert "kind = a" in model.export_text()
 
 
-@pytest.mark.parametrize("release", ["j48", "c45"])
-def test_windows(release, tmp_path):
-    X, y = small_table(3, missing=0.1)
-    few = {"n_windows": 3, "window_size": 20, "window_increment": 5, "release": release}
-    model = C45Classifier(random_state=1, **few).fit(X, y)
-    assert_allclose(model.tree_.counts[0], C45Classifier().fit(X, y).tree_.counts[0])
-    again = C45Classifier(random_state=np.random.RandomState(1), **few).fit(X, y)
-    texts = [C45Classifier(random_state=s, **few).fit(X, y).export_text() for s in range(6)]
-    assert texts[1] == model.export_text()
-    assert len({again.export_text(), *texts}) > 1
-    one = {**few, "n_windows": 1}
-    assert len({C45Classifier(random_state=s, **one).fit(X, y).export_text() for s in range(6)}) > 1
-    save(model, tmp_path / "tree.psephos")
-    assert_array_equal(load(tmp_path / "tree.psephos").predict_proba(X), model.predict_proba(X))
-    whole = C45Classifier(release=release, n_windows=1, window_size=10**9, random_state=0)
-    assert_array_equal(
-        whole.fit(X, y).predict_proba(X), C45Classifier(release=release).fit(X, y).predict_proba(X)
-    )
+def softened(model, width):
+    """Return a fitted model with the soft thresholds that a file of an earlier version may have."""
+    voters = model.vote_.voters
+    given = {field.name: getattr(voters.nodes, field.name) for field in fields(voters.nodes)}
+    at = voters.nodes.threshold
+    nodes = SoftTree(**given, lower=at - width, upper=at + 2 * width)
+    model.vote_ = replace(model.vote_, voters=replace(voters, nodes=nodes))
+    return model
 
 
 @pytest.mark.parametrize("release", ["j48", "c45"])
-def test_soft_thresholds(release, tmp_path):
+def test_soft_thresholds_are_read(release, tmp_path):
     X, y = load_iris(return_X_y=True)
     hard = C45Classifier(release=release).fit(X, y)
-    model = C45Classifier(release=release, soft_thresholds=True).fit(X, y)
-    assert model.export_text().splitlines()[0].startswith("column 3 <= 0.6")
+    model = softened(C45Classifier(release=release).fit(X, y), 0.1)
+    assert model.export_text().splitlines()[0].startswith("column 3 <= 0.6 [0.5, 0.8]")
     assert re.sub(r" \[[^]]*\]", "", model.export_text()) == hard.export_text()
-    assert "column 3 > 1.7 [" in model.export_text()
-    assert any("softly from" in rule for rule in model.rules_["rule"])
+    assert all("softly from" in rule for rule in model.rules_["rule"])
     between = X[:1].copy()
     between[0, 3] = 1.7
     cut = int(np.flatnonzero(model.tree_.threshold == 1.7)[0])
@@ -156,8 +150,30 @@ def test_soft_thresholds(release, tmp_path):
     assert_array_equal(
         model.reduce().predict_proba(X[:, model.vote_.columns]), model.predict_proba(X)
     )
-    both = C45Classifier(n_windows=2, random_state=0, soft_thresholds=True).fit(X, y)
-    assert both.score(X, y) > 0.9
+    assert model.score(X, y) > 0.9
+
+
+def test_what_was_removed_is_an_unknown_parameter_and_no_hindrance_to_files(tmp_path):
+    X, y = small_table()
+    for name, value in C45Classifier.removed.items():
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            C45Classifier(**{name: value})
+    model = C45Classifier(0.5).fit(X, y)
+    save(model, tmp_path / "tree.psephos")
+    old = tmp_path / "old.psephos"
+    with zipfile.ZipFile(tmp_path / "tree.psephos") as new, zipfile.ZipFile(old, "w") as file:
+        for one in new.namelist():
+            content = new.read(one)
+            if one == "manifest.json":
+                manifest = json.loads(content)
+                manifest["params"] |= {"n_windows": 3, "window_size": None}
+                del manifest["checksum"]
+                manifest["checksum"] = _digest(_canonical(manifest))
+                content = json.dumps(manifest)
+            file.writestr(one, content)
+    again = load(old)
+    assert again.get_params() == model.get_params()
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_a_row_of_weight_zero_declares_no_category():
@@ -229,7 +245,7 @@ def test_an_undeclared_label_is_named():
             C45Classifier(classes=wrong).fit(X, y)
 
 
-@pytest.mark.parametrize("change", [{"n_windows": 3, "random_state": 0}, {"soft_thresholds": True}])
+@pytest.mark.parametrize("change", [{}, {"release": "c45"}])
 def test_a_class_of_no_row_changes_no_answer(change):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3))

@@ -58,12 +58,7 @@ PU_SETTINGS = [
     {"risk": "unbiased", "loss": "logistic"},
     {"loss": "ramp"},
     {"kernel": "rbf", "alpha": 1e-3},
-    {"risk": "elkan-noto"},
-    {"risk": "bagging"},
-    {"risk": "bagging", "kernel": "rbf", "alpha": 1e-3},
-    {"risk": "bagging", "estimator": TREE},
     {"risk": "unbiased", "estimator": TREE},
-    {"risk": "elkan-noto", "estimator": LogisticRegression()},
     {"scaling": "rank"},
 ]
 
@@ -166,20 +161,6 @@ def test_without_an_unlabelled_row_it_is_the_ordinary_risk(kind, loss):
         model.prior_sensitivity(X, y.astype(float))
 
 
-def test_elkan_and_noto_divide_by_c():
-    X, _, sure, _ = table()
-    model = PUClassifier(risk="elkan-noto", prior=0.4, alpha=0.01, random_state=0).fit(X, sure)
-    s = 1 / (1 + np.exp(-_margins(model, X)))
-    n_known = (~np.isnan(sure)).sum()
-    c = n_known / (n_known + 0.4 * np.isnan(sure).sum())
-    assert_allclose(model.predict_proba(X)[:, 1], np.minimum(1.0, s / c), atol=1e-12)
-
-
-def _margins(model, X):
-    share = (1 + model.vote_.score(X)[:, 0]) / 2
-    return np.log(share / (1 - share))
-
-
 def test_a_weighted_classifier_is_the_unbiased_risk():
     X, _, sure, _ = table()
     peer = LogisticRegression(C=1e3)
@@ -191,25 +172,6 @@ def test_a_weighted_classifier_is_the_unbiased_risk():
     assert_array_equal(model.predict(X), q > 0.5)
     true_map = np.minimum(1.0, 0.5 * q / (1 - q))
     assert_allclose(model.predict_proba(X)[:, 1], true_map, rtol=4e-3, atol=1e-6)
-
-
-def test_bags_hold_every_positive():
-    X, _, sure, _ = table(100)
-    model = PUClassifier(
-        KNeighborsClassifier(1), risk="bagging", n_estimators=3, prior=0.5, random_state=0
-    )
-    with pytest.raises(PsephosError, match="takes no sample_weight"):
-        model.fit(X, sure)
-    trees = PUClassifier(
-        CARTClassifier(n_folds=0, cp=0, min_samples_split=2),
-        risk="bagging",
-        n_estimators=3,
-        prior=0.5,
-        random_state=0,
-    ).fit(X, sure)
-    votes = trees.vote_.votes(X)[~np.isnan(sure), :, 0]
-    assert votes.shape[1] == 3
-    assert (votes > 0).all()
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -470,7 +432,7 @@ def test_weights_that_leave_out_a_class_name_it():
 
 
 @pytest.mark.parametrize("prior", [0.4, "elkan-noto"])
-@pytest.mark.parametrize("risk", ["unbiased", "elkan-noto", "bagging"])
+@pytest.mark.parametrize("risk", ["unbiased"])
 def test_members_that_lack_something_are_refused_alike_at_every_prior(prior, risk):
     X, _, sure, _ = table(100)
     with pytest.raises(PsephosError, match=r"^member SVC has no predict_proba: .* in its place\.$"):
@@ -479,8 +441,6 @@ def test_members_that_lack_something_are_refused_alike_at_every_prior(prior, ris
     near = PUClassifier(KNeighborsClassifier(), risk=risk, prior=prior, random_state=0)
     with pytest.raises(PsephosError, match=r"^KNeighborsClassifier takes no sample_weight in fit"):
         near.fit(X, sure, sample_weight=weight)
-    if risk == "elkan-noto":  # all rows weigh the same: no weights are passed
-        assert near.fit(X, sure).prior_ > 0
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
     assert PUClassifier(scaled, risk=risk, prior=prior, random_state=0).fit(X, sure).prior_ > 0
 

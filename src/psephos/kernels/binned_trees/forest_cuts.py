@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -29,7 +28,6 @@ from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 
 _config: Any = config  # its fields come from the environment
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
-_AHEAD = 64  # rows: of more, the processor sees by itself where the next ones are
 
 
 class BinSums(NamedTuple):
@@ -61,27 +59,11 @@ def _count_zeros(typing, word):
     return types.int64(types.uint64), generate
 
 
-def _prefetch(typing, array, at):
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
-        whole = ir.IntType(32)
-        shape = ir.FunctionType(ir.VoidType(), [place.type, whole, whole, whole])
-        known = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
-        builder.call(known, [place, whole(0), whole(3), whole(1)])  # to be read, often, as data
-        return context.get_dummy_value()
-
-    return types.none(array, types.uintp), generate
-
-
 _plain = bool(_config.DISABLE_JIT)
 #: (word): the place of the lowest bit that is set, 0 to 63, of an uint64 that is not 0.
 lowest: Callable[..., Any] = (
     (lambda word: (int(word) & -int(word)).bit_length() - 1) if _plain else intrinsic(_count_zeros)
 )
-#: (array, at): asks for an element ahead of its use, which will not wait for memory then. The
-#: place, an unsigned integer, is counted in the flat array and need not be inside.
-prefetch: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_prefetch)
 
 
 @jit(inner=True, fastmath={"reassoc"})
@@ -118,14 +100,6 @@ def total_of(y, w, start, end, out, pairs, numbers, classes):
             held += out[c] > 0.0
         pure = held == 1
     return weight, pure
-
-
-@jit(inner=True)
-def prefetch_rows(column, row, start, end):
-    """Prefetch the codes of a node's first rows."""
-    stop = start + _AHEAD if end - start > _AHEAD else end
-    for k in range(start, stop):
-        prefetch(column, np.uintp(row[np.uintp(k)]))
 
 
 @jit(inner=True)

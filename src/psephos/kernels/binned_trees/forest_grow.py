@@ -15,8 +15,6 @@ from psephos.kernels.binned_trees.forest_cuts import (
     Classes,
     add_rows,
     cut_many,
-    prefetch,
-    prefetch_rows,
     total_of,
 )
 from psephos.kernels.binned_trees.forest_pairs import (
@@ -47,7 +45,6 @@ from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
-_NEAR = 1 << 20  # codes that memory brings before they are needed
 
 
 class Table(NamedTuple):
@@ -89,7 +86,7 @@ class Kind(NamedTuple):
     """What is compiled: of the first three and of the next three all but one are None.
 
     `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
-    1. `classes`: three or more. `best`, `chance` (2, m) uint8 or `values`: the best cuts, or those
+    1. `classes`: three or more. `best`, `chance` (m,) uint8 or `values`: the best cuts, or those
     of extra trees, on bins or on values. `mask` (256,) uint8: some columns are categorical; not
     with pairs, and not with values.
     """
@@ -161,7 +158,7 @@ def kind_of(
         True if n_classes <= 2 and not two else None,
         Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
         None if random else True,
-        np.empty((2, m), np.uint8) if random and not unbinned else None,
+        np.empty(m, np.uint8) if random and not unbinned else None,
         Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
         np.empty(256, np.uint8) if categorical else None,
     )
@@ -278,7 +275,6 @@ def grow(
     link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
     p, least, n_sums = len(shuffled), rule.least, len(work.sums)
     chosen, n_sets, n_sums_kept, nodes, top = work.mask, 0, 0, 1, 1
-    far = table.codes.size > _NEAR
     for j in range(p):  # a tree must not depend on those before it
         shuffled[j] = j
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(row), 0
@@ -307,7 +303,6 @@ def grow(
                     if small:
                         pack_few(y, start, m, pairs.pack)
             looked = varied = 0
-            known, first, last, kinds = -1, np.uint8(0), np.uint8(0), 0
             while looked < p and worth_most < highest:
                 if looked >= rule.max_features and varied > 0:
                     break
@@ -341,43 +336,22 @@ def grow(
                 if not done:
                     if chance is not None:
                         state, u = uniform(state)
-                        low, code = table.low[table.ptr[g] :], chance[looked & 1]
-                        if known != g:
-                            first, last, kinds = ends_of(column, n_bins, row, start, m, code)
-                        this = first, last, kinds
+                        low, code = table.low[table.ptr[g] :], chance
+                        first, last, kinds = ends_of(column, n_bins, row, start, m, code)
                         block = 0
                         if first < last:
                             wanted, block = aim(
                                 low, table.high[table.ptr[g] :], table.sixteenth[g], first, last, u
                             )
-                        # While memory brings what was asked for, the next column is looked at.
-                        if far and looked < rule.max_features:
-                            then, ahead = draw(state, p - looked)
-                            known = shuffled[looked + ahead]
-                            first, last, kinds = ends_of(
-                                table.codes[known], table.n_bins[known], row, start, m,
-                                chance[1 - (looked & 1)],
-                            )  # fmt: skip
-                            prefetch(table.low, np.uintp(table.ptr[known] + first))
-                            prefetch(table.high, np.uintp(table.ptr[known] + last))
-                            then, u = uniform(then)
-                            then, ahead = draw(then, p - looked - 1)
-                            h = shuffled[looked + 1 + ahead if looked + 1 < p else looked]
-                            prefetch_rows(table.codes[h], row, start, end)
-                            prefetch(table.sixteenth, np.uintp(16 * h))
-                            prefetch(table.sixteenth, np.uintp(16 * h + 8))
-                        several, both = min(this[2], 1), this[2] == 2 and this[0] < this[1]
+                        several, both = min(kinds, 1), kinds == 2 and first < last
                         if several > 0:
-                            here = last_left(low, n_bins, this[0], this[1], wanted, block)
+                            here = last_left(low, n_bins, first, last, wanted, block)
                             worth, left = random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, pairs, numbers, classes,
                             )  # fmt: skip
                     if values is not None:
                         state, u = uniform(state)
-                        if far and looked < rule.max_features:
-                            _, ahead = draw(state, p - looked)
-                            prefetch_rows(table.codes[shuffled[looked + ahead]], row, start, end)
                         code = values.side
                         wanted, kinds = aim_at_values(column, row, start, m, u, values)
                         several, both = min(kinds, 1), kinds == 2 and wanted < np.inf
@@ -388,9 +362,6 @@ def grow(
                                 weight, pairs, numbers, classes,
                             )  # fmt: skip
                     if best is not None:
-                        if far and looked < rule.max_features:
-                            _, ahead = draw(state, p - looked)
-                            prefetch_rows(table.codes[shuffled[looked + ahead]], row, start, end)
                         if pairs is not None:
                             if small:
                                 worth, here, left, several = cut_few_pairs(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.binned_trees.forest_cuts import heavy, prefetch
+from psephos.kernels.binned_trees.forest_cuts import heavy
 from psephos.kernels.binned_trees.forest_sets import worth_left
 from psephos.kernels.numerics.criteria import side_of_sum
 from psephos.kernels.small_models.tree import GAMMA, mix
@@ -143,8 +143,6 @@ def aim(low, high, sixteenth, first, last, u):
     block = 0
     for i in range(1, 16):
         block += sixteenth[i] <= wanted
-    prefetch(low, np.uintp(16 * block))
-    prefetch(low, np.uintp(16 * block + 8))
     return wanted, 16 * block
 
 

@@ -269,19 +269,6 @@ def prune(X, y, weight, nodes, limit, raising):
     `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64; `raising`: whether a node may be
     replaced by its largest branch.
     """
-    _visit(X, y, weight, nodes, limit, raising, _WRITE | _DECIDE)
-
-
-def recount(X, y, weight, nodes, limit):
-    """Make the class weights, rows and shares of all nodes those of these rows.
-
-    In release 8 a branch that none of them takes becomes a leaf. Parameters are those of `prune`.
-    """
-    _visit(X, y, weight, nodes, limit, False, _WRITE)
-
-
-def _visit(X, y, weight, nodes, limit, raising, does):
-    """Send rows down a tree; `does` says what for."""
     n, most = len(y), int(nodes.n_children.max(initial=0))
     work = Work(
         np.empty((_VISITS_FIRST, 9), np.int64), np.zeros((_VISITS_FIRST, 3)),
@@ -291,7 +278,7 @@ def _visit(X, y, weight, nodes, limit, raising, does):
         np.empty(most), np.empty(nodes.counts.shape[1]),
     )  # fmt: skip
     work.rows[:n], work.weights[:n] = np.arange(n), weight
-    work.whole[0] = 0, 0, n, 0, 0, n, does, _BEGIN, 0
+    work.whole[0] = 0, 0, n, 0, 0, n, _WRITE | _DECIDE, _BEGIN, 0
     state, carried = np.array([1, 0, 0, 0]), np.zeros(3)
     while _prune(X, y, nodes, limit, raising, work, state, carried):
         grown = {name: getattr(work, name) for name in _GROWN[int(state[1])]}

@@ -108,9 +108,6 @@ def _sums_code(context, builder, signature, args):
     look_up = cgutils.get_or_insert_function(
         builder.module, shape, "llvm.x86.avx512.permvar.qi.512"
     )
-    shape = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
-    prefetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
-    read, near, is_data = (ir.Constant(_I32, v) for v in (0, 2, 1))
     block = bytes_at(builder.gep(data(0, codes), [first_word]))
     table, starts, target = data(3, tables), data(4, visits), bytes_at(data(7, out))
     plane = builder.mul(n_groups, _long(WIDTH))
@@ -125,9 +122,6 @@ def _sums_code(context, builder, signature, args):
         at = builder.gep(block, [builder.load(builder.gep(starts, [i]))])
         bits = []
         for _ in range(PLANES):
-            if eight == 0:  # the same place of the block to come
-                ahead = builder.gep(at, [builder.mul(plane, _long(PLANES))])
-                builder.call(prefetch, [ahead, read, near, is_data])
             bits.append(load(_BITS, at))
             at = builder.gep(at, [plane])
         for mask, (even, odd) in zip(_masks(builder, bits, eight), scratch, strict=False):

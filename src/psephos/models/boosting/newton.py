@@ -13,7 +13,6 @@ from psephos.contender import Contender
 from psephos.models.boosting.losses import classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER
-from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves
@@ -157,19 +156,6 @@ class _Newton(WarmStart, BoostedSum, Leaves):
     validation_losses_: NDArray[np.float64] = fitted()
     stopped_: str = fitted()
 
-    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
-        """Return the score with leaves added to the base score in float32, tree by tree.
-
-        With ``tree_method='exact'`` these are the margins of XGBoost (3.2), and of a regressor its
-        predictions, bit for bit; above 3.2 it takes `reg_alpha` into the gain of bounded weights.
-
-        Returns
-        -------
-        margin : ndarray of shape (n_samples,), of more than two classes (n_samples, n_classes)
-        """
-        own: Any = self
-        return single_margin(own.vote_, own._values(X))
-
 
 @parameters
 class NewtonBoostingClassifier(_Newton, VoteClassifier):
@@ -200,7 +186,7 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
     Notes
     -----
     `decision_function` adds the float32 leaves in float64, so that contributions sum to it;
-    `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
+    XGBoost adds them in float32, tree by tree. Sample weights multiply gradients in float64
     (there: in float32), so that weight 2 is the row twice; where a column has more than `max_bin`
     values, the bins of 'hist' hold equal shares of the weights, as XGBoost's do, and a cut lies at
     the last value on its left, where XGBoost's lies at the first on its right: training rows go

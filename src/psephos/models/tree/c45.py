@@ -14,11 +14,9 @@ from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.leaves import Leaves
-from psephos.params import Classes, Constraint, Interval, OneOf, Options
+from psephos.params import Classes, Constraint, Interval, Options
 from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_soft import soften
 from psephos.trees.c45_text import c45_text, leaf_table
-from psephos.trees.c45_windows import grow_windowed
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of
@@ -77,22 +75,11 @@ class C45Classifier(Leaves, VoteClassifier):
     group_values : bool
         Put the categories of a split into groups, one branch for each ('c45' only, its option
         -s): see Notes.
-    soft_thresholds : bool
-        Near a threshold a row is part of both branches (release 8's option -p): see Notes.
-    n_windows : int
-        Trials of windowing (release 8's option -t), of which the best tree is kept: see Notes.
-        0: the tree is grown on all rows.
-    window_size : int
-        Rows of the first window of a trial (-w); None: the greater of n / 5 and 2 sqrt(n). Read
-        only where there are trials, as is the next.
-    window_increment : int
-        Rows that join the window in a cycle (-i), or half of those the tree gets wrong, if that
-        is more; None: a fifth of the first window, at least 1.
     classes : list of labels or None
         The classes and their order, those of no row too, as a file of names declares them. Where
         classes tie, the first is the answer. None: the labels of y, sorted.
     random_state : int, RandomState, Generator or None
-        Draws the windows.
+        Not used: nothing is drawn. It is kept so that programs that pass it go on to run.
 
     Attributes
     ----------
@@ -123,24 +110,6 @@ class C45Classifier(Leaves, VoteClassifier):
     union gains. A category that the node has no row of is read as missing. The time grows with the
     cube of the number of categories.
 
-    Soft thresholds: between a lower and an upper value a row goes to both branches, to the first
-    with a share that falls from 1 at the lower value to 1/2 at the threshold and to 0 at the upper,
-    linearly. Both are values of the training rows at the node (of known value), to which the
-    threshold is moved one after the other, until the errors of the tree below it, E among rows of
-    weight n, rise by more than sqrt((E + 1/2) (n - E + 1/2) / (n + 1)): the lower is the last value
-    at which they do not, the upper the first at which they do, or else the greatest. They are found
-    after pruning, all against the tree with hard thresholds, which is the tree whose rows the
-    leaves count; only answers are soft. Where a threshold may not be moved down, the share leaps
-    from 1 to 1/2 above it.
-
-    Windowing: a trial grows a tree on a window of the rows, drawn so that the classes are as evenly
-    many as they can be. Of the rows outside that the tree gets wrong at least half join the window,
-    drawn at random, and a tree is grown anew, until it gets none of them wrong, or is wrong on as
-    much weight of the whole table as one before it. The best tree of the trial is then pruned on
-    the whole table, whose rows are those that its leaves count (its thresholds, too, are values of
-    the whole table); of the trials, the tree of the least pessimistic errors is kept. A window
-    counts rows, whatever their weight.
-
     A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
     dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
     categories are those of the rows. J48 also counts classes that are declared without rows, and
@@ -149,10 +118,9 @@ class C45Classifier(Leaves, VoteClassifier):
 
     References
     ----------
-    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 6 has windowing, chapter 7 the
-    value groups, chapter 8 soft thresholds. Quinlan (1996), "Improved use of continuous attributes
-    in C4.5", J. Artif. Intell. Res. 4. Hall et al. (2009), "The WEKA data mining software", SIGKDD
-    Explorations 11(1).
+    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 7 has the value groups. Quinlan
+    (1996), "Improved use of continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al.
+    (2009), "The WEKA data mining software", SIGKDD Explorations 11(1).
 
     Examples
     --------
@@ -203,11 +171,11 @@ class C45Classifier(Leaves, VoteClassifier):
         "min_value_gap": Interval(0),
         "release": Options(("j48", "c45")),
         "criterion": Options(("gain_ratio", "gain")),
-        "n_windows": Interval(0, whole=True),
-        "window_size": OneOf((Interval(1, whole=True),), none=True),
-        "window_increment": OneOf((Interval(1, whole=True),), none=True),
         "classes": Classes(),
     }
+    removed: ClassVar[Mapping[str, Any]] = {
+        "soft_thresholds": False, "n_windows": 0, "window_size": None, "window_increment": None,
+    }  # fmt: skip
     min_samples_leaf: float = 2
     confidence: float = 0.25
     _: KW_ONLY
@@ -222,10 +190,6 @@ class C45Classifier(Leaves, VoteClassifier):
     release: str = "j48"
     criterion: str = "gain_ratio"
     group_values: bool = False
-    soft_thresholds: bool = False
-    n_windows: int = 0
-    window_size: int | None = None
-    window_increment: int | None = None
     categorical_features: Any = "from_dtype"
     classes: Any = None
     class_weight: Any = None
@@ -236,17 +200,10 @@ class C45Classifier(Leaves, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         target = labels.target
         refuse_large_weights(weight)
-        given = (
-            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options()
+        tree = grow_c45(
+            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options(),
+            table.found,
         )  # fmt: skip
-        if self.n_windows > 0:
-            trials = (context.generator(t) for t in range(self.n_windows))
-            sizes = self.window_size, self.window_increment
-            tree = grow_windowed(*given, trials, *sizes, table.found)
-        else:
-            tree = grow_c45(*given, table.found)
-        if self.soft_thresholds:
-            tree = soften(tree, given[0], labels.y, weight)
         p = table.values.shape[1]
         voters = BranchVoters.of([tree], p, target.code)
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
@@ -299,8 +256,8 @@ class C45Classifier(Leaves, VoteClassifier):
         """Return the tree line by line, as J48 prints it.
 
         A leaf is its class, the training weight that reached it, and how much of it is of other
-        classes: ``class (48.0/1.0)``. Behind a soft threshold stand its lower and upper value:
-        ``size <= 2.5 [2.3, 2.65]``.
+        classes: ``class (48.0/1.0)``. Behind a soft threshold, which trees of earlier versions may
+        have, stand its lower and upper value: ``size <= 2.5 [2.3, 2.65]``.
         """
         tree, words = self.tree_, self.schema_.words()
         return c45_text(tree, words.columns, words.levels, [str(c) for c in self.classes_.tolist()])

@@ -17,7 +17,7 @@ from psephos.vote.calibration import Isotonic
 
 __all__ = [
     "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
-    "ordinary", "prior_of", "share_map", "told_vote",
+    "ordinary", "prior_of", "told_vote",
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def labels_told(rows: Rows, prior: Any) -> WeakLabels:
     return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
 
 
-def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:
+def estimated(rows: Rows) -> ElkanNotoPrior:
     """Return Elkan and Noto's estimate on the inputs, or on other features.
 
     By another classifier, on the table's numbers, categories as columns of 0 and 1.
@@ -99,10 +99,9 @@ def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) 
     both = np.concatenate([known, open_])
     groups = None if rows.data.groups is None else rows.data.groups[both]
     seed = rows.context.integer(_PRIOR_TASK)
-    own = ElkanNotoPrior(rows.model.estimator, alpha=alpha, random_state=seed)
+    own = ElkanNotoPrior(rows.model.estimator, random_state=seed)
     weights = (rows.weight[known], rows.weight[open_])
-    if features is None:
-        features = rows.features if rows.model.estimator is None else rows.numbers
+    features = rows.features if rows.model.estimator is None else rows.numbers
     return own.fit(features[known], features[open_], weights, groups)
 
 
@@ -135,13 +134,6 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     told = np.append(told, 1.0)[first]
     told[-1] = 1.0
     return _both(rows, given, told)
-
-
-def share_map(rows: Rows, c: float) -> Isotonic | None:
-    """Return the map of s = P(labelled | x) to ``min(1, s / c)``; None if c is 1."""
-    if c >= 1.0:
-        return None
-    return _both(rows, np.array([0.0, c, 1.0]), np.array([0.0, 1.0, 1.0]))
 
 
 def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:

@@ -6,16 +6,12 @@ from typing import Any, ClassVar
 from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy
 from psephos.contender import Contender
-from psephos.models.weak.fitting import told_vote
-from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto
+from psephos.models.weak.fitting import fitted_by, odds_map, prior_of, told_vote
 from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
-from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.params import Constraint, Interval, Options
+from psephos.supervision import non_negative_pu_risk, pu_risk
 from psephos.vote import Vote
-
-_FITS = {
-    "non-negative": by_risk, "unbiased": by_risk, "elkan-noto": elkan_noto, "bagging": bagged,
-}  # fmt: skip
 
 
 @parameters
@@ -32,8 +28,6 @@ class PUClassifier(WeakLearner):
         unbiased       p E_P[l(g)] + E_U[l(-g)] - p E_P[l(-g)]
         non-negative   p E_P[l(g)] + max(0, E_U[l(-g)] - p E_P[l(-g)])
 
-    or tells labelled from unlabelled rows and maps that to the classes ('elkan-noto', 'bagging').
-
     Parameters
     ----------
     estimator : classifier
@@ -41,31 +35,24 @@ class PUClassifier(WeakLearner):
         `sample_weight`: with ``risk='unbiased'`` and a loss for which l(m) + l(-m) = 1, positives
         weigh 2 p / n_P and unlabelled rows 1 / n_U as negatives; it brings its own loss. The
         non-negative risk needs gradients and refuses it.
-    risk : {'non-negative', 'unbiased', 'elkan-noto', 'bagging'}
-        The setting differs: the two risks and bagging take positives drawn from the positives and
-        unlabelled rows drawn from all cases (case-control); Elkan and Noto one sample of cases in
-        which each positive was labelled with the same chance (single sample; rows labelled and not
-        together are then the cases, and so its probabilities are of such a sample).
+    risk : {'non-negative', 'unbiased'}
+        Both take positives drawn from the positives and unlabelled rows drawn from all cases
+        (case-control).
     loss : {'sigmoid', 'logistic', 'ramp'}
-        See `psephos.supervision.MarginLoss`. Elkan and Noto and bagging take the logistic loss.
+        See `psephos.supervision.MarginLoss`.
     negatives : {'refuse', 'ignore', 'unlabeled'}
         What rows labelled negative are: refused where other rows lack a label, left out there, or
         counted as without a label themselves.
     beta, gamma : float
         Of the non-negative risk: where its second part is below -beta a step is -gamma times that
         part's gradient.
-    n_estimators : int
-        Members of 'bagging'.
-    max_samples : int
-        Unlabelled rows drawn for a member, each with a chance in proportion to its weight; None: as
-        many as rows are labelled positive (rows, whatever their weight).
 
     Attributes
     ----------
     objective_ : float or None
-        Risk and penalty at the end; None of another classifier, or of bags.
+        Risk and penalty at the end; None of another classifier.
     n_iter_ : int
-        Iterations of the search; 1 of another classifier, or of bags.
+        Iterations of the search; 1 of another classifier.
 
     Raises
     ------
@@ -77,23 +64,19 @@ class PUClassifier(WeakLearner):
     -----
     Two classes only. Without an unlabelled row the fit is that of the ordinary risk, whatever
     `risk`, with a `WeakLabelsWarning`; a given `prior` is refused. Equal rows of one label are one
-    row of added weight, unless `groups` are given: a row of weight 2 is the row twice, but in
-    bagging, which draws as many rows as there are.
+    row of added weight, unless `groups` are given: a row of weight 2 is the row twice.
 
     A probability is ``1 / (1 + exp(-g))``. Of the logistic loss that is an estimate of P(y | x)
     where the share of positives is the prior; of the sigmoid and the ramp loss it is a map of the
-    score that rises and is 1/2 at 0, and says nothing of frequencies. Of another classifier, and of
-    bags, it is ``min(1, f q / (1 - q))`` with q their probability and f = 1/2, or the prior; of
-    Elkan and Noto ``min(1, s / c)``: both assume the prior, in their own setting.
+    score that rises and is 1/2 at 0, and says nothing of frequencies. Of another classifier it
+    is ``min(1, q / (1 - q) / 2)`` with q its probability, which assumes the prior.
 
     References
     ----------
     du Plessis, Niu & Sugiyama (2014), "Analysis of learning from positive and unlabeled data",
     NeurIPS; (2015), "Convex formulation for learning from positive and unlabeled data", ICML.
     Kiryo, Niu, du Plessis & Sugiyama (2017), "Positive-unlabeled learning with non-negative risk
-    estimator", NeurIPS. Elkan & Noto (2008), "Learning classifiers from only positive and unlabeled
-    data", KDD. Mordelet & Vert (2014), "A bagging SVM to learn from positive and unlabeled
-    examples", Pattern Recognition Letters 37.
+    estimator", NeurIPS.
 
     Examples
     --------
@@ -108,9 +91,8 @@ class PUClassifier(WeakLearner):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = anatomy(
-        "least risk of positive and unlabelled rows, or of telling them apart"
-    )
+    anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
+    removed: ClassVar[Mapping[str, Any]] = {"n_estimators": 10, "max_samples": None}
     contender: ClassVar[Contender] = Contender(
         "pu", "weak labels",
         {"quick": DRAWN},
@@ -121,12 +103,10 @@ class PUClassifier(WeakLearner):
         notes="labelled negatives are left out where other rows have no label",
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "risk": Options(tuple(_FITS)),
+        "risk": Options(("non-negative", "unbiased")),
         "negatives": Options(("refuse", "ignore", "unlabeled")),
         "beta": Interval(0),
         "gamma": Interval(0, 1),
-        "n_estimators": Interval(1, whole=True),
-        "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
 
     _: KW_ONLY
@@ -135,9 +115,16 @@ class PUClassifier(WeakLearner):
     negatives: str = "refuse"
     beta: float = 0.0
     gamma: float = 1.0
-    n_estimators: int = 10
-    max_samples: int | None = None
 
     def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
-        found, calibration, told = _FITS[self.risk](rows)
-        return told_vote(rows, found, told, calibration)
+        labels = prior_of(rows)
+        if self.risk == "unbiased":
+            risk: Any = pu_risk(rows.codes, labels.prior, rows.loss, rows.weight)
+        else:
+            risk = non_negative_pu_risk(
+                rows.codes, labels.prior, rows.loss, rows.weight, beta=self.beta, gamma=self.gamma
+            )
+        found = fitted_by(rows, risk)
+        # weights 2 prior / n_P and 1 / n_U make odds of twice P(y = positive)
+        calibration = None if self.estimator is None else odds_map(rows, 0.5)
+        return told_vote(rows, found, labels, calibration)
