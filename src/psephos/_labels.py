@@ -13,6 +13,7 @@ from psephos._columns import as_frame, is_missing, plain_column
 from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
 from psephos._files.near import alike, shown
+from psephos._row_names import is_outermost
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _MANY, _FOLDS = 20, 5
@@ -90,7 +91,7 @@ def _warn_of_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
             "form of a number: write them alike if they are one class."
             for same in alike(classes.tolist())
         ]
-    for sentence in words:
+    for sentence in words if is_outermost() else []:  # members have codes for labels
         warnings.warn(sentence, UserWarning, stacklevel=2)
 
 
@@ -433,6 +434,16 @@ def class_factors(
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
     the row twice and weight 0 no row, here too; a class of weight 0 gets 0. 'balanced_subsample'
     is 1 here: a forest balances the rows of each tree.
+
+    Raises
+    ------
+    PsephosError
+        If a dict names a label that is not a class, and lacks one that is.
+
+    Warns
+    -----
+    UserWarning
+        If a dict names a label that is not a class, besides all that are.
     """
     if class_weight == "balanced_subsample":
         return np.ones(len(classes))
@@ -442,8 +453,10 @@ def class_factors(
         return np.where(held, shares, 0.0)
     unknown = [label for label in class_weight if label not in classes]
     if unknown:
-        raise PsephosError(
-            f"{name} names {unknown[0]!r}, which is not a label of y: its labels are "
-            f"{', '.join(map(repr, classes))}."
-        )
+        labels = ", ".join(map(repr, classes))
+        words = f"{name} names {unknown[0]!r}, which is not a label of y: its labels are {labels}."
+        if any(label not in class_weight for label in classes):
+            raise PsephosError(words)
+        if is_outermost():  # a fold or a bootstrap sample may lack a rare class
+            warnings.warn(words, UserWarning, stacklevel=2)
     return np.array([float(class_weight.get(label, 1.0)) for label in classes])

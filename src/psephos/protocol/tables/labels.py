@@ -18,7 +18,7 @@ from psephos._files.columns import (
     in_one_form,
     is_number,
     levels_of,
-    refuse_objects,
+    words_among,
 )
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
@@ -54,8 +54,7 @@ def encode_column(
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
-        refuse_objects(name, values, row_words)
-        words = [None if v is None or is_number(v) else str(v) for v in values]
+        words = words_among(name, values, row_words)
         pairs = zip(values, words, strict=True)
         read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
         found = in_one_form(name, read, words, Cells(), notes) if None in read else read
