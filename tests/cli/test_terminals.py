@@ -150,8 +150,8 @@ def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
             advance(entry)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("comparing 1 models in 500 folds")
-    assert lines[1] == "100 of 500 fits are taken over from an earlier run"
+    assert lines[0] == "comparing 1 model in 500 folds and on all rows: 500 fits in all"
+    assert lines[1] == "100 of 500 fits are reused from an earlier run"
     assert lines[2] == "comparing: 101 of 500 fits, majority done, about 20 min left"
     assert lines[3] == "comparing: 500 of 500 fits, majority done"
 
