@@ -74,7 +74,7 @@ def test_frames_that_do_not_fit_are_refused(made, wrap):
     if isinstance(made, MultiViewClassifier):  # its `predict` is of columns that are there
         assert_array_equal(model.predict(wrap(FRAME[FRAME.columns[::-1]])), model.predict(FRAME))
         return
-    with pytest.raises(PsephosError, match=r"'c11' is in the place of 'c0'"):
+    with pytest.raises(PsephosError, match=r"'c11' is at the position of 'c0'"):
         model.predict(wrap(FRAME[FRAME.columns[::-1]]))
     with pytest.raises(PsephosError, match=r"now missing:\n- c3\nAdd what is missing"):
         model.predict(wrap(FRAME.drop(columns="c3")))

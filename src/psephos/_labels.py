@@ -222,8 +222,8 @@ def _refuse_measurements(y: NDArray[Any]) -> None:
     odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else []
     if len(odd):
         raise PsephosError(
-            f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement and no class: "
-            "cut y into classes, give labels as words, or take a regressor."
+            f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement, not a class "
+            "label: cut y into classes, give labels as words, or take a regressor."
         )
 
 

@@ -302,9 +302,14 @@ def test_a_narrow_terminal_shows_less_and_cuts_nothing():
         assert all(re.search(r" 0\.812±0\.000 .*\d+\.0±99\.0", line) for line in figures)
     assert "stability  voters" in whole
     assert "sklearn-gradient-boosting" in whole
-    assert "(without voters, stability: the terminal is narrow)" in narrow
+    short = "(sk- stands for sklearn-; without voters, stability"
+    assert f"{short}: the terminal is narrow)" in narrow
+    assert "stands for" not in whole
+    for text, heads in ((whole, "columns, voters"), (narrow, "columns"), (small, "columns")):
+        assert f"\n{heads}: means over the folds" in text
+        assert ("stability: 1 if" in text) == (text == whole)
     assert "ROC-AUC" in narrow
-    assert "(without voters, stability, ROC-AUC: the terminal is narrow)" in small
+    assert f"{short}, ROC-AUC: the terminal is narrow)" in " ".join(small.split())
     assert whole.count("0.345 vacuous") == 12
 
 

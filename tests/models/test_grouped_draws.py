@@ -161,7 +161,7 @@ def test_out_of_bag_answers_exist_where_asked_for_and_rows_without_one_are_named
 
 @pytest.mark.parametrize("kind", [*CLASSES, *NUMBERS])
 def test_a_bootstrap_of_one_group_is_refused(kind):
-    X, y, group = subjects()
+    X, y, _ = subjects()
     with pytest.raises(PsephosError, match="all rows are of one group, and a bootstrap draws"):
         made(kind, 3).fit(X, y, groups=np.zeros(len(y)))
     kind(n_estimators=3, bootstrap=False, random_state=0).fit(X, y, groups=np.zeros(len(y)))

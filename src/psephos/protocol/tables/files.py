@@ -117,8 +117,8 @@ def read_table(
     drop : sequence of str, default=()
         Columns to leave out.
     categorical : sequence of str, default=()
-        Columns whose numbers are categories. A column without any number is categorical anyway. The
-        target among them: its values are classes as they are written, however many, or alike.
+        Columns whose numbers are categories. Text columns are always categorical. Name the
+        target to accept its values as classes without checks.
     missing : sequence of str, optional
         The words that stand for no value, in place of `MISSING`; the empty cell always does.
     decimal : {'.', ','}, optional

@@ -93,7 +93,7 @@ def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
     codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
     if (codes != y).any():
         raise PsephosError(
-            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"'y' of {file!r} holds numbers that are not valid codes of its 'classes': give codes "
             f"0 to {n_classes - 1}, or leave 'classes' out."
         )
     wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]

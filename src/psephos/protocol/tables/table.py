@@ -259,8 +259,8 @@ def table_from_arrays(
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories, by name or number. The name of the target among them
-        says that its values are classes as they are written, however many, or alike.
+        Columns whose numbers are categories, by name or number. Name the target to accept
+        its values as classes without checks.
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
