@@ -29,6 +29,7 @@ from psephos._files.cells import FARTHEST
 from psephos._files.columns import (
     FIT,
     holds_words,
+    is_number,
     refuse_far,
     refuse_identifier,
     refuse_objects,
@@ -345,20 +346,18 @@ def _all_numeric(frame: Any) -> bool:
 
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
-    values = np.empty(len(column))
+    values = np.full(len(column), np.nan)
     for i, value in enumerate(column):
-        try:
-            if isinstance(value, str) and "_" in value:  # Python reads 1_2 as twelve
-                raise ValueError
-            values[i] = np.nan if is_missing(value) else float(value)
-        except (TypeError, ValueError):
+        if is_number(value):
+            values[i] = float(value)
+        elif not is_missing(value):
             others = [None if is_missing(v) else v for v in column]
             refuse_objects(name, others, lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
                 f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, "
                 "drop it, or name it in categorical_features."
-            ) from None
+            )
     return values
 
 

@@ -12,6 +12,7 @@ from psephos._checks import check_classification_targets, check_consistent_lengt
 from psephos._columns import as_frame, is_missing, plain_column
 from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
+from psephos._files.columns import is_number
 from psephos._files.near import alike, shown
 from psephos._row_names import is_outermost
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
@@ -314,20 +315,12 @@ def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
             raise TypeError
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next((value for value in y.tolist() if not _is_number(value)), y.tolist()[0])
+        odd = next((value for value in y.tolist() if not is_number(value)), y.tolist()[0])
         raise PsephosError(f"y holds {odd!r}: a regressor needs numbers.") from None
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
     return numbers
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:

@@ -284,7 +284,8 @@ rows = [{**row, "model": name, "fold": k, "columns": f"0..{900 + 99 * k + i}",
         for i, name in enumerate(names) for k in range(3)]
 show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], "class_counts": [9, 9]}, None))
 kinds = ("hold-out, folds", "out of bag", "published")
-show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True}
+show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True,
+              "constant_error": 0.3}
              for name in names for kind in kinds])
 """
 

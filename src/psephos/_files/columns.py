@@ -121,10 +121,9 @@ def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
 
     Beside texts all but numbers and None is refused, booleans too.
     """
-    kinds = set(map(type, values))
-    odd = {kind for kind in kinds if issubclass(kind, _TIMES) or not kind.__hash__}
-    if any(issubclass(kind, str) for kind in kinds):
-        odd |= {kind for kind in kinds if kind is bool or not issubclass(kind, _PLAIN)}
+    odd = {kind for kind in set(map(type, values)) if issubclass(kind, _TIMES) or not kind.__hash__}
+    if any(isinstance(value, str) for value in values):
+        odd |= {kind for kind in map(type, values) if kind is bool or not issubclass(kind, _PLAIN)}
     if not odd:
         return
     i, value = next((i, value) for i, value in enumerate(values) if type(value) in odd)
