@@ -230,7 +230,7 @@ def test_held_out_rows_that_often_equal_training_rows_by_chance_are_not_refused(
 
 @pytest.mark.parametrize("bound", [pac_bayes_kl_bound, pac_bayes_c_bound, tandem_bound])
 def test_a_prior_after_the_data_is_refused(bound, boosted):
-    with pytest.raises(PsephosError, match="depends on the data"):
+    with pytest.raises(PsephosError, match="chosen after the data"):
         bound(boosted, *TRAIN, rows="training")
     with pytest.raises(PsephosError, match="fixed before the rows"):
         bound(boosted, *TRAIN, rows="weights", prior="uniform")

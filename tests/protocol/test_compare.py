@@ -578,7 +578,7 @@ def test_bounds_are_told_of_folds_and_refits(done):
     assert set(published) == {"samba", "adaboost"}
     assert published["samba"]["value"] == published["adaboost"]["value"] == ""
     assert "prior over the voters that were found" in published["samba"]["told"]
-    assert "depends on the data" in published["adaboost"]["told"]
+    assert "chosen after the data" in published["adaboost"]["told"]
 
 
 def test_a_forest_is_bounded_by_its_rows_out_of_bag():

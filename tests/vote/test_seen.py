@@ -62,9 +62,9 @@ def test_training_rows_are_refused_in_any_order(model, stored):
     known, order = stored(fitted), np.random.default_rng(2).permutation(len(X))
     columns = fitted.vote_.columns if known.n_features_in_ < 12 else slice(None)
     for rows in (np.arange(len(X)), order):
-        with pytest.raises(PsephosError, match=r"calibrate needs rows that the .* was not fitted"):
+        with pytest.raises(PsephosError, match="calibrate needs held-out rows for the"):
             calibrate(known, X[rows][:, columns], Y[rows])
-        with pytest.raises(PsephosError, match="MissedDisplay needs rows that"):
+        with pytest.raises(PsephosError, match="MissedDisplay needs held-out rows"):
             MissedDisplay.from_estimator(known, X[rows][:, columns], Y[rows])
     calibrate(known, NEW[0][:, columns], NEW[1])
     MissedDisplay.from_estimator(known, NEW[0][:, columns], NEW[1])

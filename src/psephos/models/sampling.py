@@ -117,8 +117,8 @@ def groups_drawn(groups: Any, size: int, number: float) -> tuple[NDArray[np.intp
     n = int(unit.max()) + 1
     if n == 1:
         raise PsephosError(
-            "all rows are of one group, and a bootstrap draws whole groups: leave groups out, or "
-            "set bootstrap=False."
+            "all rows are of one group, and a bootstrap draws whole groups: give several groups "
+            "or none, or set bootstrap=False."
         )
     return unit, np.ones(n), max(1, round(size / number * n))
 

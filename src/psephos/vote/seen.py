@@ -141,7 +141,7 @@ def refuse_seen(model: Any, values: Any, what: str, *, calibrated: bool = True) 
     found = seen(model, values)
     if found.words() and (calibrated or found.often or found.ordered or found.fitted):
         raise PsephosError(
-            f"{what} needs held-out rows for a {type(model).__name__}: {found.words()}. Give "
+            f"{what} needs held-out rows for the {type(model).__name__}: {found.words()}. Give "
             "rows that it was not fitted on."
         )
 
