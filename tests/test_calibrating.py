@@ -116,8 +116,8 @@ def test_wrong_input_is_refused():
         ((model, X, np.where(y == 2, 1, y)), "no row is of class 2"),
         ((model, X, y + 1), "label 3 is not one of the model's classes"),
         ((model, X, y[:9]), "9 labels for 178 rows"),
-        ((RandomForestClassifier(), X, y), "no fitted classifier"),
-        ((CARTRegressor().fit(X, y), X, y), "CARTRegressor is no fitted classifier"),
+        ((RandomForestClassifier(), X, y), "not a fitted single-label classifier"),
+        ((CARTRegressor().fit(X, y), X, y), "CARTRegressor is not a fitted single-label"),
     ):
         with pytest.raises(PsephosError, match=words):
             calibrate(*given)

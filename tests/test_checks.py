@@ -74,7 +74,7 @@ def test_frames_that_do_not_fit_are_refused(made, wrap):
     if isinstance(made, MultiViewClassifier):  # its `predict` is of columns that are there
         assert_array_equal(model.predict(wrap(FRAME[FRAME.columns[::-1]])), model.predict(FRAME))
         return
-    with pytest.raises(PsephosError, match=r"'c11' is in the place of 'c0'"):
+    with pytest.raises(PsephosError, match=r"'c11' is at the position of 'c0'"):
         model.predict(wrap(FRAME[FRAME.columns[::-1]]))
     with pytest.raises(PsephosError, match=r"now missing:\n- c3\nAdd what is missing"):
         model.predict(wrap(FRAME.drop(columns="c3")))
@@ -142,7 +142,7 @@ def test_a_later_batch_of_nullable_labels():
     assert model.classes_.dtype.kind == "i"
 
 
-@pytest.mark.parametrize("weights", [{0: 1, 1: 2, 7: 3}, {"1": 2}, {1: 2, "0": 1}])
+@pytest.mark.parametrize("weights", [{0: 1, 7: 3}, {"1": 2}, {1: 2, "0": 1}])
 @pytest.mark.parametrize(
     "made", [TREE, FOREST, C45Classifier(), SoftTreeClassifier(1, random_state=0)], **NAMED
 )
@@ -154,6 +154,44 @@ def test_class_weights_of_unknown_classes_are_refused(weights, made):
     if isinstance(made, SoftTreeClassifier):
         with pytest.raises(PsephosError, match=r"class_weight names .* its labels are 0, 1\."):
             model.fit(X, soft)
+
+
+RARE = np.r_[np.zeros(30), np.ones(30), [2]].astype(int)  # many bootstrap samples lack class 2
+WEIGHTS = {0: 1, 1: 2, 2: 5}
+
+
+def test_class_weights_may_name_a_class_that_a_fold_lacks():
+    with pytest.warns(UserWarning, match=r"class_weight names 2, .* its labels are 0, 1\."):
+        model = CARTClassifier(class_weight=WEIGHTS).fit(X[:60], RARE[:60])
+    plain = CARTClassifier(class_weight={0: 1, 1: 2}).fit(X[:60], RARE[:60])
+    assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    with pytest.warns(UserWarning, match="class_weight names 2"):
+        ProsetClassifier(class_weight=WEIGHTS, random_state=0).partial_fit(
+            X[:60], RARE[:60], classes=[0, 1]
+        )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_class_weights_of_members_may_name_a_class_that_a_bootstrap_lacks(n_jobs):
+    member = CARTClassifier(class_weight=WEIGHTS, n_folds=0)
+    model = BaggingClassifier(member, 5, n_jobs=n_jobs, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(np.resize(X, (61, 12)), RARE)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_only_the_committee_itself_asks_whether_labels_are_a_measurement(n_jobs):
+    y = np.arange(90) % 30
+    model = BaggingClassifier(CARTClassifier(n_folds=0), 2, n_jobs=n_jobs, random_state=0)
+    table = np.resize(X, (90, 12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(table, np.array([f"c{label:02d}" for label in y]))
+    with pytest.warns(UserWarning, match="y has 30 values in 90 rows: is it a mea") as caught:
+        model.fit(table, y)
+    assert len(caught) == 1
 
 
 def test_class_weights_may_name_a_declared_class_without_rows():

@@ -75,7 +75,7 @@ def test_counted_columns_in_another_order_are_refused(made, tmp_path):
         with pytest.raises(PsephosError, match=r"X has 11 features, but .* expecting 12"):
             one.predict(X.drop(columns=11))
     arrays = clone(made).fit(X.to_numpy(), y)
-    with pytest.raises(PsephosError, match=r"Column '11' is in the place of '0'"):
+    with pytest.raises(PsephosError, match=r"Column '11' is at the position of '0'"):
         arrays.predict(backwards(X))
 
 

@@ -172,3 +172,19 @@ def test_words_that_are_not_listed_are_refused_and_so_are_arrays(listed):
         AdaBoostClassifier(categorical_features=listed).fit(table(), Y)
     with pytest.raises(PsephosError, match="'column 0' has text in row 0"):
         AdaBoostClassifier().fit(table().to_numpy(), Y)
+
+
+@pytest.mark.parametrize(
+    ("odd", "sentence"),
+    [
+        (datetime.date(2020, 1, 1), r"'d' holds dates or times \('2020-01-01' in row 40"),
+        ([1], r"'d' holds a list \('\[1\]' in row 40"),
+        (True, "'d' holds a bool .* in row 40"),
+    ],
+    ids=["date", "list", "bool"],
+)
+def test_what_stands_among_words_is_no_number_for_that(odd, sentence):
+    frame = pd.DataFrame({"d": ["x", "y"] * 20 + [odd] * 20, "x": NUMBER})
+    for answer in (AdaBoostClassifier().fit, compare):
+        with pytest.raises(PsephosError, match=sentence):
+            answer(frame, Y)

@@ -14,7 +14,7 @@ _LISTED = 5  # names of a kind, as scikit-learn lists them
 
 
 def in_words(X: Any) -> Any:
-    """Return a frame whose column names are words; one that counts its columns as it is.
+    """Return a frame with strings as column names, or unchanged if it counts its columns.
 
     Columns that are counted 0, 1, ..., as pandas does by default, have no names: they are found
     by position, as those of an array are.
@@ -105,12 +105,12 @@ def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
         lines += ["Feature names seen at fit time, yet now missing:", *_listed(lacking)]
         lines.append("Add what is missing, with missing values where it was not measured.")
     if strange:
-        lines.append("Drop what the fit had not, or give it the name that it had there.")
+        lines.append("Drop or rename columns unseen in fit.")
     elif not lacking:
         j = next(j for j, name in enumerate(known) if given[j] != name)
         lines += [
             "Feature names must be in the same order as they were in fit.",
-            f"Column {given[j]!r} is in the place of {known[j]!r}: give the columns in the order "
-            "of the fit; model.reduce() finds those that it reads by name.",
+            f"Column {given[j]!r} is at the position of {known[j]!r}: give the columns in the "
+            "order of the fit; model.reduce() finds those that it reads by name.",
         ]
     raise PsephosError("\n".join(lines))

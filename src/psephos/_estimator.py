@@ -37,8 +37,8 @@ class VoteEstimator(BaseEstimator):
     Parameters
     ----------
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories, as in HistGradientBoostingClassifier. 'from_dtype' are
-        those of a categorical type in a frame, and those of words, as the command reads a file.
+        Columns whose values are categories, as in HistGradientBoostingClassifier. 'from_dtype':
+        categorical and text columns of a frame, as the command reads a file.
     n_jobs : int
         Threads; the vote does not depend on it.
     random_state : int, RandomState or None

@@ -33,6 +33,7 @@ from psephos._files.columns import (
     refuse_far,
     refuse_identifier,
     refuse_objects,
+    words_among,
 )
 from psephos._files.near import CELL, shown
 from psephos._schema import Schema
@@ -194,18 +195,19 @@ def _categories_of(X: Any, schema: Schema) -> list[int]:
         if kind not in _WORDS and kind not in _CATEGORIES:
             continue
         name = schema.words().columns[j]
-        values = frame[:, j].to_list()
-        present = [v for v in values if not is_missing(v)]
-        if kind in _CATEGORIES or _are_words(name, values, len(present)):
-            refuse_identifier(name, present, FIT)
+        values = [None if is_missing(v) else v for v in frame[:, j].to_list()]
+        if kind in _CATEGORIES or _are_words(name, values):
+            refuse_identifier(name, [v for v in values if v is not None], FIT)
             found.append(j)
     return found
 
 
-def _are_words(name: str, values: list[Any], n_present: int) -> bool:
-    words = [v if isinstance(v, str) and not is_number(v) else None for v in values]
-    n_words = sum(word is not None for word in words)
-    return holds_words(name, words, n_present - n_words, lambda i: f"row {i}", FIT)
+def _are_words(name: str, values: list[Any]) -> bool:
+    if not any(isinstance(v, str) for v in values):
+        return False
+    words = words_among(name, values, lambda i: f"row {i}")
+    n_numbers = words.count(None) - values.count(None)
+    return holds_words(name, words, n_numbers, lambda i: f"row {i}", FIT)
 
 
 def read_table(
@@ -344,19 +346,18 @@ def _all_numeric(frame: Any) -> bool:
 
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
-    values = np.empty(len(column))
+    values = np.full(len(column), np.nan)
     for i, value in enumerate(column):
-        try:
-            if isinstance(value, str) and "_" in value:  # Python reads 1_2 as twelve
-                raise ValueError
-            values[i] = np.nan if is_missing(value) else float(value)
-        except (TypeError, ValueError):
-            refuse_objects(name, list(column), lambda i: f"row {i}")
+        if is_number(value):
+            values[i] = float(value)
+        elif not is_missing(value):
+            others = [None if is_missing(v) else v for v in column]
+            refuse_objects(name, others, lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(
                 f"column {name!r} has {kind} in row {i} ({shown(value, CELL)}): make it numeric, "
                 "drop it, or name it in categorical_features."
-            ) from None
+            )
     return values
 
 

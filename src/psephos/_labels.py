@@ -12,7 +12,9 @@ from psephos._checks import check_classification_targets, check_consistent_lengt
 from psephos._columns import as_frame, is_missing, plain_column
 from psephos._errors import PsephosError
 from psephos._files.arrays import object_array
+from psephos._files.columns import is_number
 from psephos._files.near import alike, shown
+from psephos._row_names import is_outermost
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _MANY, _FOLDS = 20, 5
@@ -90,7 +92,7 @@ def _warn_of_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
             "form of a number: write them alike if they are one class."
             for same in alike(classes.tolist())
         ]
-    for sentence in words:
+    for sentence in words if is_outermost() else []:  # members have codes for labels
         warnings.warn(sentence, UserWarning, stacklevel=2)
 
 
@@ -221,8 +223,8 @@ def _refuse_measurements(y: NDArray[Any]) -> None:
     odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else []
     if len(odd):
         raise PsephosError(
-            f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement and no class: "
-            "cut y into classes, give labels as words, or take a regressor."
+            f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement, not a class "
+            "label: cut y into classes, give labels as words, or take a regressor."
         )
 
 
@@ -313,20 +315,12 @@ def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
             raise TypeError
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next((value for value in y.tolist() if not _is_number(value)), y.tolist()[0])
+        odd = next((value for value in y.tolist() if not is_number(value)), y.tolist()[0])
         raise PsephosError(f"y holds {odd!r}: a regressor needs numbers.") from None
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
     return numbers
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
@@ -433,6 +427,16 @@ def class_factors(
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
     the row twice and weight 0 no row, here too; a class of weight 0 gets 0. 'balanced_subsample'
     is 1 here: a forest balances the rows of each tree.
+
+    Raises
+    ------
+    PsephosError
+        If a dict names a label that is not a class, and lacks one that is.
+
+    Warns
+    -----
+    UserWarning
+        If a dict names a label that is not a class, besides all that are.
     """
     if class_weight == "balanced_subsample":
         return np.ones(len(classes))
@@ -442,8 +446,10 @@ def class_factors(
         return np.where(held, shares, 0.0)
     unknown = [label for label in class_weight if label not in classes]
     if unknown:
-        raise PsephosError(
-            f"{name} names {unknown[0]!r}, which is not a label of y: its labels are "
-            f"{', '.join(map(repr, classes))}."
-        )
+        labels = ", ".join(map(repr, classes))
+        words = f"{name} names {unknown[0]!r}, which is not a label of y: its labels are {labels}."
+        if any(label not in class_weight for label in classes):
+            raise PsephosError(words)
+        if is_outermost():  # a fold or a bootstrap sample may lack a rare class
+            warnings.warn(words, UserWarning, stacklevel=2)
     return np.array([float(class_weight.get(label, 1.0)) for label in classes])

@@ -237,12 +237,5 @@ def later_weight(
             "dictionary, or sample_weight."
         )
     if class_weight is not None:
-        strange = [label for label in class_weight if label not in classes.tolist()]
-        if strange:
-            raise PsephosError(
-                f"class_weight names {strange[0]!r}, which is none of the classes "
-                f"{classes.tolist()}: correct it."
-            )
-        by_class = [float(class_weight.get(label, 1.0)) for label in classes.tolist()]
-        weight = weight * np.array(by_class)[codes]
+        weight = weight * class_factors(class_weight, classes.tolist(), np.empty(0))[codes]
     return weight

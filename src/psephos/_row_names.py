@@ -28,7 +28,12 @@ def one_fit() -> Generator[None]:
         _depth.reset(token)
 
 
+def is_outermost() -> bool:
+    """Return whether no other fit surrounds this one, such as that of a committee."""
+    return _depth.get() <= 1
+
+
 def row_word(row: int) -> str:
     """Return the name of a row of the table that is fitted; 'row 2', from 0, where it has none."""
-    names = _names.get() if _depth.get() <= 1 else ()
+    names = _names.get() if is_outermost() else ()
     return names[row] if row < len(names) else f"row {row}"

@@ -122,7 +122,7 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
 
     @property
     def n_classes_(self) -> int | list[int]:
-        """Number of classes; of several labels a row a list with 2 for each label."""
+        """Number of classes; for multilabel targets, a list with one 2 per label."""
         number = len(self.classes_)
         return [2] * number if self.vote_.target.kind == "multilabel" else number
 

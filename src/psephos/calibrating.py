@@ -64,8 +64,8 @@ def calibrate(
     Raises
     ------
     PsephosError
-        If the model is no fitted classifier of one class a row, rows are those that it was fitted
-        on, a label is not one of its classes, a class has no row, or the method is unknown.
+        If the model is not a fitted single-label classifier, the rows are training rows, a label
+        is not one of its classes, a class has no row, or the method is unknown.
 
     Warns
     -----
@@ -93,7 +93,7 @@ def calibrate(
         raise PsephosError(f"method is {method!r}: one of {', '.join(map(repr, _METHODS))}.")
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
     if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
-        raise PsephosError(f"{type(model).__name__} is no fitted classifier of one class a row.")
+        raise PsephosError(f"{type(model).__name__} is not a fitted single-label classifier.")
     plain = replace(model.vote_.readout, calibration=None)
     vote = replace(model.vote_, readout=plain)
     values = model._values(X)

@@ -298,7 +298,7 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
 
 
 def refuse_unread(model: Any, names: Sequence[str], because: str) -> None:
-    """Raise PsephosError for a parameter that is given where the fit does not read it.
+    """Raise PsephosError if a parameter is set that `fit` would ignore.
 
     Parameters
     ----------

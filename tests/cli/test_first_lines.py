@@ -37,7 +37,7 @@ def test_numbers_of_other_programs_are_read_at_fit_predict_and_by_the_scorer(cal
     table = write_csv(tmp_path / "t.csv", ["g", "h", "y"], rows)
     done = call("fit", table, "--target", "y", "--model", "cart", "--out", tmp_path / "m.psephos")
     assert done.exit_code == 0, done.output
-    assert "2 columns: 2 numbers." in done.stderr
+    assert "2 columns: 2 numeric." in done.stderr
     assert done.stderr.count(f"column 'g' is written as {cells[0][0]}, read as ") == 1
     one = write_csv(tmp_path / "one.csv", ["g", "h"], [[cell, "0.5"]])
     plain = write_csv(tmp_path / "plain.csv", ["g", "h"], [[repr(value), "0.5"]])
@@ -61,7 +61,7 @@ def test_fit_and_validate_begin_with_cases_classes_and_columns(call, table, colu
     model = tmp_path / "m.psephos"
     done = call("fit", table, *columns, "--drop", "noise", "--model", "cart", "--out", model)
     assert done.stderr.splitlines()[0] == (
-        "48 cases in 12 groups (batch): ill 24, well 24. 3 columns: 2 numbers, 1 category. "
+        "48 cases in 12 groups (batch): ill 24, well 24. 3 columns: 2 numeric, 1 categorical. "
         "Left out: name (--id), batch (--group), noise (--drop)."
     )
     assert done.stdout == f"{model}\n"
@@ -78,11 +78,11 @@ def test_records_and_labels_are_counted_too(call, tmp_path):
     table = write_csv(tmp_path / "pu.csv", ["a", "b", "y"], rows)
     given = ("--target", "y", "--unlabeled", "", "--model", "cart", "--out", tmp_path / "m.psephos")
     done = call("fit", table, *given)
-    assert done.stderr.startswith("30 cases: ill 10, without a label 20. 2 columns: 2 numbers.\n")
+    assert done.stderr.startswith("30 cases: ill 10, without a label 20. 2 columns: 2 numeric.\n")
     rows = [[i, i % 5, i % 2, int(i % 3 == 0)] for i in range(30)]
     table = write_csv(tmp_path / "labels.csv", ["a", "b", "one", "2"], rows)
     done = call("fit", table, "--labels", "2", "--model", "ml-knn", "--out", tmp_path / "m.psephos")
-    assert done.stderr.startswith("30 cases, 2 labels: one 15, 2 (10). 2 columns: 2 numbers.\n")
+    assert done.stderr.startswith("30 cases, 2 labels: one 15, 2 (10). 2 columns: 2 numeric.\n")
 
 
 # ------------------------------------------------------------------- targets in doubt
@@ -127,7 +127,8 @@ def test_validate_names_the_class_that_a_label_seems_to_be(call, model, table, t
     done = call("validate", model, other, "--target", "state")
     assert done.exit_code == 2
     assert (
-        "--classes old=new (classes=) says which is which ('ILL=ill' for 24 cases)" in done.output
+        "--classes old=new (classes=) maps labels to classes ('ILL=ill' for 24 cases)"
+        in done.output
     )
 
 
@@ -181,6 +182,10 @@ def test_a_positive_class_that_is_none_and_the_old_use_are_sentences(
     for command in ("compare", "fit"):
         given = ("--unlabeled", "well", "--positive", "ill", "--out", tmp_path / "m.psephos")
         done = call(command, table, *columns, *given)
+        assert done.exit_code == 2
+        assert "the class whose records are right is --recorded-class" in done.output
+    for more in ((), ("--recorded-class", "ill", "--unlabeled", "well")):  # fit reads it nowhere
+        done = call("fit", table, *columns, "--positive", "ill", *more, "--out", tmp_path / "m")
         assert done.exit_code == 2
         assert "the class whose records are right is --recorded-class" in done.output
 

@@ -150,8 +150,8 @@ def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
             advance(entry)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("comparing 1 models in 500 folds")
-    assert lines[1] == "100 of 500 fits are taken over from an earlier run"
+    assert lines[0] == "comparing 1 model in 500 folds and on all rows: 500 fits in all"
+    assert lines[1] == "100 of 500 fits are reused from an earlier run"
     assert lines[2] == "comparing: 101 of 500 fits, majority done, about 20 min left"
     assert lines[3] == "comparing: 500 of 500 fits, majority done"
 
@@ -284,7 +284,8 @@ rows = [{**row, "model": name, "fold": k, "columns": f"0..{900 + 99 * k + i}",
         for i, name in enumerate(names) for k in range(3)]
 show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], "class_counts": [9, 9]}, None))
 kinds = ("hold-out, folds", "out of bag", "published")
-show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True}
+show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True,
+              "constant_error": 0.3}
              for name in names for kind in kinds])
 """
 
@@ -302,9 +303,14 @@ def test_a_narrow_terminal_shows_less_and_cuts_nothing():
         assert all(re.search(r" 0\.812±0\.000 .*\d+\.0±99\.0", line) for line in figures)
     assert "stability  voters" in whole
     assert "sklearn-gradient-boosting" in whole
-    assert "(without voters, stability: the terminal is narrow)" in narrow
+    short = "(sk- stands for sklearn-; without voters, stability"
+    assert f"{short}: the terminal is narrow)" in narrow
+    assert "stands for" not in whole
+    for text, heads in ((whole, "columns, voters"), (narrow, "columns"), (small, "columns")):
+        assert f"\n{heads}: means over the folds" in text
+        assert ("stability: 1 if" in text) == (text == whole)
     assert "ROC-AUC" in narrow
-    assert "(without voters, stability, ROC-AUC: the terminal is narrow)" in small
+    assert f"{short}, ROC-AUC: the terminal is narrow)" in " ".join(small.split())
     assert whole.count("0.345 vacuous") == 12
 
 

@@ -2,10 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import (
@@ -54,6 +57,18 @@ def test_an_estimator_of_soft_labels_is_given_them():
     one = twice_learn(SoftTreeClassifier(2, max_iter=10, random_state=0), forest, X)
     two = SoftTreeClassifier(2, max_iter=10, random_state=0).distill(forest, X)
     assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_a_pipeline_is_taught_as_its_last_step():
+    X, forest = taught()
+    line = LogisticRegression(max_iter=1000)
+    chain = make_pipeline(FunctionTransformer(), line)
+    expected = twice_learn(clone(line), forest, X).predict_proba(X)
+    assert_array_equal(twice_learn(chain, forest, X).predict_proba(X), expected)
+    weight, numbers = np.arange(150.0), RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
+    tree = CARTRegressor(random_state=0)
+    found = twice_learn(make_pipeline(FunctionTransformer(), clone(tree)), numbers, X, weight)
+    assert_array_equal(found.predict(X), twice_learn(tree, numbers, X, weight).predict(X))
 
 
 def test_what_cannot_be_taught_is_refused():

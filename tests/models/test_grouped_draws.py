@@ -75,9 +75,9 @@ def test_whole_groups_are_drawn_and_left_out(kind, tmp_path):
             assert oob[i] == pytest.approx(mean[0])
     save(model, tmp_path / "m")
     assert_array_equal(load(tmp_path / "m").left_out(X, y, groups=names), out)
-    with pytest.raises(PsephosError, match="known with the same groups only"):
+    with pytest.raises(PsephosError, match="pass the same groups"):
         model.left_out(X, y)
-    with pytest.raises(PsephosError, match="known with the same groups only"):
+    with pytest.raises(PsephosError, match="pass the same groups"):
         model.left_out(X, y, groups=np.arange(len(y)))
     assert model.left_out(X[:50], y[:50], groups=names[:50]) is None
 
@@ -128,7 +128,7 @@ def test_bounds_of_independent_rows_are_refused():
 def test_shrink_judges_voters_out_of_the_group():
     X, y, group = subjects()
     model = made(RandomForestClassifier, max_depth=1, max_features=1).fit(X, y, groups=group)
-    with pytest.raises(PsephosError, match="known with the same groups only"):
+    with pytest.raises(PsephosError, match="pass the same groups"):
         shrink(model, 3, X, y)
     small = shrink(model, 3, X, y, groups=group)
     assert small.n_features_used_ <= 3
@@ -157,3 +157,11 @@ def test_out_of_bag_answers_exist_where_asked_for_and_rows_without_one_are_named
     assert hasattr(few, "oob_score_")
     few.set_params(oob_score=False).fit(X, y)
     assert not hasattr(few, "oob_score_")
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *NUMBERS])
+def test_a_bootstrap_of_one_group_is_refused(kind):
+    X, y, _ = subjects()
+    with pytest.raises(PsephosError, match="all rows are of one group, and a bootstrap draws"):
+        made(kind, 3).fit(X, y, groups=np.zeros(len(y)))
+    kind(n_estimators=3, bootstrap=False, random_state=0).fit(X, y, groups=np.zeros(len(y)))

@@ -142,9 +142,9 @@ def test_what_an_earlier_run_did_is_known_and_a_failed_fit_has_no_time():
     assert forecast.left() == pytest.approx(wanted)
     assert seconds_of(entry_of(failed, 2.0, 5.0)) == 2.0
     words = plan_words(tasks, forecast)
-    assert "12 models in 5 folds and on all rows: 72 searches" in words[0]
+    assert "12 models in 5 folds and on all rows: 66 searches" in words[0]
     assert words[0].endswith("(of up to 4 settings in 3 inner folds), 864 fits in all")
-    assert words[1] == f"{forecast.n_done} of 864 fits are taken over from an earlier run"
+    assert words[1] == f"{forecast.n_done} of 864 fits are reused from an earlier run"
 
 
 @pytest.mark.parametrize("labels", [False, True])

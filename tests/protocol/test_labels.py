@@ -46,6 +46,11 @@ def drawn(n=60, seed=0):
     return X, np.column_stack([X[:, 0] > 0, X[:, 1] > 0.8, X[:, 2] + X[:, 3] > 0]).astype(int)
 
 
+def test_a_positive_class_is_for_one_label_a_row():
+    with pytest.raises(PsephosError, match=r"is 'x': it is for one label a row\.$"):
+        compare(*drawn(), ["ml-knn"], SMALL, positive="x")
+
+
 # ------------------------------------------------------------------- measures
 def by_hand(Y, score):
     """Return the four ranked measures, row by row as the source has them."""

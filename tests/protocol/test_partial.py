@@ -180,6 +180,21 @@ def test_files_are_read_by_options(tmp_path):
         table_from_arrays(X, record, unlabeled="??")
 
 
+@pytest.mark.parametrize("one", [1, 1.0, np.int64(1), "1"])
+def test_classes_of_a_file_may_be_given_as_numbers(one, tmp_path):
+    X, truth, _, _ = cases(40)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=(truth == "ill").astype(int))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_table(tmp_path / "t.csv", target="y", positive=one).positive == "1"
+    given = compare(tmp_path / "t.csv", "y", ["majority"], PLAN, positive=one, n_jobs=1)
+    assert given.about["positive"] == "1"
+    zero = type(one)(0)
+    table = read_table(tmp_path / "t.csv", target="y", unlabeled=zero, recorded_class=one)
+    assert_array_equal(table.partial.recorded, np.where(truth == "ill", 1, -1))
+    same = table_from_arrays(X, frame.y.replace(0, -1), unlabeled=-1, recorded_class=one)
+    assert same.partial.recorded.max() == same.partial.positive == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -239,7 +239,7 @@ def test_codes_of_any_kind_are_those_of_the_classes(tmp_path, kind):
     )  # fmt: skip
     assert read_table(tmp_path / "t.npz").y.tolist() == ["neg", "pos", "neg", "pos"]
     np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0.0, 0.5], classes=["neg", "pos"])
-    with says("holds numbers that are no codes of its 'classes'"):
+    with says("holds numbers that are not valid codes of its 'classes'"):
         read_table(tmp_path / "u.npz")
 
 

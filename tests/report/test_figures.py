@@ -155,17 +155,17 @@ def test_the_smallest_readable_model_is_set_against_the_best(tmp_path, large, se
     found = pairs(rows, choice.best)
     pair = next(one for one in found if one.key == "small")
     words = verdict(made, rows, choice, found, None, {"best", "small", "less"})
-    told = [one for one in words if "reads the fewest columns: it came to" in one]
+    told = [one for one in words if "reads the fewest columns: its score is" in one]
     assert told == [
         "Of the models that can be opened here and are significantly better than a constant"
-        " prediction, small reads the fewest columns: it came to"
+        " prediction, small reads the fewest columns: its score is"
         f" {rate(rows_score(rows, 'small'))} from 3 columns."
         f" The difference, {small_difference(pair.mean)} (95 % interval"
         f" {difference(pair.low, 2)} to {difference(pair.high, 2)}), is one that 100 cases"
         f" {settled} settle."
     ]
     alone = verdict(made, rows, choice, found, None, {"best", "less"})
-    assert not any("it came to" in one for one in alone)  # nothing smaller is shown to be better
+    assert not any("its score is" in one for one in alone)  # nothing smaller is shown to be better
 
 
 def rows_score(rows, key):

@@ -120,7 +120,7 @@ def check_values(array: NDArray[Any], key: str, file: str, n_rows: int | None = 
         rows = "" if n_rows is None else f", one for each of the {n_rows} rows of X"
         raise PsephosError(
             f"the array {key!r} of {file!r} has type {array.dtype} and shape {array.shape}: it "
-            f"must hold numbers, truth values or words{rows}."
+            f"must hold numbers, booleans or words{rows}."
         )
 
 

@@ -4,6 +4,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ _STRONG = frozenset({
     "thousands '", "thousands ’", "share", "bound", "sign",
 })  # fmt: skip
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
 Place = Callable[[int], str]
 
@@ -100,9 +102,28 @@ def holds_words(
     return True
 
 
+def words_among(name: str, values: Sequence[Any], place: Place) -> list[str | None]:
+    """Return the values of a column that are not numbers as words, None for the others.
+
+    None is a missing value.
+
+    Raises
+    ------
+    PsephosError
+        If the column holds anything but texts and numbers: see `refuse_objects`.
+    """
+    refuse_objects(name, values, place)
+    return [None if v is None or is_number(v) else str(v) for v in values]
+
+
 def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
-    """Raise PsephosError if a column holds dates, times, lists or the like."""
+    """Raise PsephosError if a column holds dates, times, lists or the like.
+
+    Beside texts all but numbers and None is refused, booleans too.
+    """
     odd = {kind for kind in set(map(type, values)) if issubclass(kind, _TIMES) or not kind.__hash__}
+    if any(isinstance(value, str) for value in values):
+        odd |= {kind for kind in map(type, values) if kind is bool or not issubclass(kind, _PLAIN)}
     if not odd:
         return
     i, value = next((i, value) for i, value in enumerate(values) if type(value) in odd)

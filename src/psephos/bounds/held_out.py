@@ -330,7 +330,7 @@ def _counted(model: Any, X: Any, y: Any) -> _Counted:
         model = _Answering(model)
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):
         raise PsephosError(
-            f"{type(model).__name__} is no fitted classifier: errors are counted of its answers."
+            f"{type(model).__name__} is not a fitted classifier: errors are counted of its answers."
         )
     answers = np.asarray(model.predict(X))
     check_consistent_length(answers, labels)

@@ -386,8 +386,8 @@ def _prior_and_rows(
     if facts is not None and not isinstance(prior, list | tuple | np.ndarray):
         if prior is not None:
             raise one.refuse(
-                f"prior={prior!r} is over the hypotheses that the rows have left, and so chosen "
-                "after them. Leave prior out: it is then the model's own, over all there were."
+                f"prior={prior!r} is over the hypotheses that the rows have left, and so "
+                "depends on the data: leave prior=None, which is the model's own, over all of them."
             )
         return of_hypotheses(one, facts, weights)
     if prior is None or (isinstance(prior, str) and prior == "weights"):

@@ -75,8 +75,8 @@ def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
         raise PsephosError(
-            f"the {bound} is about a vote: {type(model).__name__} is no fitted model of psephos. "
-            "held_out_bound takes any classifier."
+            f"the {bound} is about a vote: {type(model).__name__} is not a fitted model of "
+            "psephos. held_out_bound takes any classifier."
         )
     found = Asked(model, vote, X, np.empty(0, np.intp), bound)
     if vote.target.kind not in ("binary", "multiclass"):
@@ -189,8 +189,8 @@ def divergence_of(one: Asked, prior: Any, weights: _Floats, dropped: int = 0) ->
     if dropped and not (isinstance(prior, str) and prior == "uniform"):
         raise one.refuse(
             f"its voters were chosen among {dropped + len(weights)} by these rows, and a prior "
-            "over the chosen ones alone is chosen after the data. Leave prior out: it is then "
-            "uniform over all there were."
+            "over the chosen ones alone depends on the data: leave prior=None, which is uniform "
+            "over all voters before the selection."
         )
     if isinstance(prior, str):
         if prior not in ("uniform", "weights"):

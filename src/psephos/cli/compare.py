@@ -77,8 +77,8 @@ from psephos.cli.words import say, show
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="The class that measures and page are about.  [default: of healthy, control, no and the "
-    "like the other one; else the rarest]",
+    help="The class that measures and page are about.  [default: the class that is not named "
+    "healthy, control, no or similar; otherwise the rarest]",
 )
 @safe_option
 def compare(

@@ -37,10 +37,11 @@ _LISTED = 6  # columns that a sentence names
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @partial_options
-@click.option("--positive", hidden=True)  # as it was: the sentence on --recorded-class
+@click.option("--positive", hidden=True)  # what an older version read
 def fit(
-    table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int, **roles: Any
-) -> None:
+    table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int, positive: Any,
+    **roles: Any,
+) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
     Its accuracy is not measured here: psephos compare does that, and its models, of other settings
@@ -53,6 +54,11 @@ def fit(
     from psephos.protocol.running.tasks import told_warnings
     from psephos.vote.describing import kept_words
 
+    if positive is not None:
+        raise PsephosError(
+            "--positive names the class that measures and page are about, and fit makes none: "
+            "leave it out; the class whose records are right is --recorded-class."
+        )
     refuse_overwriting(out, table)
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)

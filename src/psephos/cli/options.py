@@ -60,8 +60,8 @@ _OPTIONS = (
         multiple=True,
         metavar="COLUMN",
         help="A column of codes, or of bands such as 20-30, that are categories; repeatable. "
-        "Columns of words are so anyway. The target: its values are classes as they are written, "
-        "however many, or alike (Yes, yes).",
+        "Text columns are always categorical. Name the target to accept its values as classes "
+        "without checks.",
     ),
 )
 _FORM = (

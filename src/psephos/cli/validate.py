@@ -22,8 +22,8 @@ from psephos.cli.words import say, show, show_json
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="Of two classes the one that is looked for.  [default: of healthy, control, alive, no and "
-    "the like the other one; else the rarer of COHORT]",
+    help="Of two classes the one that is looked for.  [default: the class that is not named "
+    "healthy, control, alive, no or similar; otherwise the rarer of COHORT]",
 )
 @click.option(
     "--threshold",

@@ -64,8 +64,10 @@ def print_table(
     words: Collection[str],
     spare: Sequence[str] = (),
     fold: str | None = None,
-) -> None:
+) -> list[str]:
     """Print a table; in a terminal that is too narrow for it, less of it, but no cell cut.
+
+    Return the heads of the columns that were left out.
 
     Parameters
     ----------
@@ -85,8 +87,10 @@ def print_table(
     shown = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
     cells = [[printable(cell) for cell in row] for row in (heads, *rows)]
     room = shown.width if shown.is_terminal else max(_WIDTH, _width(cells, None))
+    whole = cells
     if _width(cells, fold) > room:
         cells = [[row[0].replace("sklearn-", "sk-"), *row[1:]] for row in cells]
+    changes = ["sk- stands for sklearn-"] * (cells != whole)
     absent: list[str] = []
     for head in spare:
         if head in cells[0] and _width(cells, fold) > room:
@@ -102,8 +106,10 @@ def print_table(
     # a line that is too long all the same wraps at the edge, with every letter
     shown.width = max(room, _width(cells, fold))
     shown.print(sheet)
-    if absent:
-        show(f"(without {', '.join(absent)}: the terminal is narrow)")
+    changes += [f"without {', '.join(absent)}"] * bool(absent)
+    if changes:
+        show(f"({'; '.join(changes)}: the terminal is narrow)")
+    return absent
 
 
 def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
@@ -148,7 +154,7 @@ def show_summary(found: Any) -> None:
         for one in summaries
     ]
     spare = ("voters", "stability", *list(measures.values())[:0:-1])
-    print_table(heads, rows, words=("model", ""), spare=spare)
+    absent = print_table(heads, rows, words=("model", ""), spare=spare)
     if not found.better():
         show(
             "No model that reads columns is significantly better than a constant prediction "
@@ -156,8 +162,9 @@ def show_summary(found: Any) -> None:
         )
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
-        if word in marked or word not in _MARKS:
-            show(f"{word}: {meaning}")
+        heads = [one for one in word.split(", ") if one not in absent]
+        if heads and (word in marked or word not in _MARKS):
+            show(f"{', '.join(heads)}: {meaning}")
 
 
 _MARKS = ("*", "smallest", "not ranked")
@@ -251,8 +258,7 @@ _NOTES = (
     (
         "*",
         "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
-        "models), and no other model is as accurate with fewer columns, or more accurate with as "
-        "few",
+        "models), and Pareto-optimal in accuracy and number of columns",
     ),
     (
         "smallest",
@@ -277,7 +283,7 @@ _PU_NOTES = (
     (
         "*",
         "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
-        "models), and no other model is as good in PU-F with fewer columns, or better with as few",
+        "models), and Pareto-optimal in PU-F and number of columns",
     ),
     (
         "smallest",
@@ -305,8 +311,8 @@ def show_bounds(rows: Any) -> None:
         lines.append([model, *(_proved(own.get(kind)) for kind in kinds)])
     print_table([first, *kinds], lines, words=(first,), spare=("published", "out of bag"))
     show(
-        "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
-        "folds' models; the others: the refit. Vacuous: nothing is proved, since always "
+        "Each figure is a separate 95 % upper limit of the error: of the folds' models (hold-out, "
+        "folds), or of the refit. Vacuous: nothing is proved, since always "
         f"predicting the most frequent class errs on {fixed(rows[0]['constant_error'])}. "
         "bounds.csv says what each assumes, and why one does not hold."
     )

@@ -150,7 +150,7 @@ class ValuesDisplay(Display):
         target: Any = getattr(getattr(estimator, "vote_", None), "target", None)
         if target is None or not hasattr(estimator, "classes_") or target.kind == "multilabel":
             raise PsephosError(
-                f"{type(estimator).__name__} is no fitted classifier of psephos of one class a "
+                f"{type(estimator).__name__} is not a fitted classifier of psephos of one class a "
                 "case: fit one, or give one."
             )
         words, columns = estimator.schema_.words(), estimator.vote_.columns.tolist()

@@ -94,7 +94,7 @@ class DiversityDisplay(Display):
         vote: Any = getattr(estimator, "vote_", None)
         kind = type(estimator).__name__
         if vote is None or vote.n_voters < 2:
-            raise PsephosError(f"{kind} is no fitted model of psephos with two voters or more.")
+            raise PsephosError(f"{kind} is not a fitted model of psephos with two voters or more.")
         counts = (np.diff(vote.usage().indptr) > 0) & ~vote.reserve()
         members = np.flatnonzero(counts)
         if len(members) < 2:

@@ -97,8 +97,8 @@ class MissedDisplay(Display):
         Raises
         ------
         PsephosError
-            If it has other than two classes, `pos_label` or a true class is none of them, or cases
-            are those that it was fitted or calibrated on, as far as it keeps them.
+            If it has other than two classes, `pos_label` or a true class is not among its classes,
+            or cases are those that it was fitted or calibrated on, as far as it keeps them.
         """
         classes: list[Any] = list(getattr(estimator, "classes_", ()))
         if len(classes) != 2 or not hasattr(estimator, "predict_proba"):

@@ -228,7 +228,7 @@ def export_text(
 ) -> str:
     """Return a tree, or the first tree of a fitted estimator, as indented text: a line a branch.
 
-    Behind the answer of a leaf stand the share of its class and the training weight, where known.
+    Each leaf shows class share and weight, where known.
 
     Parameters
     ----------

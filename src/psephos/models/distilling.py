@@ -5,10 +5,10 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import is_regressor
-from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
+from psephos._members import needed_weight_parameter, weight_parameter
 from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
 from psephos.models.cloning import fitted
 
@@ -68,7 +68,7 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     """
     model: Any = estimator
     if is_regressor(model):
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        weights = {} if sample_weight is None else {needed_weight_parameter(model): sample_weight}
         return fitted(model, X, learnt_numbers(teacher, X), **weights)
     labels = learnt_labels(teacher, X)
     chances = np.asarray(labels)
@@ -77,7 +77,8 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     given = None if sample_weight is None else read_sample_weight(sample_weight, len(chances))
     if getattr(type(model), "soft_labels", False):
         return fitted(model, X, labels, sample_weight=given)
-    if not has_fit_parameter(model, "sample_weight"):
+    weigher = weight_parameter(model)
+    if weigher is None:
         raise PsephosError(
             f"{type(model).__name__} takes no sample weights, which stand for probabilities: give "
             "an estimator that does."
@@ -85,7 +86,7 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     weight = chances if given is None else chances * given[:, None]
     row, code = np.nonzero(weight > 0)
     classes = np.asarray(teacher.classes_)
-    return fitted(model, _taken(X, row), classes[code], sample_weight=weight[row, code])
+    return fitted(model, _taken(X, row), classes[code], **{weigher: weight[row, code]})
 
 
 def _taken(X: Any, rows: Any) -> Any:

@@ -103,7 +103,7 @@ class Ensemble(_Indexed):
     Attributes
     ----------
     estimators_ : sequence of estimators
-        The voters, each as a fitted estimator that is made when it is asked for.
+        The voters, each as a fitted estimator, created on access.
     estimator_weights_ : ndarray of shape (n_voters,)
         Their weights, where these are the same for every row.
     """

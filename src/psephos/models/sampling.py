@@ -70,8 +70,8 @@ class Draw:
         other = first is not None and first.rows and first.rows != now.rows
         if other or len(np.unique(unit)) != len(self.mass):
             raise PsephosError(
-                "the model was fitted with groups, of which whole ones were drawn: which rows were "
-                "left out is known with the same groups only (groups=)."
+                "the model was fitted with groups, which a bootstrap draws whole: pass the same "
+                "groups (groups=)."
             )
         return self.left_out(unit)
 
@@ -107,9 +107,19 @@ def groups_drawn(groups: Any, size: int, number: float) -> tuple[NDArray[np.intp
     """Return the group of each row as a number, their equal masses, and how many are drawn.
 
     As many as make `size` of `number` rows on average.
+
+    Raises
+    ------
+    PsephosError
+        If there is one group only.
     """
     unit = np.unique(groups, return_inverse=True)[1].astype(np.intp)
     n = int(unit.max()) + 1
+    if n == 1:
+        raise PsephosError(
+            "all rows are of one group, and a bootstrap draws whole groups: give several groups "
+            "or none, or set bootstrap=False."
+        )
     return unit, np.ones(n), max(1, round(size / number * n))
 
 

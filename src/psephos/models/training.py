@@ -76,7 +76,7 @@ def ordered_rows(data: Training) -> Training:
 
 
 def ordered_groups(rows: _Floats) -> NDArray[np.intp]:
-    """Return the same numbers in ascending order of the rows: they do not depend on units."""
+    """Return a number per row; equal rows share it, and numbers ascend with the rows' values."""
     groups = row_groups(rows)
     own = rows[np.unique(groups, return_index=True)[1]]
     for width in (4, _KEY_COLUMNS, rows.shape[1]):  # a few columns mostly do

@@ -64,7 +64,7 @@ def export_text(
 ) -> str:
     """Return a tree as indented text: a line a branch, and at a leaf what it answers.
 
-    Behind the answer stand the share of its class and the training weight, where known::
+    Each leaf shows class share and weight, where known::
 
         petal width <= 0.8: setosa (100%, weight 50)
         petal width > 0.8

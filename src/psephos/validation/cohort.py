@@ -55,13 +55,13 @@ def reading_model(model: Any) -> Any:
     Raises
     ------
     PsephosError
-        If it is no fitted classifier of one class a case.
+        If it is not a fitted classifier of one class a case.
     """
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
     if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
         raise PsephosError(
-            f"{type(model).__name__} is no fitted classifier of one class a case: validate judges "
-            "those alone."
+            f"{type(model).__name__} is not a fitted classifier of one class a case: validate "
+            "judges those alone."
         )
     return model.reduce()
 
@@ -196,7 +196,7 @@ def labels_of(
     if strange:
         raise PsephosError(
             f"the cohort has labels that are no class of the model: {_listed(strange)}. The model "
-            f"has {_listed(known.words)}; --classes old=new (classes=) says which is which"
+            f"has {_listed(known.words)}; --classes old=new (classes=) maps labels to classes"
             f"{_near(labels, classes.tolist())}, and cases of other classes are left out before."
         )
     for kind, value in found:

@@ -108,7 +108,7 @@ def worse_than_chance(figures: Rows) -> list[str]:
             shown = "the classes are separated" if separated else f"{low} to {high}"
             found.append(
                 f"{name} {value} ({shown}) is significantly worse than chance: are the classes "
-                "exchanged? --classes OLD=NEW (classes=) says which class a label of the cohort is."
+                "exchanged? --classes OLD=NEW (classes=) maps labels to classes."
             )
     return found
 

@@ -154,7 +154,7 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:
     if value.dtype.kind not in _NUMERIC:
         raise ModelFileError(
             f"the model cannot be saved: {path} is an array of {value.dtype}, which is not "
-            "numbers, truth values or words."
+            "numbers, booleans or words."
         )
     arrays[path] = value
     return {"array": path}

@@ -58,8 +58,8 @@ class Seen(NamedTuple):
     def equal_words(self) -> str:
         """Return in a clause which rows equal a training row; there is one."""
         return (
-            f"row {self.same[0]} (and {len(self.same) - 1} more of {self.n}) equals a row that it "
-            "was fitted on, in all columns it reads"
+            f"{len(self.same)} of the {self.n} rows {'are' if len(self.same) > 1 else 'is'} "
+            f"identical to training rows (the first is row {self.same[0]}), in all columns it reads"
         )
 
     def words(self) -> str:
@@ -70,9 +70,9 @@ class Seen(NamedTuple):
             return (
                 "these are the rows that it was fitted on, in their order, in all columns it reads"
             )
-        what = "it was fitted on" if self.fitted else "its probabilities were calibrated on"
-        equal = f"quantiles and means of all columns it reads are those of the rows that {what}"
-        return f"{equal}, to the last bit" if self.fitted or self.calibrated else ""
+        which = "training rows" if self.fitted else "rows its probabilities were calibrated on"
+        equal = f"the columns it reads have exactly the quantiles and means of the {which}"
+        return equal if self.fitted or self.calibrated else ""
 
 
 def seen(model: Any, values: Any) -> Seen:
@@ -141,8 +141,8 @@ def refuse_seen(model: Any, values: Any, what: str, *, calibrated: bool = True) 
     found = seen(model, values)
     if found.words() and (calibrated or found.often or found.ordered or found.fitted):
         raise PsephosError(
-            f"{what} needs rows that the {type(model).__name__} was not fitted on: "
-            f"{found.words()}. Give rows that were held out of the fit."
+            f"{what} needs held-out rows for the {type(model).__name__}: {found.words()}. Give "
+            "rows that it was not fitted on."
         )
 
 
@@ -216,7 +216,7 @@ def _no_chance(different: _Floats, log_pairs: float) -> bool:
     for column in different.T:
         size = np.unique(column, return_counts=True)[1]
         log_pairs += math.log(((size * (size - 1)).sum() / 2 + 1) / (pairs + 1))
-    return log_pairs < -_RARE / 2
+    return log_pairs < -math.log(1000)
 
 
 def _numbers(X: Any) -> Any:

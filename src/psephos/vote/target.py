@@ -41,7 +41,7 @@ class Target:
             raise PsephosError("a target needs at least two classes.")
         plain = self.classes.dtype.kind in "biufUO"
         if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
-            raise PsephosError("class labels are numbers, truth values or words.")
+            raise PsephosError("class labels are numbers, booleans or words.")
         if len({isinstance(c, str) for c in self.classes.tolist()}) > 1:
             raise PsephosError("class labels are words or numbers, not both.")
 
@@ -368,7 +368,7 @@ class LabelsTarget:
             raise PsephosError("a target of labels needs at least one label.")
         plain = self.classes.dtype.kind in "biufUO"
         if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
-            raise PsephosError("labels are numbers, truth values or words.")
+            raise PsephosError("labels are numbers, booleans or words.")
         if len(set(map(str, self.classes.tolist()))) < len(self.classes):
             raise PsephosError("two labels have one name.")
 

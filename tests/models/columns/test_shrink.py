@@ -150,7 +150,7 @@ def test_what_is_refused():
         shrink(deep, 2, X[TRAIN], Y[TRAIN])
     boosted = AdaBoostClassifier(n_estimators=5).fit(X[TRAIN], Y[TRAIN])
     for arguments, words in [
-        ((CARTClassifier(), 3, X, Y), "no fitted estimator"),
+        ((CARTClassifier(), 3, X, Y), "not a fitted estimator"),
         ((boosted, 0, X, Y), "n_columns is 0"),
         ((boosted, 2.5, X, Y), "n_columns is 2.5"),
         ((boosted, 3, X, np.where(Y, "a", "b")), "label '[ab]' is not one"),

@@ -174,7 +174,7 @@ def make_learner(model: Any, data: Training, context: Context) -> Learner:
     refuse_unread(
         model,
         ("criterion", "min_weight_fraction_leaf"),
-        "with an estimator of your own, as it is of the stump that estimator=None stands for: set "
-        "parameters of the estimator instead.",
+        "with an estimator of your own: it applies to the default stump only; set parameters of "
+        "the estimator instead.",
     )
     return EstimatorLearner(model.estimator, data, context, says)

@@ -135,7 +135,7 @@ def _check_model(model: Any, n_columns: int) -> None:
     name = type(model).__name__
     vote: Any = getattr(model, "vote_", None)
     if not isinstance(model, VoteEstimator) or vote is None:
-        raise PsephosError(f"{name} is no fitted estimator of psephos: fit it first.")
+        raise PsephosError(f"{name} is not a fitted estimator of psephos: fit it first.")
     if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 1:
         raise PsephosError(f"n_columns is {n_columns!r}; it must be a whole number of at least 1.")
     if not isinstance(vote.weighting, Constant) or vote.weighting.alpha.min() < 0:

@@ -49,7 +49,7 @@ class _Bagging(Ensemble, Bag):
         Whether to answer every training row by the members that it (or its group) was not drawn
         for.
     warm_start : bool
-        Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
+        Whether `fit` keeps the members there are and adds estimators up to `n_estimators`.
         Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
         of the first fit.
     categorical_features : 'from_dtype', list, mask or None

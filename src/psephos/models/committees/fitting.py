@@ -12,6 +12,7 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._members import needed_weight_parameter
+from psephos._row_names import one_fit
 from psephos._verbose import progress
 from psephos.base import Labels, VoteEstimator
 from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
@@ -154,7 +155,8 @@ def _fit(data: Data, task: Task) -> Any:
     if data.groups is not None and isinstance(model, VoteEstimator):
         more["groups"] = data.groups[rows]
     try:
-        return fitted(model, X, y, **more)
+        with one_fit():  # in a thread of its own, too, a member's is a fit within another
+            return fitted(model, X, y, **more)
     except ValueError as error:
         gaps = int(np.isnan(X).any(axis=1).sum())
         if isinstance(error, PsephosError) or not gaps:

@@ -68,9 +68,9 @@ class MultiViewClassifier(VoteClassifier):
 
     Notes
     -----
-    *A view that is absent.* In `predict` a frame may lack columns, of a view all or some, and they
+    *A view that is absent.* In `predict` a frame may lack columns, all or part of a view, and they
     may come in any order; what is lacking is missing. (Other models refuse such a frame, and so
-    does this one if the frame holds a column that the fit had not.) Values may be missing, too. A
+    does this one if the frame holds a column unseen in fit.) Values may be missing, too. A
     member that takes missing values counts where any column that it reads has a value; another
     where all have. The others are silent, and the weights of those that count are divided by their
     sum. Where no view is there the training prior answers. In fit a member learns from the rows

@@ -78,8 +78,8 @@ class _Forest(Grown):
         Whether to answer every training row by the trees that were not grown on it (or a row of its
         group); needs `bootstrap`.
     warm_start : bool
-        Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
-        which are those that a larger forest of the same seed would have. Table, weights and
+        Whether `fit` keeps the trees there are and adds trees up to `n_estimators`:
+        those that a larger forest of the same seed would have. Table, weights and
         all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
     max_samples : int, float or None
         Rows drawn for a tree, or their share; None is 1.0. Needs `bootstrap`.

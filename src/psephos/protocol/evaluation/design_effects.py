@@ -10,7 +10,7 @@ _LEVEL = 0.95  # of the upper limit of the correlation of answers
 
 
 def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> float:
-    """Return by how much groups raise the variance of a share of right answers, 1 or more.
+    """Return the design effect of the accuracy under grouping (at least 1).
 
     A model's answers to n cases say as much as those to n / `design_effect` independent cases.
 

@@ -54,6 +54,7 @@ class Forecast:
 
     def __init__(self, tasks: Sequence[Task], shape: Shape, workers: int) -> None:
         self.fits = {task.key: n_fits(task, shape) for task in tasks}
+        self.n_searches = sum(draws_of(task, shape) != [{}] for task in tasks)
         self._tasks = {task.key: task for task in tasks}
         self._left = dict.fromkeys(self.fits)
         self._workers = workers

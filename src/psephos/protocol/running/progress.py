@@ -11,6 +11,7 @@ from typing import Any
 from psephos.kernels._jit import announce_compiling
 from psephos.protocol.running.forecast import Forecast
 from psephos.protocol.running.tasks import Task
+from psephos.vote.names import plural
 
 _SECONDS = 20.0  # between two lines
 
@@ -41,13 +42,14 @@ def plan_words(tasks: Sequence[Task], forecast: Forecast) -> list[str]:
     total, models = sum(forecast.fits.values()), {task.contender.name for task in tasks}
     splits, protocol = {task.split for task in tasks} - {None}, tasks[0].protocol
     draws = max(protocol.n_draws(model) for model in models)
+    tried = f"(of up to {draws} settings in {protocol.inner_folds} inner folds), "
     words = [
-        f"comparing {len(models)} models in {len(splits)} folds and on all rows: {len(tasks)} "
-        f"searches (of up to {draws} settings in {protocol.inner_folds} inner folds), "
-        f"{total} fits in all"
+        f"comparing {plural(len(models), 'model')} in {plural(len(splits), 'fold')} and on all "
+        f"rows: {f'{forecast.n_searches} searches {tried}' if forecast.n_searches else ''}"
+        f"{plural(total, 'fit')} in all"
     ]
     done = forecast.n_done
-    return [*words, f"{done} of {total} fits are taken over from an earlier run"] if done else words
+    return [*words, f"{done} of {total} fits are reused from an earlier run"] if done else words
 
 
 @contextmanager

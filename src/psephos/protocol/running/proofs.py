@@ -22,8 +22,8 @@ DELTA = 0.05  # the chance that a bound fails, each by itself
 BOUND_COLUMNS = ("model", "bound", "value", "delta", "vacuous", "constant_error", "of", "told")
 _FOLDS = "hold-out, folds"
 _GROUPED = (
-    "bounds need rows that are drawn independently of each other, and rows of one group are not: a "
-    "bound would have to count groups."
+    "bounds need rows that are drawn independently of each other, and rows of one group are not: "
+    "no bound for grouped rows is implemented."
 )
 _STRATIFIED = "folds hold the classes alike, as parts drawn by lot do only on average"
 _COPIES = "copies of a row are kept together, as one case; they are counted as rows here"

@@ -137,7 +137,7 @@ def refuted_records(table: DataTable) -> list[str]:
         f"{wrong} of the {int((partial.codes == 1).sum())} cases recorded "
         f"{str(table.classes[partial.positive])!r}, which counts as right, truly are not: the "
         "measures that need no truth (PU-F, the interval of the accuracy) and models that trust "
-        "these records are led astray; check --recorded-class, or mend the records."
+        "these records are biased; check --recorded-class, or correct the records."
     ]
 
 

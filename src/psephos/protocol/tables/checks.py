@@ -45,10 +45,10 @@ def check_target(table: Any) -> None:
     """
     known = [] if table.multilabel else [str(one) for one in table.classes.tolist()]
     if table.positive is not None and table.positive not in known:
-        raise PsephosError(
-            f"--positive (positive=) is {shown(table.positive)}: not a class of the target "
-            f"{shown(table.target_name)}: {suggest(table.positive, known)}"
-        )
+        other = f"not a class of the target {shown(table.target_name)}: "
+        why = "it is for one label a row" if table.multilabel else other
+        near = "." if table.multilabel else suggest(table.positive, known)
+        raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
     if table.y.ndim == 2 or table.labels:
         _check_labels(table)
         refuse_duplicates(table.labels)

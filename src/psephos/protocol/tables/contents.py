@@ -40,8 +40,7 @@ def contents_words(
     shown += f", without a label {unlabelled}" if unlabelled else ""
     cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
-    categories = "1 category" if kinds[1] == 1 else f"{kinds[1]} categories"
-    each = (plural(kinds[0], "number"), categories)
-    words = [word for n, word in zip(kinds, each, strict=True) if n]
+    each = zip(kinds, ("numeric", "categorical"), strict=True)
+    words = [f"{n} {word}" for n, word in each if n]
     whole = f"{cases}{divided}: {shown}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
     return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")

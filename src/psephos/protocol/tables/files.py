@@ -27,6 +27,7 @@ from psephos.protocol.tables.labels import (
 from psephos.protocol.tables.partial import (
     array_words,
     check_mark,
+    label_word,
     partly_written,
     plain_words,
     refuse_old_positive,
@@ -85,11 +86,11 @@ def read_table(
     thousands: str | None = None,
     separator: str | None = None,
     dataset: str | None = None,
-    unlabeled: str | None = None,
+    unlabeled: Any = None,
     truth: str | None = None,
-    recorded_class: str | None = None,
+    recorded_class: Any = None,
     prior: float | None = None,
-    positive: str | None = None,
+    positive: Any = None,
 ) -> DataTable:
     """Read a table from a file.
 
@@ -116,8 +117,8 @@ def read_table(
     drop : sequence of str, default=()
         Columns to leave out.
     categorical : sequence of str, default=()
-        Columns whose numbers are categories. A column without any number is categorical anyway. The
-        target among them: its values are classes as they are written, however many, or alike.
+        Columns whose numbers are categories. Text columns are always categorical. Name the
+        target to accept its values as classes without checks.
     missing : sequence of str, optional
         The words that stand for no value, in place of `MISSING`; the empty cell always does.
     decimal : {'.', ','}, optional
@@ -130,9 +131,9 @@ def read_table(
     dataset : str, optional
         The name of the table in results; by default that of the file.
     unlabeled, truth, recorded_class, prior : optional
-        Of labels that are partly recorded, in words; `truth` is the column of the true classes,
+        Of labels that are partly recorded; `truth` is the column of the true classes,
         which has no missing value. See `psephos.protocol.compare`.
-    positive : str, optional
+    positive : label, optional
         The class that measures and page are about.
 
     Returns
@@ -164,8 +165,8 @@ def read_table(
     if n_labels is not None and n_labels < 1:
         raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
     roles = _Roles(
-        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled,
-        recorded_class, prior, positive,
+        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
+        label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
     )  # fmt: skip
     if roles.partly and (n_labels is not None or len(targets) > 1):
         raise PsephosError(

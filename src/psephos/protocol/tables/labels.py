@@ -18,7 +18,7 @@ from psephos._files.columns import (
     in_one_form,
     is_number,
     levels_of,
-    refuse_objects,
+    words_among,
 )
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, shown
@@ -54,8 +54,7 @@ def encode_column(
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
-        refuse_objects(name, values, row_words)
-        words = [None if v is None or is_number(v) else str(v) for v in values]
+        words = words_among(name, values, row_words)
         pairs = zip(values, words, strict=True)
         read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
         found = in_one_form(name, read, words, Cells(), notes) if None in read else read
@@ -94,7 +93,7 @@ def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
     codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
     if (codes != y).any():
         raise PsephosError(
-            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"'y' of {file!r} holds numbers that are not valid codes of its 'classes': give codes "
             f"0 to {n_classes - 1}, or leave 'classes' out."
         )
     wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]

@@ -245,6 +245,11 @@ def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str |
     return out
 
 
+def label_word(label: Any) -> str | None:
+    """Return a label as a word, 1.0 as 1; None is none."""
+    return None if label is None else plain_words(np.array([label], dtype=object))[0]
+
+
 def plain_words(array: NDArray[Any]) -> list[str]:
     """Return the values of an array as words, 1.0 as 1."""
     values: list[Any] = array.tolist()

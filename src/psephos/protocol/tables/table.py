@@ -31,7 +31,7 @@ from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_
 from psephos.protocol.tables.partial import (
     Partial,
     check_mark,
-    plain_words,
+    label_word,
     read_partial,
     refuse_old_positive,
 )
@@ -259,8 +259,8 @@ def table_from_arrays(
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories, by name or number. The name of the target among them
-        says that its values are classes as they are written, however many, or alike.
+        Columns whose numbers are categories, by name or number. Name the target to accept
+        its values as classes without checks.
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
@@ -322,7 +322,7 @@ def table_from_arrays(
         dataset=dataset,
         partial=partial,
         notes=tuple(notes),
-        positive=None if positive is None else plain_words(np.asarray([positive]))[0],
+        positive=label_word(positive),
         insisted=insisted,
     )
 
@@ -336,8 +336,7 @@ def _partly(
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
     told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)
-    named = None if sure is None else str(sure)
-    return read_partial(recorded, told, named, label, prior)
+    return read_partial(recorded, told, label_word(sure), label, prior)
 
 
 def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:

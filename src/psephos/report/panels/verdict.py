@@ -57,7 +57,7 @@ def verdict(
         told.add(small.key)
         words.append(
             "Of the models that can be opened here and are significantly better than a constant"
-            f" prediction, {small.label} reads the fewest columns: it came to {_reached(small)}."
+            f" prediction, {small.label} reads the fewest columns: its score is {_reached(small)}."
             f" {_judged(pair[small.key], folder)}"
         )
     if choice.smallest.key not in told:
