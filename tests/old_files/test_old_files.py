@@ -74,7 +74,8 @@ def model_file(tmp_path_factory):
 
 
 def test_every_family_is_there():
-    assert set(MODELS) - set(KEPT) == set()
+    later = {"adaboost-regressor"}  # models that the version which wrote the files did not have
+    assert set(MODELS) - set(KEPT) == later
     assert len(KEPT) > 200
     assert len(archive("plain")) > 200
     assert len(archive("scorers")) > 40
