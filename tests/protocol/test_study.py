@@ -400,7 +400,9 @@ def test_a_parameter_that_was_removed_stays_in_the_keys_of_old_studies():
     removed |= {"window_size": "None", "window_increment": "None"}
     assert removed.items() <= settings_words(C45Classifier()).items()
     inside = SparseWrapperClassifier(C45Classifier())
-    assert {f"learner__{n}": w for n, w in removed.items()}.items() <= settings_words(inside).items()
+    assert {f"learner__{n}": w for n, w in removed.items()}.items() <= settings_words(
+        inside
+    ).items()
 
 
 @pytest.mark.parametrize(
