@@ -69,6 +69,7 @@ class VoteEstimator(BaseEstimator):
     #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
+    _calibration_rows: SampleRows | None = None  # some of them, within the process
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -114,7 +115,11 @@ class VoteEstimator(BaseEstimator):
     ) -> Self:
         """Call the recipe and store what it returns (shared by fit, warm start, partial_fit)."""
         vote, extras = self._fit_vote(table, labels, weight, context)
-        self._set_fitted(vote, schema, extras, SampleRows.of(vote, table.values))
+        read = None if hasattr(self, "partial_fit") else vote  # a later call may read others
+        sample = SampleRows.of(read, table.values, labels.certain)
+        if context.further and getattr(self, "_sample", None) is not None:
+            sample = self._sample.joined(sample)
+        self._set_fitted(vote, schema, extras, sample)
         return self
 
     def _previous(self, schema: Schema, target: Any) -> Vote | None:
@@ -219,9 +224,9 @@ class VoteEstimator(BaseEstimator):
         baseline: Baseline | None = None,
     ) -> None:
         self.vote_ = vote
-        self._sample = sample if sample is None else sample.on(vote)
+        self._sample = sample
         self._baseline = baseline
-        self.recalibration_ = self._calibrated_on = None
+        self.recalibration_ = self._calibrated_on = self._calibration_rows = None
         self.schema_ = schema
         for name in self.extras:
             vars(self).pop(name, None)
@@ -339,7 +344,8 @@ class VoteEstimator(BaseEstimator):
                     "keep: it learnt from rows in blocks, was made of a model file, or its file "
                     "was written by an older version. Fit it on the training rows."
                 )
-            self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
+            rows = self._sample.on(self.vote_)
+            self._baseline = baseline_of(self.vote_, rows, self.schema_.levels)
         return self._baseline
 
     def _known_baseline(self) -> Baseline | None:
@@ -351,7 +357,7 @@ class VoteEstimator(BaseEstimator):
         if hasattr(self, "vote_"):
             self._known_baseline()
         state: Any = super().__getstate__()
-        return state | {"_sample": None} if "_sample" in state else state
+        return state | {name: None for name in ("_sample", "_calibration_rows") if name in state}
 
     @property
     def anatomy_(self) -> Anatomy:
@@ -461,11 +467,15 @@ class VoteEstimator(BaseEstimator):
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
         extras = {name: _selected(getattr(self, name, None), columns) for name in self.extras}
         schema.name_columns(reduced)
-        baseline, sample, rows = self._known_baseline(), self._sample, self._calibrated_on
+        baseline, rows = self._known_baseline(), self._calibrated_on
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
-        sample = sample and sample.on(vote)._replace(columns=np.arange(len(vote.columns)))
+        sample, later = (
+            one and one.on(vote)._replace(columns=np.arange(len(vote.columns)))
+            for one in (self._sample, self._calibration_rows)
+        )
         reduced._set_fitted(vote.select(columns), schema, extras, sample, baseline)
+        reduced._calibration_rows = later
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_ = self.recalibration_
         return reduced

@@ -162,6 +162,7 @@ class Validation:
         readout = replace(self.model.vote_.readout, calibration=calibration)
         again.vote_ = replace(self.model.vote_, readout=readout)
         again.recalibration_, again._calibrated_on = None, self.summary
+        again._calibration_rows = None
         return again
 
     # ------------------------------------------------------------------ in words

@@ -83,22 +83,48 @@ class SampleRows(NamedTuple):
 
     columns: Columns  # (c,), sorted
     values: _Floats  # (n, c)
+    labels: _Floats | None = None  # (n,), classes as indices; None where they are not known
+    total: int = 0  # of how many rows
 
     @classmethod
-    def of(cls, vote: Any, X: Any) -> Self:
-        """Return at most 512 rows of a training table (n, p), fewer of very many columns."""
-        most = max(_FEWEST, min(_ROWS, _NUMBERS // max(1, len(vote.columns))))
-        rows = evenly_spaced(X.shape[0], most)
+    def of(cls, vote: Any, X: Any, y: Any = None) -> Self:
+        """Return at most 512 rows of a training table (n, p), fewer of very many columns.
+
+        A vote of None reads all columns; y (n,), where given, are the labels as numbers.
+        """
+        columns = np.arange(X.shape[1]) if vote is None else vote.columns
+        rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
-            part: Any = X.tocsr()[rows][:, vote.columns].toarray()
+            part: Any = X.tocsr()[rows][:, columns].toarray()
         else:  # no more than is kept is copied
-            part = X[np.ix_(rows, vote.columns)]
-        return cls(vote.columns, np.array(part, dtype=np.float64, order="C"))
+            part = X[np.ix_(rows, columns)]
+        labels = None if y is None else np.asarray(y, dtype=np.float64)[rows]
+        return cls(columns, np.array(part, dtype=np.float64, order="C"), labels, X.shape[0])
 
     def on(self, vote: Any) -> Self:
         """Return the rows in the columns of a vote that reads no others than these."""
-        at = np.isin(self.columns, vote.columns)
-        return type(self)(vote.columns, np.ascontiguousarray(self.values[:, at]))
+        values = self.values[:, np.isin(self.columns, vote.columns)]
+        return self._replace(columns=vote.columns, values=np.ascontiguousarray(values))
+
+    def joined(self, later: Self) -> Self:
+        """Return a sample of these and later rows of the same columns, by how many there were."""
+        if not np.array_equal(self.columns, later.columns):
+            return later
+        total, most = self.total + later.total, most_rows(len(self.columns))
+        first = most * self.total // total if total > most else len(self.values)
+        old, new = (
+            evenly_spaced(len(one.values), number)
+            for one, number in ((self, first), (later, most - first))
+        )
+        known = self.labels is not None and later.labels is not None
+        labels = np.append(self.labels[old], later.labels[new]) if known else None
+        values = np.vstack([self.values[old], later.values[new]])
+        return self._replace(values=values, labels=labels, total=total)
+
+
+def most_rows(n_columns: int) -> int:
+    """Return of how many rows a sample is at most."""
+    return max(_FEWEST, min(_ROWS, _NUMBERS // max(1, n_columns)))
 
 
 def evenly_spaced(n: int, most: int) -> Columns:
