@@ -69,7 +69,8 @@ class VoteEstimator(BaseEstimator):
     #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
-    _calibration_rows: SampleRows | None = None  # some of them, within the process
+    _sample: SampleRows | None = None  # training rows, within the process
+    _calibration_rows: SampleRows | None = None  # and those of the calibration
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -117,9 +118,8 @@ class VoteEstimator(BaseEstimator):
         vote, extras = self._fit_vote(table, labels, weight, context)
         read = None if hasattr(self, "partial_fit") else vote  # a later call may read others
         sample = SampleRows.of(read, table.values, labels.certain)
-        if context.further and getattr(self, "_sample", None) is not None:
-            sample = self._sample.joined(sample)
-        self._set_fitted(vote, schema, extras, sample)
+        earlier = self._sample if context.further else None
+        self._set_fitted(vote, schema, extras, sample.after(earlier))
         return self
 
     def _previous(self, schema: Schema, target: Any) -> Vote | None:
@@ -341,11 +341,10 @@ class VoteEstimator(BaseEstimator):
             if self._sample is None:
                 raise PsephosError(
                     f"importance needs training rows, which this {type(self).__name__} does not "
-                    "keep: it learnt from rows in blocks, was made of a model file, or its file "
-                    "was written by an older version. Fit it on the training rows."
+                    "keep: it was fitted on a cluster, was made of a model file, or its file was "
+                    "written by an older version. Fit it on the training rows."
                 )
-            rows = self._sample.on(self.vote_)
-            self._baseline = baseline_of(self.vote_, rows, self.schema_.levels)
+            self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
         return self._baseline
 
     def _known_baseline(self) -> Baseline | None:
@@ -470,12 +469,10 @@ class VoteEstimator(BaseEstimator):
         baseline, rows = self._known_baseline(), self._calibrated_on
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
-        sample, later = (
-            one and one.on(vote)._replace(columns=np.arange(len(vote.columns)))
-            for one in (self._sample, self._calibration_rows)
-        )
+        sample, later = self._sample, self._calibration_rows
+        sample = sample and sample.reduced(vote)
         reduced._set_fitted(vote.select(columns), schema, extras, sample, baseline)
-        reduced._calibration_rows = later
+        reduced._calibration_rows = later and later.reduced(vote)
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_ = self.recalibration_
         return reduced

@@ -161,8 +161,11 @@ class Validation:
         again = copy(self.model)
         readout = replace(self.model.vote_.readout, calibration=calibration)
         again.vote_ = replace(self.model.vote_, readout=readout)
-        again.recalibration_, again._calibrated_on = None, self.summary
-        again._calibration_rows = None
+        again.recalibration_, again._calibrated_on, again._calibration_rows = (
+            None,
+            self.summary,
+            None,
+        )
         return again
 
     # ------------------------------------------------------------------ in words

@@ -106,19 +106,21 @@ class SampleRows(NamedTuple):
         values = self.values[:, np.isin(self.columns, vote.columns)]
         return self._replace(columns=vote.columns, values=np.ascontiguousarray(values))
 
-    def joined(self, later: Self) -> Self:
-        """Return a sample of these and later rows of the same columns, by how many there were."""
-        if not np.array_equal(self.columns, later.columns):
-            return later
-        total, most = self.total + later.total, most_rows(len(self.columns))
-        first = most * self.total // total if total > most else len(self.values)
-        old, new = (
-            evenly_spaced(len(one.values), number)
-            for one, number in ((self, first), (later, most - first))
-        )
-        known = self.labels is not None and later.labels is not None
-        labels = np.append(self.labels[old], later.labels[new]) if known else None
-        values = np.vstack([self.values[old], later.values[new]])
+    def reduced(self, vote: Any) -> Self:
+        """Return the rows in a table of the columns of a vote."""
+        return self.on(vote)._replace(columns=np.arange(len(vote.columns)))
+
+    def after(self, earlier: Self | None) -> Self:
+        """Return a sample of earlier rows of the same columns and these, by how many there were."""
+        if earlier is None or not np.array_equal(self.columns, earlier.columns):
+            return self
+        total, most = earlier.total + self.total, most_rows(len(self.columns))
+        n, first = len(earlier.values), most * earlier.total // total if total > most else most
+        last = n + evenly_spaced(len(self.values), most - first if total > most else most)
+        at = np.append(evenly_spaced(n, first), last)
+        known = earlier.labels is not None and self.labels is not None
+        labels = np.append(earlier.labels, self.labels)[at] if known else None
+        values = np.vstack([earlier.values, self.values])[at]
         return self._replace(values=values, labels=labels, total=total)
 
 
@@ -136,9 +138,9 @@ def evenly_spaced(n: int, most: int) -> Columns:
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     """Return the training means of a vote and the importance of each column it reads.
 
-    `rows` are of the columns it reads; `categories` are columns of codes.
+    `rows` are at least of the columns it reads; `categories` are columns of codes.
     """
-    columns, dense = rows.columns, rows.values
+    columns, dense, *_ = rows.on(vote)
     is_category = np.isin(columns, list(categories))
     centre = _centre(dense, is_category)
     compact = vote.select(columns)

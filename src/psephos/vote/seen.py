@@ -71,15 +71,10 @@ class Seen(NamedTuple):
         """Return in a clause how the rows are known; nothing if they are new as far as is known."""
         if self.often:
             return self.equal_words()
-        if self.ordered:
-            return (
-                "these look like the rows that it was fitted on, in their order, in all columns it "
-                "reads"
-            )
-        what = "it was fitted on" if self.fitted else "its probabilities were calibrated on"
-        equal = "rows, or their quantiles and means, are equal in all columns it reads"
-        found = f"these look like rows that {what}: {equal}"
-        return found if self.fitted or self.calibrated else ""
+        fitted = self.fitted or self.ordered
+        what = "it was fitted on" if fitted else "its probabilities were calibrated on"
+        equal = "values, or their quantiles and means, are equal in all columns it reads"
+        return f"these look like rows that {what}: {equal}" if fitted or self.calibrated else ""
 
 
 def seen(model: Any, values: Any, y: Any = None) -> Seen:
@@ -114,8 +109,7 @@ def seen(model: Any, values: Any, y: Any = None) -> Seen:
         found = _beside_kept(found, kept.on(model.vote_), values, y)
     if later is not None:
         mapped = _beside_kept(mapped, later.on(model.vote_), values, y)
-        number = len(mapped.same) if mapped.often or mapped.ordered else 0
-        found = found._replace(calibrated=number)
+        found = found._replace(calibrated=len(mapped.same) * (mapped.often or mapped.ordered))
     rows = SampleRows.of(model.vote_, values)
     now, before = summary_of(model, rows), getattr(model, "_calibrated_on", None)
     for near in (_ROUNDING, _PRECISION):
@@ -190,9 +184,7 @@ def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
     return kept, rows
 
 
-def refuse_seen(
-    model: Any, values: Any, what: str, y: Any = None, *, calibrated: bool = True
-) -> None:
+def refuse_seen(model: Any, values: Any, what: str, y: Any, *, calibrated: bool = True) -> None:
     """Raise PsephosError if rows are among those that a model was fitted or calibrated on.
 
     Parameters
@@ -307,12 +299,10 @@ def _alike(one: Profile, other: Profile, near: float) -> bool:
         np.array_equal(getattr(one, name), getattr(other, name))
         for name in ("n_rows", "missing", "category", "ptr", "share")
     )
-    if not exact:
-        return False
     wide = 10 * near * (one.quantiles[:, 4] - one.quantiles[:, 2])[:, None]
     apart = np.abs(one.quantiles - other.quantiles) > near * np.abs(one.quantiles) + wide
     far = np.abs(one.mean - other.mean) > near * (np.abs(one.mean) + one.spread)
-    return not bool(far.any() or apart.any())
+    return exact and not bool(far.any() or apart.any())
 
 
 def _by_chance(rows: _Floats, near: float) -> bool:

@@ -21,7 +21,7 @@ from psephos.trees.out_of_core.grow import Holder, boost
 from psephos.trees.out_of_core.labels import Labels
 from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
 from psephos.vote import Readout, RegressionTarget, Target
-from psephos.vote.importance import SampleRows, evenly_spaced, most_rows
+from psephos.vote.importance import SampleRows
 
 _Model = TypeVar("_Model")
 _Singles = NDArray[np.float32]
@@ -99,33 +99,16 @@ def fit_blocks(
     if labels is None:
         raise PsephosError("there is no row to learn from: check what was given as rows.")
     learnt = _learnt(model, labels)
-    n, p = labels.n_rows, source.n_features
-    sample = _Sample(evenly_spaced(n, most_rows(p)), [], learnt.codes)
-    with DiskHolder(source, learnt.codes, scratch, n_jobs, sample.keep) as holder:
-        _fit(model, holder, learnt, n, p, source.names, bins)
-    fitted: Any = model
-    fitted._sample = SampleRows(np.arange(p), *sample.rows(), n).on(fitted.vote_)
+    kept: list[Any] = [None]
+
+    def keep(block: Block) -> None:
+        codes = learnt.codes(block.y)
+        kept[0] = SampleRows.of(None, block.columns.T, codes).after(kept[0])
+
+    with DiskHolder(source, learnt.codes, scratch, n_jobs, keep) as holder:
+        _fit(model, holder, learnt, labels.n_rows, source.n_features, source.names, bins)
+    vars(model)["_sample"] = kept[0]
     return model
-
-
-class _Sample(NamedTuple):
-    """Some rows of all blocks, as `fit` keeps them."""
-
-    at: NDArray[np.intp]
-    parts: list[tuple[int, NDArray[Any], _Singles]]
-    codes: Callable[[NDArray[Any]], _Singles]
-
-    def keep(self, block: Block) -> None:
-        """Keep those rows of the next block that are wanted."""
-        start = self.parts[-1][0] if self.parts else 0
-        stop = start + len(block.y)
-        here = self.at[(self.at >= start) & (self.at < stop)] - start
-        self.parts.append((stop, block.columns[:, here].T, self.codes(block.y[here])))
-
-    def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return their values and labels."""
-        _, values, labels = zip(*self.parts, strict=True)
-        return np.vstack(values, dtype=np.float64), np.concatenate(labels, dtype=np.float64)
 
 
 def fit_partitions(

@@ -103,8 +103,7 @@ class DiskHolder:
         n_jobs: int | None = None,
         keep: Callable[[Block], None] = lambda _: None,
     ):
-        self._keep = keep
-        self._source, self._targets, self._n_jobs = source, targets, n_jobs
+        self._source, self._targets, self._n_jobs, self._keep = source, targets, n_jobs, keep
         self._scratch = Scratch(folder)
         self._spools: dict[str, Spool] = {}
         self._missing = np.empty(0, dtype=np.int64)
