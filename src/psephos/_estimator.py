@@ -70,7 +70,7 @@ class VoteEstimator(BaseEstimator):
     recalibration_: Recalibration | None = None
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
     _sample: SampleRows | None = None  # training rows, within the process
-    _calibration_rows: SampleRows | None = None  # and those of the calibration
+    _calibration_rows: SampleRows | None = None  # and those of a calibration
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -316,19 +316,18 @@ class VoteEstimator(BaseEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much of what moves the score comes from each column; shape (p,).
 
-        Measured on at most 512 training rows, evenly spaced. Each voter counts for how far its
-        weighted vote is from its training mean, summed over the outputs, divided among columns: in
-        a tree by how far each split on the row's path changes the vote (above the leaves that is
-        the mean of the training rows in a CART or C4.5, which keep it, and the plain mean of the
-        two children in forests and boosted trees, which do not); in a linear model by the terms
+        Measured on at most 512 training rows, evenly spaced (or of all calls of `partial_fit`).
+        Each voter counts for how far its weighted vote is from its training mean, summed over the
+        outputs, divided among columns: in a tree by how far each split on the row's path changes
+        the vote (above the leaves that is the mean of the training rows in a CART or C4.5, and the
+        plain mean of the two children in forests and boosted trees); in a linear model by the terms
         ``|coef_j (x_j - mean_j)|``; in a vote of votes by the importance inside; in a prototype's
         weight by each column's part of the exponent; in a local weight, or that of neighbours, by
         its part of the squared distance from the column means; in other voters (kernels, Gaussian
         models, rules, foreign estimators) equally among those they read.
 
-        After `partial_fit` the rows are those of its last call. Constants, and surrogates that no
-        case needed, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
-        columns' shares do not say what leaving one out would change.
+        Constants, and surrogates that no case needed, get nothing. The sum is 1, or 0 if no column
+        moves the score. Two columns' shares do not say what leaving one out would change.
         """
         baseline = self._needed_baseline()
         shares = np.zeros(self.vote_.n_features)
@@ -464,15 +463,15 @@ class VoteEstimator(BaseEstimator):
         named = self._params_on(columns)
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
-        extras = {name: _selected(getattr(self, name, None), columns) for name in self.extras}
+        extras = {name: getattr(self, name, None) for name in self.extras}
+        extras = {n: v.select(columns) if hasattr(v, "select") else v for n, v in extras.items()}
         schema.name_columns(reduced)
         baseline, rows = self._known_baseline(), self._calibrated_on
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
-        sample, later = self._sample, self._calibration_rows
-        sample = sample and sample.reduced(vote)
-        reduced._set_fitted(vote.select(columns), schema, extras, sample, baseline)
-        reduced._calibration_rows = later and later.reduced(vote)
+        reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
+        reduced._sample = self._sample and self._sample.reduced(vote)
+        reduced._calibration_rows = self._calibration_rows and self._calibration_rows.reduced(vote)
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_ = self.recalibration_
         return reduced
@@ -500,8 +499,3 @@ class VoteEstimator(BaseEstimator):
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse
         return tags
-
-
-def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
-    """Return a fitted attribute on the table reduced to `columns`, if it is about columns."""
-    return value.select(columns) if hasattr(value, "select") else value

@@ -85,6 +85,7 @@ class SampleRows(NamedTuple):
     values: _Floats  # (n, c)
     labels: _Floats | None = None  # (n,), classes as indices; None where they are not known
     total: int = 0  # of how many rows
+    several: bool = False  # calls of partial_fit, which may have brought rows again
 
     @classmethod
     def of(cls, vote: Any, X: Any, y: Any = None) -> Self:
@@ -121,7 +122,7 @@ class SampleRows(NamedTuple):
         known = earlier.labels is not None and self.labels is not None
         labels = np.append(earlier.labels, self.labels)[at] if known else None
         values = np.vstack([earlier.values, self.values])[at]
-        return self._replace(values=values, labels=labels, total=total)
+        return self._replace(values=values, labels=labels, total=total, several=True)
 
 
 def most_rows(n_columns: int) -> int:

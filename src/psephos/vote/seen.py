@@ -126,6 +126,8 @@ def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
     labelled = y is not None and kept.labels is not None
     if labelled:
         one, other = np.column_stack([one, kept.labels]), np.column_stack([other, y])
+    if kept.several:
+        one = one[np.unique(first_copies(one))]
     exact = _compared(found, one, other, labelled)
     if exact.often or exact.ordered or exact.others:
         return exact
