@@ -449,8 +449,7 @@ class VoteEstimator(BaseEstimator):
             False drops them, with the surrogates and the reserve models that read them. Where a
             value is missing the answer may then be another: a tree sends the case where it sends
             those that no surrogate helps, and a library uses its models of the first rank that
-            have all they read, else the training prior. Importances are those of the whole model,
-            shared out among the columns left.
+            have all they read, else the training prior. Importances are the whole model's.
         """
         self._fitted()
         vote = self.vote_ if backup else self.vote_.primary()
