@@ -297,6 +297,16 @@ def test_rows_of_all_calls_of_partial_fit_are_known():
     calibrate(model, *NEW)
 
 
+def test_values_may_be_as_large_as_floats_go():
+    big, other = X.copy(), NEW[0].copy()
+    for table in (big, other):
+        table[:, 1] = np.sign(table[:, 1]) * 1.7e308
+        table[::3, 2] = np.nan
+    model = CARTClassifier(cp=0.0, n_folds=0).fit(big, big[:, 1] > 0)
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        assert not seen(one, other, (other[:, 1] > 0).astype(int)).words()
+
+
 def test_rows_that_partial_fit_was_given_again_are_known():
     model = SoftTreeClassifier(max_depth=1, random_state=0)
     for _ in range(6):

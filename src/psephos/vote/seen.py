@@ -159,6 +159,7 @@ def _compared(found: Seen, kept: _Floats, rows: _Floats, labelled: bool) -> Seen
     return found._replace(same=same, single=bool(single), often=often, ordered=ordered)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values may be as large as floats go
 def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
     """Return kept and other rows, with numbers that are the same in another precision made equal.
 
@@ -167,11 +168,9 @@ def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
     it. Kept rows are so more often copies of each other, which is what chance is measured by.
     """
     kept, rows, left = kept.copy(), rows.copy(), np.arange(len(rows))
-    for j, column in enumerate(kept.T):
-        values = np.unique(column[~np.isnan(column)])
-        if not len(values):
-            continue
-        low, high = np.nanquantile(column, (0.25, 0.75))
+    for j in np.flatnonzero(~np.isnan(kept).all(axis=0)):
+        values = np.unique(kept[~np.isnan(kept[:, j]), j])
+        low, high = np.nanquantile(kept[:, j], (0.25, 0.75))
         near = _PRECISION * (np.abs(values) + 10 * (high - low))
         begins = np.append(True, np.diff(values) > near[1:])
         first = values[np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))]
@@ -295,6 +294,7 @@ def _numbers(X: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- summaries
+@np.errstate(over="ignore", invalid="ignore")
 def _alike(one: Profile, other: Profile, near: float) -> bool:
     """Return whether two summaries are equal, numbers to so much of their size and spread."""
     exact = all(
