@@ -138,6 +138,9 @@ def test_categories_and_missing_values_are_compared():
     later = pickle.loads(pickle.dumps(model))
     order = rng.permutation(90)
     assert seen(later, later._values(table[order])).fitted
+    single = table[order].astype(np.float32)
+    assert seen(later, later._values(single)).fitted
+    assert seen(model, model._values(single), y[order].astype(int)).whole
     other = table[order].copy()
     other[:, 0] = np.where(np.isnan(other[:, 0]), 0, other[:, 0])
     assert not seen(later, later._values(other)).fitted
@@ -295,16 +298,6 @@ def test_rows_of_all_calls_of_partial_fit_are_known():
         with pytest.raises(PsephosError, match="equals a row that it was fitted on"):
             calibrate(model, table[rows], y[rows])
     calibrate(model, *NEW)
-
-
-def test_values_may_be_as_large_as_floats_go():
-    big, other = X.copy(), NEW[0].copy()
-    for table in (big, other):
-        table[:, 1] = np.sign(table[:, 1]) * 1.7e308
-        table[::3, 2] = np.nan
-    model = CARTClassifier(cp=0.0, n_folds=0).fit(big, big[:, 1] > 0)
-    for one in (model, pickle.loads(pickle.dumps(model))):
-        assert not seen(one, other, (other[:, 1] > 0).astype(int)).words()
 
 
 def test_rows_that_partial_fit_was_given_again_are_known():

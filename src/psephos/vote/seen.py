@@ -159,7 +159,6 @@ def _compared(found: Seen, kept: _Floats, rows: _Floats, labelled: bool) -> Seen
     return found._replace(same=same, single=bool(single), often=often, ordered=ordered)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # values may be as large as floats go
 def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
     """Return kept and other rows, with numbers that are the same in another precision made equal.
 
@@ -294,7 +293,6 @@ def _numbers(X: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- summaries
-@np.errstate(over="ignore", invalid="ignore")
 def _alike(one: Profile, other: Profile, near: float) -> bool:
     """Return whether two summaries are equal, numbers to so much of their size and spread."""
     exact = all(
