@@ -462,7 +462,7 @@ class VoteEstimator(BaseEstimator):
         named = self._params_on(columns)
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
-        extras = {name: getattr(self, name, None) for name in self.extras}
+        extras: dict[str, Any] = {name: getattr(self, name, None) for name in self.extras}
         extras = {n: v.select(columns) if hasattr(v, "select") else v for n, v in extras.items()}
         schema.name_columns(reduced)
         baseline, rows = self._known_baseline(), self._calibrated_on

@@ -93,7 +93,7 @@ class SampleRows(NamedTuple):
 
         A vote of None reads all columns; y (n,), where given, are the labels as numbers.
         """
-        columns = np.arange(X.shape[1]) if vote is None else vote.columns
+        columns: Columns = np.arange(X.shape[1]) if vote is None else vote.columns
         rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, columns].toarray()
@@ -119,8 +119,8 @@ class SampleRows(NamedTuple):
         n, first = len(earlier.values), most * earlier.total // total if total > most else most
         last = n + evenly_spaced(len(self.values), most - first if total > most else most)
         at = np.append(evenly_spaced(n, first), last)
-        known = earlier.labels is not None and self.labels is not None
-        labels = np.append(earlier.labels, self.labels)[at] if known else None
+        both: Any = earlier.labels, self.labels
+        labels = None if any(one is None for one in both) else np.concatenate(both)[at]
         values = np.vstack([earlier.values, self.values])[at]
         return self._replace(values=values, labels=labels, total=total, several=True)
 
