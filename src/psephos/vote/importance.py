@@ -93,7 +93,9 @@ class SampleRows(NamedTuple):
 
         A vote of None reads all columns; y (n,), where given, are the labels as numbers.
         """
-        columns: Columns = np.arange(X.shape[1]) if vote is None else vote.columns
+        columns: Columns = (
+            np.arange(int(X.shape[1]), dtype=np.intp) if vote is None else vote.columns
+        )
         rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, columns].toarray()
