@@ -123,10 +123,9 @@ def seen(model: Any, values: Any, y: Any = None) -> Seen:
 def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
     """Return how rows are beside those that a model keeps."""
     one, other = kept.values, columns_of(values, kept.columns)
-    labels: Any = kept.labels
-    labelled = y is not None and labels is not None
-    if labelled:
-        one, other = np.column_stack([one, labels]), np.column_stack([other, y])
+    labelled = y is not None and kept.labels is not None
+    if y is not None and kept.labels is not None:
+        one, other = np.column_stack([one, kept.labels]), np.column_stack([other, y])
     if kept.several:
         one = one[np.unique(first_copies(one))]
     exact = _compared(found, one, other, labelled)
