@@ -69,6 +69,8 @@ class VoteEstimator(BaseEstimator):
     #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
+    _sample: SampleRows | None = None  # training rows, within the process
+    _calibration_rows: SampleRows | None = None  # and those of a calibration
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -114,7 +116,10 @@ class VoteEstimator(BaseEstimator):
     ) -> Self:
         """Call the recipe and store what it returns (shared by fit, warm start, partial_fit)."""
         vote, extras = self._fit_vote(table, labels, weight, context)
-        self._set_fitted(vote, schema, extras, SampleRows.of(vote, table.values))
+        read = None if hasattr(self, "partial_fit") else vote  # a later call may read others
+        sample = SampleRows.of(read, table.values, labels.certain)
+        earlier = self._sample if context.further else None
+        self._set_fitted(vote, schema, extras, sample.after(earlier))
         return self
 
     def _previous(self, schema: Schema, target: Any) -> Vote | None:
@@ -219,9 +224,9 @@ class VoteEstimator(BaseEstimator):
         baseline: Baseline | None = None,
     ) -> None:
         self.vote_ = vote
-        self._sample = sample if sample is None else sample.on(vote)
+        self._sample = sample
         self._baseline = baseline
-        self.recalibration_ = self._calibrated_on = None
+        self.recalibration_ = self._calibrated_on = self._calibration_rows = None
         self.schema_ = schema
         for name in self.extras:
             vars(self).pop(name, None)
@@ -311,19 +316,18 @@ class VoteEstimator(BaseEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much of what moves the score comes from each column; shape (p,).
 
-        Measured on at most 512 training rows, evenly spaced. Each voter counts for how far its
-        weighted vote is from its training mean, summed over the outputs, divided among columns: in
-        a tree by how far each split on the row's path changes the vote (above the leaves that is
-        the mean of the training rows in a CART or C4.5, which keep it, and the plain mean of the
-        two children in forests and boosted trees, which do not); in a linear model by the terms
+        Measured on at most 512 training rows, evenly spaced (or of all calls of `partial_fit`).
+        Each voter counts for how far its weighted vote is from its training mean, summed over the
+        outputs, divided among columns: in a tree by how far each split on the row's path changes
+        the vote (above the leaves that is the mean of the training rows in a CART or C4.5, and the
+        plain mean of the two children in forests and boosted trees); in a linear model by the terms
         ``|coef_j (x_j - mean_j)|``; in a vote of votes by the importance inside; in a prototype's
         weight by each column's part of the exponent; in a local weight, or that of neighbours, by
         its part of the squared distance from the column means; in other voters (kernels, Gaussian
         models, rules, foreign estimators) equally among those they read.
 
-        After `partial_fit` the rows are those of its last call. Constants, and surrogates that no
-        case needed, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
-        columns' shares do not say what leaving one out would change.
+        Constants, and surrogates that no case needed, get nothing. The sum is 1, or 0 if no column
+        moves the score. Two columns' shares do not say what leaving one out would change.
         """
         baseline = self._needed_baseline()
         shares = np.zeros(self.vote_.n_features)
@@ -336,8 +340,8 @@ class VoteEstimator(BaseEstimator):
             if self._sample is None:
                 raise PsephosError(
                     f"importance needs training rows, which this {type(self).__name__} does not "
-                    "keep: it learnt from rows in blocks, was made of a model file, or its file "
-                    "was written by an older version. Fit it on the training rows."
+                    "keep: it was fitted on a cluster, was made of a model file, or its file was "
+                    "written by an older version. Fit it on the training rows."
                 )
             self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
         return self._baseline
@@ -351,7 +355,7 @@ class VoteEstimator(BaseEstimator):
         if hasattr(self, "vote_"):
             self._known_baseline()
         state: Any = super().__getstate__()
-        return state | {"_sample": None} if "_sample" in state else state
+        return state | {name: None for name in ("_sample", "_calibration_rows") if name in state}
 
     @property
     def anatomy_(self) -> Anatomy:
@@ -445,8 +449,7 @@ class VoteEstimator(BaseEstimator):
             False drops them, with the surrogates and the reserve models that read them. Where a
             value is missing the answer may then be another: a tree sends the case where it sends
             those that no surrogate helps, and a library uses its models of the first rank that
-            have all they read, else the training prior. Importances are those of the whole model,
-            shared out among the columns left.
+            have all they read, else the training prior. Importances are the whole model's.
         """
         self._fitted()
         vote = self.vote_ if backup else self.vote_.primary()
@@ -459,13 +462,15 @@ class VoteEstimator(BaseEstimator):
         named = self._params_on(columns)
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
-        extras = {name: _selected(getattr(self, name, None), columns) for name in self.extras}
+        extras: dict[str, Any] = {name: getattr(self, name, None) for name in self.extras}
+        extras = {n: v.select(columns) if hasattr(v, "select") else v for n, v in extras.items()}
         schema.name_columns(reduced)
-        baseline, sample, rows = self._known_baseline(), self._sample, self._calibrated_on
+        baseline, rows = self._known_baseline(), self._calibrated_on
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
-        sample = sample and sample.on(vote)._replace(columns=np.arange(len(vote.columns)))
-        reduced._set_fitted(vote.select(columns), schema, extras, sample, baseline)
+        reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
+        reduced._sample = self._sample and self._sample.reduced(vote)
+        reduced._calibration_rows = self._calibration_rows and self._calibration_rows.reduced(vote)
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_ = self.recalibration_
         return reduced
@@ -493,8 +498,3 @@ class VoteEstimator(BaseEstimator):
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse
         return tags
-
-
-def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
-    """Return a fitted attribute on the table reduced to `columns`, if it is about columns."""
-    return value.select(columns) if hasattr(value, "select") else value

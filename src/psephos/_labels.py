@@ -49,6 +49,11 @@ class Labels(NamedTuple):
         classes = self.target.kind in ("binary", "multiclass")
         return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
 
+    @property
+    def certain(self) -> NDArray[Any] | None:
+        """Return y if each row has one label that is known, else None."""
+        return self.y if self.y.ndim == 1 and self.soft is None and self.known.all() else None
+
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return the labels of these rows."""
         soft = None if self.soft is None else self.soft[rows]

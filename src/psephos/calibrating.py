@@ -107,10 +107,11 @@ def calibrate(
     if without.any():
         label = model.classes_.tolist()[int(without.argmax())]
         raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
-    refuse_seen(model, values, "calibrate", calibrated=False)
+    refuse_seen(model, values, "calibrate", codes, calibrated=False)
     calibrated = copy(model)
     calibrated.recalibration_ = None  # that is of other probabilities
-    calibrated._calibrated_on = summary_of(model, SampleRows.of(vote, values))
+    calibrated._calibration_rows = rows = SampleRows.of(vote, values, codes)
+    calibrated._calibrated_on = summary_of(model, rows)
     calibration: Any = fitted_map(chances, truth, weight, method)
     _warn_of_limits(calibration, model.classes_.tolist())
     before = model.vote_.readout.calibration

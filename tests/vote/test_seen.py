@@ -9,16 +9,21 @@ import pytest
 
 from psephos import (
     AdaBoostClassifier,
+    ArrayRows,
     CARTClassifier,
     CARTRegressor,
+    NewtonBoostingClassifier,
     PsephosError,
     RandomForestClassifier,
     RankRidgeClassifier,
     SamBAClassifier,
+    SoftTreeClassifier,
     calibrate,
+    fit_blocks,
     load,
     recalibrated,
     save,
+    validate,
 )
 from psephos.bounds import held_out_bound
 from psephos.explain import DiversityDisplay, MissedDisplay
@@ -134,6 +139,9 @@ def test_categories_and_missing_values_are_compared():
     later = pickle.loads(pickle.dumps(model))
     order = rng.permutation(90)
     assert seen(later, later._values(table[order])).fitted
+    single = table[order].astype(np.float32)
+    assert seen(later, later._values(single)).fitted
+    assert seen(model, model._values(single), y[order].astype(int)).whole
     other = table[order].copy()
     other[:, 0] = np.where(np.isnan(other[:, 0]), 0, other[:, 0])
     assert not seen(later, later._values(other)).fitted
@@ -201,3 +209,114 @@ def test_copies_are_rows_that_chance_does_not_explain():
     assert len(set(first_copies(np.full((9, 3), 1.0)).tolist())) == 9
     words = np.array([["a", "x"], ["b", "y"]] * 50)
     assert len(set(first_copies(words).tolist())) == 100
+
+
+def six_digits(table):
+    return np.array([[float(f"{one:.6g}") for one in row] for row in table])
+
+
+@pytest.mark.parametrize(
+    "stored_as",
+    [np.float32, lambda one: one.round(6), lambda one: one.round(4), six_digits],
+    ids=["float32", "6 decimals", "4 decimals", "6 digits"],
+)
+def test_training_rows_in_another_precision_are_refused(stored_as):
+    table, order = np.asarray(stored_as(X)), np.random.default_rng(3).permutation(len(X))
+    for fitted_on, rows in ((X, table), (table, X)):
+        model = AdaBoostClassifier(n_estimators=10).fit(fitted_on, Y)
+        for one in (model, pickle.loads(pickle.dumps(model))):
+            for at in (slice(None), order):
+                with pytest.raises(PsephosError, match=r"that it was fitted on"):
+                    held_out_bound(one, rows[at], Y[at])
+            held_out_bound(one, np.asarray(stored_as(NEW[0])), NEW[1])
+
+
+def test_columns_that_say_the_same_are_not_taken_for_another_precision():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        one = rng.standard_normal((600, 1)) + 1000.0 * (seed % 2)
+        table = np.hstack([one, 2 * one, one + 1e-6 * rng.standard_normal((600, 1))])
+        y = rng.permutation(600) % 2
+        model = RandomForestClassifier(3, random_state=0).fit(table[:300], y[:300])
+        found = seen(model, table[300:], y[300:])
+        assert not found.words()
+        assert not found.single
+        later = pickle.loads(pickle.dumps(model))
+        assert not seen(later, table[300:], y[300:]).words()
+
+
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_another_experiment_of_the_same_design_is_taken(repeats):
+    wells = np.array([(i, j) for i in range(8) for j in range(12)] * repeats, dtype=float)
+    rng = np.random.default_rng(0)
+    one, two = ((wells[:, 1] + rng.normal(0, 5, len(wells)) > 5.5).astype(int) for _ in range(2))
+    model = RandomForestClassifier(10, random_state=0).fit(wells, one)
+    for rows in (slice(None), slice(None, None, -1), slice(50)):
+        held_out_bound(model, wells[rows], two[rows])
+        calibrate(model, wells[rows], two[rows])
+        MissedDisplay.from_estimator(model, wells[rows], two[rows])
+        DiversityDisplay.from_estimator(model, wells[rows], two[rows])
+    with pytest.raises(PsephosError, match="was fitted on"):
+        held_out_bound(model, wells, one)
+
+
+def test_one_row_says_nothing_where_training_rows_are_copies_of_each_other():
+    rng = np.random.default_rng(0)
+    profiles = rng.standard_normal((10, 6))
+    y = (profiles[:, 0] > 0).astype(int)
+    drawn = rng.integers(0, 10, 40)
+    model = RandomForestClassifier(10, random_state=0).fit(profiles[drawn], y[drawn])
+    rows = (
+        np.vstack([profiles[:1], rng.standard_normal((30, 6))]),
+        np.append(y[0], np.arange(30) % 2),
+    )
+    held_out_bound(model, *rows)
+    held_out_bound(model, profiles, y)
+
+
+@pytest.mark.parametrize("block_rows", [50, 1000])
+def test_a_model_of_blocks_knows_its_rows(block_rows):
+    table, y = table_of(700)
+    model = NewtonBoostingClassifier("hist", n_estimators=5)
+    fit_blocks(model, ArrayRows(table.astype(np.float32), y, block_rows=block_rows))
+    assert model._sample.values.shape == (512, 12)
+    for ask in (calibrate, held_out_bound, MissedDisplay.from_estimator):
+        with pytest.raises(PsephosError, match="fitted on"):
+            ask(model, table, y)
+        ask(model, *NEW)
+    assert model.feature_importances_.argmax() == 0
+
+
+def test_rows_of_all_calls_of_partial_fit_are_known():
+    model = SoftTreeClassifier(max_depth=1, random_state=0)
+    table, y = table_of(1200)
+    for at in range(0, 1200, 300):
+        model.partial_fit(table[at : at + 300], y[at : at + 300], classes=[0, 1])
+    assert len(model._sample.values) == 512
+    for at in range(0, 1200, 300):
+        rows = slice(at, at + 300)
+        assert 100 < len(seen(model, table[rows], y[rows]).same) < 150
+        with pytest.raises(PsephosError, match="equals a row that it was fitted on"):
+            calibrate(model, table[rows], y[rows])
+    calibrate(model, *NEW)
+
+
+def test_rows_that_partial_fit_was_given_again_are_known():
+    model = SoftTreeClassifier(max_depth=1, random_state=0)
+    for _ in range(6):
+        model.partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(PsephosError, match="equals a row that it was fitted on"):
+        calibrate(model, X[10:60], Y[10:60])
+    calibrate(model, *NEW)
+
+
+def test_a_part_of_the_calibration_rows_is_known():
+    sure = calibrate(AdaBoostClassifier(n_estimators=10).fit(X, Y), *NEW)
+    for one in (sure, sure.reduce()):
+        rows = NEW[0][20:60, sure.vote_.columns] if one is not sure else NEW[0][20:60]
+        with pytest.raises(PsephosError, match="its probabilities were calibrated on"):
+            MissedDisplay.from_estimator(one, rows, NEW[1][20:60])
+    mixed = np.vstack([NEW[0][:30], table_of(30, seed=7)[0]])
+    labels = np.append(NEW[1][:30], table_of(30, seed=7)[1])
+    assert "calibrated on 30 of 60 cases" in validate(sure, mixed, labels).about["cautions"][0]
+    assert pickle.loads(pickle.dumps(sure))._calibration_rows is None

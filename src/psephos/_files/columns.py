@@ -7,8 +7,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
 from psephos._files.near import CELL, shown
@@ -17,7 +15,8 @@ _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",
 })  # fmt: skip
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_TIMES = (datetime.date, datetime.time, datetime.timedelta)
+_TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
 Place = Callable[[int], str]
@@ -66,9 +65,14 @@ FIT = _in_python(
 COMPARED = _in_python("categorical", "drop it")
 
 
+def is_time(kind: type) -> bool:
+    """Return whether values of a type are dates, times or durations."""
+    return issubclass(kind, _TIMES) or kind.__name__ in _TIMES_OF_NUMPY
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a number, or a text that writes one."""
-    if isinstance(value, _TIMES) or (isinstance(value, str) and "_" in value):
+    if is_time(type(value)) or (isinstance(value, str) and "_" in value):
         return False  # Python reads 1_2 as twelve; a table means a text
     try:
         float(value)
@@ -121,14 +125,14 @@ def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
 
     Beside texts all but numbers and None is refused, booleans too.
     """
-    odd = {kind for kind in set(map(type, values)) if issubclass(kind, _TIMES) or not kind.__hash__}
+    odd = {kind for kind in set(map(type, values)) if is_time(kind) or not kind.__hash__}
     if any(isinstance(value, str) for value in values):
         odd |= {kind for kind in map(type, values) if kind is bool or not issubclass(kind, _PLAIN)}
     if not odd:
         return
     i, value = next((i, value) for i, value in enumerate(values) if type(value) in odd)
     where = f"({shown(value, CELL)} in {place(i)})"
-    if isinstance(value, _TIMES):
+    if is_time(type(value)):
         raise PsephosError(
             f"column {shown(name)} holds dates or times {where}: give a number, such as days since "
             "a date, or drop it."

@@ -319,7 +319,7 @@ def _errors(model: Any, X: Any, y: Any, bound: str, assumed: str) -> tuple[_Coun
     """Return the errors on rows that must be held out, and what is assumed of them."""
     counted = _counted(model, X, y)
     if hasattr(model, "vote_"):
-        one = Asked(model, model.vote_, model._values(X), np.empty(0, np.intp), bound)
+        one = Asked(model, model.vote_, model._values(X), codes_among(model.classes_, y, y), bound)
         return counted, refuse_seen(one, assumed)
     return counted, assumed
 

@@ -225,7 +225,7 @@ def refuse_seen(one: Asked, what: str) -> str:
 
     `what`: what the rows must be, for the refusal.
     """
-    found = seen(one.model, one.values)
+    found = seen(one.model, one.values, one.y)
     known = found.words()
     if found.single:
         known = found.equal_words()

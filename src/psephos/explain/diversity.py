@@ -106,15 +106,16 @@ class DiversityDisplay(Display):
         if target.kind not in ("binary", "multiclass", "regression"):
             raise PsephosError(f"{kind} answers with several labels or numbers: one is needed.")
         values = estimator._values(X)
-        refuse_seen(estimator, values, "DiversityDisplay")
         every = [label_of(vote.voters, t).removesuffix(": ") for t in range(vote.n_voters)]
         every = [name or str(t + 1) for t, name in enumerate(every)]
         names = tuple(every[t] for t in members), tuple(every[t] for t in np.flatnonzero(~counts))
+        numbers = target.kind == "regression"
+        true = read_numbers(values, y) if numbers else codes_among(target.classes, values, y)
+        refuse_seen(estimator, values, "DiversityDisplay", true)
         votes = _votes(vote, values)[:, members]
-        if target.kind == "regression":
-            off = votes[:, :, 0] - read_numbers(values, y)[:, None]
+        if numbers:
+            off = votes[:, :, 0] - true[:, None]
             return cls._of(names, (off**2).mean(axis=0), _of_numbers(off), len(off))
-        true = codes_among(target.classes, values, y)
         answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
         wrong = answers != true[:, None]
         return cls._of(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._columns import is_missing
 from psephos._errors import PsephosError
+from psephos._labels import codes_among
 from psephos.explain.dodging import dodged
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
@@ -113,7 +114,9 @@ class MissedDisplay(Display):
         if unknown:
             raise PsephosError(f"y holds {unknown[0]!r}; the classes are {classes}.")
         if hasattr(estimator, "_values"):
-            refuse_seen(estimator, estimator._values(X), "MissedDisplay")
+            values = estimator._values(X)
+            codes = codes_among(estimator.classes_, values, y)
+            refuse_seen(estimator, values, "MissedDisplay", codes)
         chances = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         return cls.from_predictions(
             y, chances, pos_label=label, threshold=threshold, groups=groups, ids=ids,

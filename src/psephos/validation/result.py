@@ -161,7 +161,8 @@ class Validation:
         again = copy(self.model)
         readout = replace(self.model.vote_.readout, calibration=calibration)
         again.vote_ = replace(self.model.vote_, readout=readout)
-        again.recalibration_, again._calibrated_on = None, self.summary
+        again.recalibration_ = again._calibration_rows = None
+        again._calibrated_on = self.summary
         return again
 
     # ------------------------------------------------------------------ in words

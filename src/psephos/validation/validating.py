@@ -162,7 +162,7 @@ def validated(
     calibration, again = _recalibration(model, told, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
     counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
-    figures, known = figures_of(told), seen_words(seen(model, cohort.X))
+    figures, known = figures_of(told), seen_words(seen(model, cohort.X, cohort.codes))
     about = {
         "cautions": [*([known] if known else []), *worse_than_chance(figures)],
         "seen": bool(known),

@@ -83,22 +83,53 @@ class SampleRows(NamedTuple):
 
     columns: Columns  # (c,), sorted
     values: _Floats  # (n, c)
+    labels: _Floats | None = None  # (n,), classes as indices; None where they are not known
+    total: int = 0  # of how many rows
+    several: bool = False  # calls of partial_fit, which may have brought rows again
 
     @classmethod
-    def of(cls, vote: Any, X: Any) -> Self:
-        """Return at most 512 rows of a training table (n, p), fewer of very many columns."""
-        most = max(_FEWEST, min(_ROWS, _NUMBERS // max(1, len(vote.columns))))
-        rows = evenly_spaced(X.shape[0], most)
+    def of(cls, vote: Any, X: Any, y: Any = None) -> Self:
+        """Return at most 512 rows of a training table (n, p), fewer of very many columns.
+
+        A vote of None reads all columns; y (n,), where given, are the labels as numbers.
+        """
+        columns: Columns = (
+            np.arange(int(X.shape[1]), dtype=np.intp) if vote is None else vote.columns
+        )
+        rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
-            part: Any = X.tocsr()[rows][:, vote.columns].toarray()
+            part: Any = X.tocsr()[rows][:, columns].toarray()
         else:  # no more than is kept is copied
-            part = X[np.ix_(rows, vote.columns)]
-        return cls(vote.columns, np.array(part, dtype=np.float64, order="C"))
+            part = X[np.ix_(rows, columns)]
+        labels = None if y is None else np.asarray(y, dtype=np.float64)[rows]
+        return cls(columns, np.array(part, dtype=np.float64, order="C"), labels, X.shape[0])
 
     def on(self, vote: Any) -> Self:
         """Return the rows in the columns of a vote that reads no others than these."""
-        at = np.isin(self.columns, vote.columns)
-        return type(self)(vote.columns, np.ascontiguousarray(self.values[:, at]))
+        values = self.values[:, np.isin(self.columns, vote.columns)]
+        return self._replace(columns=vote.columns, values=np.ascontiguousarray(values))
+
+    def reduced(self, vote: Any) -> Self:
+        """Return the rows in a table of the columns of a vote."""
+        return self.on(vote)._replace(columns=np.arange(len(vote.columns)))
+
+    def after(self, earlier: Self | None) -> Self:
+        """Return a sample of earlier rows of the same columns and these, by how many there were."""
+        if earlier is None or not np.array_equal(self.columns, earlier.columns):
+            return self
+        total, most = earlier.total + self.total, most_rows(len(self.columns))
+        n, first = len(earlier.values), most * earlier.total // total if total > most else most
+        last = n + evenly_spaced(len(self.values), most - first if total > most else most)
+        at = np.append(evenly_spaced(n, first), last)
+        both: Any = earlier.labels, self.labels
+        labels = None if any(one is None for one in both) else np.concatenate(both)[at]
+        values = np.vstack([earlier.values, self.values])[at]
+        return self._replace(values=values, labels=labels, total=total, several=True)
+
+
+def most_rows(n_columns: int) -> int:
+    """Return of how many rows a sample is at most."""
+    return max(_FEWEST, min(_ROWS, _NUMBERS // max(1, n_columns)))
 
 
 def evenly_spaced(n: int, most: int) -> Columns:
@@ -110,9 +141,9 @@ def evenly_spaced(n: int, most: int) -> Columns:
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     """Return the training means of a vote and the importance of each column it reads.
 
-    `rows` are of the columns it reads; `categories` are columns of codes.
+    `rows` are at least of the columns it reads; `categories` are columns of codes.
     """
-    columns, dense = rows.columns, rows.values
+    columns, dense, *_ = rows.on(vote)
     is_category = np.isin(columns, list(categories))
     centre = _centre(dense, is_category)
     compact = vote.select(columns)

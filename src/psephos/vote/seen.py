@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
 from psephos.vote.importance import SampleRows, evenly_spaced
@@ -17,6 +17,7 @@ _Floats = NDArray[np.float64]
 _RARE = math.log(1e6)  # rarer than once in a million is not by chance
 _DRAWS, _COLUMNS = 999, 64  # bootstrap samples, and their columns, that a summary is compared with
 _ROUNDING = 1e-9
+_PRECISION = 1e-5  # numbers as near as this may be the same in another precision
 
 
 class Seen(NamedTuple):
@@ -36,9 +37,12 @@ class Seen(NamedTuple):
         Whether more are the same than of new rows (a chance below one in a million).
     ordered : bool
         Whether the rows are the kept ones in their order, which chance does not bring about.
-    fitted, calibrated : bool
-        Whether the summary of all columns is, to the last bit, that of the rows that the model was
-        fitted on, and that of the rows that its probabilities were calibrated on.
+    others : bool
+        Whether all rows equal kept ones and labels do not: another experiment of the same design.
+    fitted : bool
+        Whether the summary of all columns is that of the rows that the model was fitted on.
+    calibrated : int
+        Rows that look like those that its probabilities were calibrated on.
     """
 
     n: int
@@ -47,8 +51,9 @@ class Seen(NamedTuple):
     single: bool = False
     often: bool = False
     ordered: bool = False
+    others: bool = False
     fitted: bool = False
-    calibrated: bool = False
+    calibrated: int = 0
 
     @property
     def whole(self) -> bool:
@@ -66,24 +71,23 @@ class Seen(NamedTuple):
         """Return in a clause how the rows are known; nothing if they are new as far as is known."""
         if self.often:
             return self.equal_words()
-        if self.ordered:
-            return (
-                "these are the rows that it was fitted on, in their order, in all columns it reads"
-            )
-        which = "training rows" if self.fitted else "rows its probabilities were calibrated on"
-        equal = f"the columns it reads have exactly the quantiles and means of the {which}"
-        return equal if self.fitted or self.calibrated else ""
+        fitted = self.fitted or self.ordered
+        what = "it was fitted on" if fitted else "its probabilities were calibrated on"
+        equal = "values, or their quantiles and means, are equal in all columns it reads"
+        return f"these look like rows that {what}: {equal}" if fitted or self.calibrated else ""
 
 
-def seen(model: Any, values: Any) -> Seen:
+def seen(model: Any, values: Any, y: Any = None) -> Seen:
     """Return how far rows are those that a model was fitted on.
 
-    A model that was fitted in this process keeps up to 512 training rows on the columns it reads.
-    Rows are compared with these: as many are the same by chance as kept rows are copies of each
-    other. A pickled model, or that of a file, knows a summary of each column alone: it is compared
+    A model that was fitted in this process keeps up to 512 training rows on the columns it reads,
+    and as many that its probabilities were calibrated on. Rows are compared with these, and labels
+    with theirs: as many are the same by chance as kept rows are copies of each other. Where all
+    rows equal kept ones but a label does not, they are another experiment of the same design.
+    A pickled model, or that of a file, knows a summary of each column alone: it is compared
     with that of the rows, and equal only if these are all training rows. Equal summaries are taken
     for chance (columns of few values) if one of 999 bootstrap samples of the rows has the same
-    sums, too.
+    sums, too. What is not equal is compared as in another precision: see `_rounded`.
 
     Parameters
     ----------
@@ -91,42 +95,96 @@ def seen(model: Any, values: Any) -> Seen:
         One that is not a fitted estimator of psephos keeps nothing to compare with.
     values : array of shape (n, p)
         Rows as the vote reads them.
+    y : array of shape (n,), default=None
+        Their labels, classes as indices; None where they are not known.
     """
     kept: SampleRows | None = getattr(model, "_sample", None)
+    later: SampleRows | None = getattr(model, "_calibration_rows", None)
     found = Seen(values.shape[0], kept is not None)
     if not hasattr(model, "vote_") or not len(model.vote_.columns):
         return found
-    fitted = getattr(getattr(model, "_baseline", None), "profile", None)
+    fitted, mapped = getattr(getattr(model, "_baseline", None), "profile", None), found
     if kept is not None:
-        fitted = summary_of(model, kept)
-        found = _beside_kept(found, kept.values, columns_of(values, kept.columns))
+        fitted = summary_of(model, kept.on(model.vote_))
+        found = _beside_kept(found, kept.on(model.vote_), values, y)
+    if later is not None:
+        mapped = _beside_kept(mapped, later.on(model.vote_), values, y)
+        found = found._replace(calibrated=len(mapped.same) * (mapped.often or mapped.ordered))
     rows = SampleRows.of(model.vote_, values)
-    now = summary_of(model, rows)
-    equal = [
-        one is not None and _alike(one, now)
-        for one in (fitted, getattr(model, "_calibrated_on", None))
-    ]
-    if any(equal) and not _by_chance(rows.values):
-        found = found._replace(fitted=equal[0], calibrated=equal[1])
+    now, before = summary_of(model, rows), getattr(model, "_calibrated_on", None)
+    for near in (_ROUNDING, _PRECISION):
+        of_fit = fitted is not None and not found.others and _alike(fitted, now, near)
+        of_map = before is not None and not mapped.others and _alike(before, now, near)
+        if (of_fit or of_map) and not _by_chance(rows.values, near):
+            return found._replace(fitted=of_fit, calibrated=found.n if of_map else found.calibrated)
     return found
 
 
-def _beside_kept(found: Seen, kept: _Floats, rows: _Floats) -> Seen:
+def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
     """Return how rows are beside those that a model keeps."""
+    one, other = kept.values, columns_of(values, kept.columns)
+    labelled = y is not None and kept.labels is not None
+    if y is not None and kept.labels is not None:
+        one, other = np.column_stack([one, kept.labels]), np.column_stack([other, y])
+    if kept.several:
+        one = one[np.unique(first_copies(one))]
+    exact = _compared(found, one, other, labelled)
+    if exact.often or exact.ordered or exact.others:
+        return exact
+    near = _compared(found, *_rounded(one, other), labelled)
+    # of columns that say the same a few are near each other by chance: one such row says nothing
+    return near._replace(single=False) if near.often or near.ordered or near.others else exact
+
+
+def _compared(found: Seen, kept: _Floats, rows: _Floats, labelled: bool) -> Seen:
+    """Return how rows are beside kept ones; the last column is the labels if it is `labelled`."""
     known, (n, m) = row_groups(np.vstack([kept, rows])), (len(kept), len(rows))
     count = np.bincount(known[:n], minlength=known.max() + 1)
     same, given = np.flatnonzero(count[known[n:]]), np.unique(known[n:])
+    at = evenly_spaced(m, n)
+    if labelled and kept.shape[1] > 1 and not count[known[n:][at]].all():
+        plain = row_groups(np.vstack([kept, rows[at]])[:, :-1])
+        if np.isin(plain[n:], plain[:n]).all():
+            return found._replace(same=same, others=True)
     both = int(np.count_nonzero(count[given]))
     number = count[count > 0]
+    twins = int(number[number > 1].sum())
     different = kept[np.unique(known[:n], return_index=True)[1]]
     single = both > 0 and _no_chance(different, math.log(len(number) * len(given)))
-    often = _too_many(both, len(given), int(number[number > 1].sum()), n)
+    # as many by chance as kept rows equal each other
+    single = single and pdtrc(both - 1, len(given) * twins / n) < math.exp(-_RARE / 2)
+    often = _too_many(both, len(given), twins, n)
     surprise = (number * np.log(n / number)).sum()  # -ln of the chance of rows like these, in order
-    ordered = surprise > _RARE and np.array_equal(known[n:][evenly_spaced(m, n)], known[:n])
-    return found._replace(same=same, single=single, often=often, ordered=ordered)
+    ordered = surprise > _RARE and np.array_equal(known[n:][at], known[:n])
+    return found._replace(same=same, single=bool(single), often=often, ordered=ordered)
 
 
-def refuse_seen(model: Any, values: Any, what: str, *, calibrated: bool = True) -> None:
+def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
+    """Return kept and other rows, with numbers that are the same in another precision made equal.
+
+    Kept numbers of a column are the same if no gap between them is wider than 1e-5 of the number
+    plus 1e-4 of the distance of the column's quartiles, and others are that of the nearest within
+    it. Kept rows are so more often copies of each other, which is what chance is measured by.
+    """
+    kept, rows, left = kept.copy(), rows.copy(), np.arange(len(rows))
+    for j in np.flatnonzero(~np.isnan(kept).all(axis=0)):
+        values = np.unique(kept[~np.isnan(kept[:, j]), j])
+        low, high = np.nanquantile(kept[:, j], (0.25, 0.75))
+        near = _PRECISION * (np.abs(values) + 10 * (high - low))
+        begins = np.append(True, np.diff(values) > near[1:])
+        first = values[np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))]
+        for table, at in ((kept, slice(None)), (rows, left)):
+            given = table[at, j]
+            above = np.searchsorted(values, given).clip(max=len(values) - 1)
+            below = np.maximum(above - 1, 0)
+            nearest = np.where(given - values[below] < values[above] - given, below, above)
+            found = np.abs(values[nearest] - given) <= near[nearest]
+            table[at, j] = np.where(found, first[nearest], given)
+        left = left[found | np.isnan(given)]  # no other row is the same
+    return kept, rows
+
+
+def refuse_seen(model: Any, values: Any, what: str, y: Any, *, calibrated: bool = True) -> None:
     """Raise PsephosError if rows are among those that a model was fitted or calibrated on.
 
     Parameters
@@ -135,10 +193,12 @@ def refuse_seen(model: Any, values: Any, what: str, *, calibrated: bool = True) 
         As in `seen`.
     what : str
         What needs other rows, for the message.
+    y
+        As in `seen`.
     calibrated : bool, default=True
         Whether rows that its probabilities were calibrated on are refused, too.
     """
-    found = seen(model, values)
+    found = seen(model, values, y)
     if found.words() and (calibrated or found.often or found.ordered or found.fitted):
         raise PsephosError(
             f"{what} needs held-out rows for the {type(model).__name__}: {found.words()}. Give "
@@ -153,7 +213,8 @@ def seen_words(found: Seen) -> str:
     if found.whole or found.often:
         which = f"All {cases}" if found.whole else f"{len(found.same)} of {cases}"
         return f"{which} look like training cases {none}"
-    calibrated = f"The probabilities of this model were calibrated on all {cases} {none}"
+    some = f"{'all' if found.calibrated == found.n else f'{found.calibrated} of'} {cases}"
+    calibrated = f"The probabilities of this model were calibrated on {some} {none}"
     return calibrated if found.calibrated else ""
 
 
@@ -232,17 +293,19 @@ def _numbers(X: Any) -> Any:
 
 
 # ---------------------------------------------------------------------- summaries
-def _alike(one: Profile, other: Profile) -> bool:
-    """Return whether two summaries are equal; means to rounding, as rows may be in any order."""
+def _alike(one: Profile, other: Profile, near: float) -> bool:
+    """Return whether two summaries are equal, numbers to so much of their size and spread."""
     exact = all(
-        np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
-        for name in ("n_rows", "missing", "quantiles", "category", "ptr", "share")
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("n_rows", "missing", "category", "ptr", "share")
     )
-    far = np.abs(one.mean - other.mean) > _ROUNDING * (np.abs(one.mean) + one.spread)
-    return exact and not bool(far.any())
+    wide = 10 * near * (one.quantiles[:, 4] - one.quantiles[:, 2])[:, None]
+    apart = np.abs(one.quantiles - other.quantiles) > near * np.abs(one.quantiles) + wide
+    far = np.abs(one.mean - other.mean) > near * (np.abs(one.mean) + one.spread)
+    return exact and not bool(far.any() or apart.any())
 
 
-def _by_chance(rows: _Floats) -> bool:
+def _by_chance(rows: _Floats, near: float) -> bool:
     """Return whether other rows of the same distribution may have the same summary.
 
     Bootstrap samples stand for them, and sums of columns for summaries: where one of 999 is the
@@ -254,5 +317,5 @@ def _by_chance(rows: _Floats) -> bool:
     plain = plain / np.where(size > 0, size, 1.0)
     n = len(plain)
     drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
-    off = np.abs(drawn @ plain - plain.sum(axis=0)) > _ROUNDING * n
+    off = np.abs(drawn @ plain - plain.sum(axis=0)) > near * n
     return bool((~off.any(axis=1)).any())

@@ -19,8 +19,9 @@ from psephos.trees.out_of_core.dask import DaskHolder
 from psephos.trees.out_of_core.disk import DiskHolder
 from psephos.trees.out_of_core.grow import Holder, boost
 from psephos.trees.out_of_core.labels import Labels
-from psephos.trees.out_of_core.rows import RowSource, prefetched
+from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
 from psephos.vote import Readout, RegressionTarget, Target
+from psephos.vote.importance import SampleRows
 
 _Model = TypeVar("_Model")
 _Singles = NDArray[np.float32]
@@ -98,8 +99,16 @@ def fit_blocks(
     if labels is None:
         raise PsephosError("there is no row to learn from: check what was given as rows.")
     learnt = _learnt(model, labels)
-    with DiskHolder(source, learnt.codes, scratch, n_jobs) as holder:
-        return _fit(model, holder, learnt, labels.n_rows, source.n_features, source.names, bins)
+    kept: list[Any] = [None]
+
+    def keep(block: Block) -> None:
+        codes = learnt.codes(block.y)
+        kept[0] = SampleRows.of(None, block.columns.T, codes).after(kept[0])
+
+    with DiskHolder(source, learnt.codes, scratch, n_jobs, keep) as holder:
+        _fit(model, holder, learnt, labels.n_rows, source.n_features, source.names, bins)
+    vars(model)["_sample"] = kept[0]
+    return model
 
 
 def fit_partitions(

@@ -71,7 +71,8 @@ class Batched(Growing):
             model.set_params(**dict(zip(strengths, one, strict=True)))
             vote, told = model._fit_on(*given, None, Path(last, cold))
             schema.name_columns(model)
-            model._set_fitted(vote, schema, told, SampleRows.of(vote, given[0].values))
+            sample = SampleRows.of(None, given[0].values, given[1].certain)
+            model._set_fitted(vote, schema, told, sample)
             models.append(model)
             last = model._grown.batches
         return models

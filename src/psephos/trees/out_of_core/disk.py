@@ -92,6 +92,7 @@ class DiskHolder:
     targets : from the labels of a block to float32 numbers
     folder : where the scratch folder is made; None is the system's place for temporary files
     n_jobs : threads over columns; trees do not depend on it
+    keep : called with each block, without its rows of weight 0, when bins are written
     """
 
     def __init__(
@@ -100,8 +101,9 @@ class DiskHolder:
         targets: Callable[[NDArray[Any]], _Singles],
         folder: str | Path | None = None,
         n_jobs: int | None = None,
+        keep: Callable[[Block], None] = lambda _: None,
     ):
-        self._source, self._targets, self._n_jobs = source, targets, n_jobs
+        self._source, self._targets, self._n_jobs, self._keep = source, targets, n_jobs, keep
         self._scratch = Scratch(folder)
         self._spools: dict[str, Spool] = {}
         self._missing = np.empty(0, dtype=np.int64)
@@ -131,6 +133,7 @@ class DiskHolder:
         self._missing = bins.n_bins
         for block in self._blocks():
             b = self._scratch.append(len(block.y))
+            self._keep(block)
             self._write("codes", b, bins.codes(block.columns, self._n_jobs), len(bins.n_bins))
             self._write("y", b, self._targets(block.y), 1)
             self._weighted = block.weight is not None
