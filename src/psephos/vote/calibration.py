@@ -18,11 +18,18 @@ from psephos.vote.part import check, check_part
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _NAMED = 5  # classes in words
-_LEAST = 1e-12  # a probability of 0 has no log-odds
+_NO_LIMIT = "the least probability of a map must be between 0 and 0.5"
+_LEAST = 1e-12  # a probability of 0 has no log-odds: of maps of files without a limit
 
 
-def _log_odds(chances: _Floats) -> _Floats:
-    return _special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
+def log_odds(chances: _Floats, least: float) -> _Floats:
+    """Return the log-odds of probabilities, none nearer to 0 or 1 than `least`."""
+    return _special.logit(np.clip(chances, least, 1.0 - least))
+
+
+def log_shares(chances: _Floats, least: float) -> _Floats:
+    """Return the logarithms of probabilities, of which none counts as less than `least`."""
+    return np.log(np.clip(chances, least, 1.0))
 
 
 def _together(chances: _Floats, apart: bool) -> _Floats:
@@ -42,13 +49,17 @@ class Sigmoid:
     ----------
     slope, offset : ndarray of shape (K,)
         Slopes are at least 0.
+    least : float, default=1e-12
+        Below 0.5: p counts as at least this and at most 1 less it.
     """
 
     tag: ClassVar[str] = "sigmoid calibration"
     slope: _Floats
     offset: _Floats
+    least: float = _LEAST
 
     def __post_init__(self) -> None:
+        check(0 < self.least < 0.5, _NO_LIMIT)
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
@@ -57,7 +68,8 @@ class Sigmoid:
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
-        return _together(_special.expit(self.slope * _log_odds(chances) + self.offset), apart)
+        odds = log_odds(chances, self.least)
+        return _together(_special.expit(self.slope * odds + self.offset), apart)
 
 
 @register
@@ -69,12 +81,16 @@ class Temperature:
     ----------
     t : float
         Above 1 they move together, below 1 apart.
+    least : float, default=1e-12
+        Below 0.5: a probability below counts as this.
     """
 
     tag: ClassVar[str] = "temperature calibration"
     t: float
+    least: float = _LEAST
 
     def __post_init__(self) -> None:
+        check(0 < self.least < 0.5, _NO_LIMIT)
         check(0 < self.t < np.inf, "a temperature is not a positive number")
 
     def words(self, classes: list[str]) -> str:
@@ -82,8 +98,8 @@ class Temperature:
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         if apart:
-            return _special.expit(_log_odds(chances) / self.t)
-        return _special.softmax(np.log(np.clip(chances, _LEAST, 1.0)) / self.t, axis=1)
+            return _special.expit(log_odds(chances, self.least) / self.t)
+        return _special.softmax(log_shares(chances, self.least) / self.t, axis=1)
 
 
 @register

@@ -7,11 +7,11 @@ from typing import Any
 from psephos.scoring.reader.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 from psephos.scoring.reader.vote import expit
 
-_LEAST_CHANCE = 1e-12
+_LEAST_CHANCE = 1e-12  # of a map that states none
 
 
-def _log_odds_of(p: float) -> float:
-    p = min(max(p, _LEAST_CHANCE), 1.0 - _LEAST_CHANCE)
+def _log_odds_of(p: float, least: float) -> float:
+    p = min(max(p, least), 1.0 - least)
     return math.log(p / (1.0 - p))
 
 
@@ -28,11 +28,12 @@ class Platt:
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.maps = list(zip(part["slope"], part["offset"], strict=True))
+        self.least = part.get("least", _LEAST_CHANCE)
 
     def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
         """Return the calibrated probabilities."""
         pairs = zip(self.maps, chances, strict=True)
-        return _to_one([expit(a * _log_odds_of(p) + b) for (a, b), p in pairs], apart)
+        return _to_one([expit(a * _log_odds_of(p, self.least) + b) for (a, b), p in pairs], apart)
 
 
 @of_kind(CALIBRATIONS, "temperature calibration")
@@ -40,13 +41,13 @@ class Tempered:
     """Probabilities to the power 1 / t."""
 
     def __init__(self, part: dict[str, Any]) -> None:
-        self.t = part["t"]
+        self.t, self.least = part["t"], part.get("least", _LEAST_CHANCE)
 
     def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
         """Return the calibrated probabilities."""
         if apart:
-            return [expit(_log_odds_of(p) / self.t) for p in chances]
-        return exp_shares([math.log(min(max(p, _LEAST_CHANCE), 1.0)) / self.t for p in chances])
+            return [expit(_log_odds_of(p, self.least) / self.t) for p in chances]
+        return exp_shares([math.log(min(max(p, self.least), 1.0)) / self.t for p in chances])
 
 
 @of_kind(CALIBRATIONS, "isotonic calibration")
