@@ -24,6 +24,7 @@ from psephos.vote.calibration import (
     log_shares,
 )
 from psephos.vote.importance import SampleRows
+from psephos.vote.names import fixed
 from psephos.vote.seen import refuse_seen, summary_of
 
 _Floats = NDArray[np.float64]
@@ -56,7 +57,8 @@ def calibrate(
     method : {'sigmoid', 'isotonic', 'temperature'}, default='sigmoid'
         sigmoid (Platt): 1 / (1 + exp(-(a logit(p) + b))) class by class, a >= 0, with the labels
         smoothed as in the source. isotonic: any rising map, class by class; it needs hundreds of
-        rows. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
+        rows, and may answer exactly 0 or 1, where a single row of another class makes the log-loss
+        infinite. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
         classes are then divided by their sum.
     sample_weight : array of shape (n_samples,), default=None
         How much each row counts beside the others: weights are divided by their mean over the rows
@@ -77,7 +79,15 @@ def calibrate(
     -----
     UserWarning
         If the best map would fall, and one constant stands in its place (sigmoid: a = 0), or a
-        temperature is at its limit, e^-5 or e^5.
+        temperature is at its limit, e^-5 or e^5; or if the map does not lower the log-loss of the
+        rows that it was fitted on.
+
+    Notes
+    -----
+    Shares of a vote may be exactly 0 or 1, whose log-odds are infinite. For sigmoid and temperature
+    each probability is first moved to (n p + 1) / (n + 2), in fitting and in answering: n rows do
+    not show a probability below about 1 / (n + 2), the target that Platt's smoothing gives to n
+    rows of one kind. The order of probabilities stays.
 
     References
     ----------
@@ -141,10 +151,8 @@ def fitted_map(
 
 
 def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float) -> None:
-    """Warn of maps at the limit of what is searched, and of those that do not lower the log-loss."""
-    level = [
-        repr(label) for k, label in enumerate(classes) if _is_level(found, k)
-    ]  # of two classes both or none
+    """Warn of maps at the limit of what is searched, and that do not lower the log-loss."""
+    level = [repr(label) for k, label in enumerate(classes) if _is_level(found, k)]
     if isinstance(found, Temperature) and abs(np.log(found.t)) >= _WIDEST - 1e-3:
         why = (
             "makes the probabilities of all classes nearly alike: they say nothing of these "
@@ -161,7 +169,7 @@ def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float)
     elif after >= before:
         words = (
             f"the {type(found).__name__.lower()} map does not lower the log-loss of the rows that "
-            f"it was fitted on ({before:.4g} before, {after:.4g} after): the probabilities may be "
+            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): the probabilities may be "
             "better as they are"
         )
     else:
@@ -188,10 +196,10 @@ def _of_mean_one(weight: _Floats) -> _Floats:
 
 
 def _least(weight: _Floats) -> float:
-    """Return the least probability that rows can tell from 0: the target of Platt's smoothing.
+    """Return the least probability that rows can tell from 0, 1 / (n + 2), as Platt's targets.
 
-    Rows count by weight: that is their number in `calibrate`, and the number of cases where
-    several rows are of one.
+    n is the sum of weights: in `calibrate` the number of rows with weight, and in a recalibration
+    the number of cases, of which several rows together count once.
     """
     return 1.0 / (float(weight.sum()) + 2.0)
 

@@ -18,7 +18,7 @@ from psephos.scoring.plain_rules import Branching, codes_of, single_bound
 from psephos.scoring.reader.core import spans, summed
 
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
-_LEAST = 1e-12  # the limit of a map that states none
+_LEAST = 1e-12  # a probability of 0 has no log-odds
 _FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
 _QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
 _BACKSLASH = """\
@@ -234,9 +234,12 @@ class _Answer:
 
     def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
         """Return the columns of probabilities after a map."""
-        kind, least = part["kind"], part.get("least", _LEAST)
+        kind = part["kind"]
+        if part.get("least"):
+            least, rest = part["least"], 1.0 - 2.0 * part["least"]
+            chances = self._layer("moved", [f"{least!r} + {rest!r} * {p}" for p in chances])
         if kind == "temperature calibration":
-            kept = self._layer("c", [_within(p, least, 1.0) for p in chances])
+            kept = self._layer("c", [_within(p, _LEAST, 1.0) for p in chances])
             return self._exp_shares(
                 "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
             )
@@ -248,7 +251,7 @@ class _Answer:
                 f"{self.model['model']} is not written as SQL: its probabilities go through a "
                 f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
             )
-        kept = self._layer("c", [_within(p, least, 1.0 - least) for p in chances])
+        kept = self._layer("c", [_within(p, _LEAST, 1.0 - _LEAST) for p in chances])
         lines = zip(part["slope"], kept, part["offset"], strict=True)
         odds = [f"{a!r} * LN({c} / (1.0 - {c})) + {b!r}" for a, c, b in lines]
         return self._to_one("q", self._layer("w", [_expit(v) for v in self._layer("v", odds)]))

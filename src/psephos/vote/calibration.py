@@ -18,18 +18,22 @@ from psephos.vote.part import check, check_part
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _NAMED = 5  # classes in words
-_NO_LIMIT = "the least probability of a map must be between 0 and 0.5"
-_LEAST = 1e-12  # a probability of 0 has no log-odds: of maps of files without a limit
+_NO_LIMIT = "the least probability of a map must be at least 0 and below 0.5"
+_LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
 def log_odds(chances: _Floats, least: float) -> _Floats:
-    """Return the log-odds of probabilities, none nearer to 0 or 1 than `least`."""
-    return _special.logit(np.clip(chances, least, 1.0 - least))
+    """Return the log-odds of probabilities moved from [0, 1] to [least, 1 - least]."""
+    return _special.logit(np.clip(_moved(chances, least), _LEAST, 1.0 - _LEAST))
 
 
 def log_shares(chances: _Floats, least: float) -> _Floats:
-    """Return the logarithms of probabilities, of which none counts as less than `least`."""
-    return np.log(np.clip(chances, least, 1.0))
+    """Return the logarithms of probabilities moved from [0, 1] to [least, 1 - least]."""
+    return np.log(np.clip(_moved(chances, least), _LEAST, 1.0))
+
+
+def _moved(chances: _Floats, least: float) -> _Floats:
+    return least + (1.0 - 2.0 * least) * chances
 
 
 def _together(chances: _Floats, apart: bool) -> _Floats:
@@ -49,17 +53,18 @@ class Sigmoid:
     ----------
     slope, offset : ndarray of shape (K,)
         Slopes are at least 0.
-    least : float, default=1e-12
-        Below 0.5: p counts as at least this and at most 1 less it.
+    least : float, default=0
+        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then clipped to
+        1e-12 ... 1 - 1e-12.
     """
 
     tag: ClassVar[str] = "sigmoid calibration"
     slope: _Floats
     offset: _Floats
-    least: float = _LEAST
+    least: float = 0.0
 
     def __post_init__(self) -> None:
-        check(0 < self.least < 0.5, _NO_LIMIT)
+        check(0 <= self.least < 0.5, _NO_LIMIT)
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
@@ -81,16 +86,16 @@ class Temperature:
     ----------
     t : float
         Above 1 they move together, below 1 apart.
-    least : float, default=1e-12
-        Below 0.5: a probability below counts as this.
+    least : float, default=0
+        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then is at least 1e-12.
     """
 
     tag: ClassVar[str] = "temperature calibration"
     t: float
-    least: float = _LEAST
+    least: float = 0.0
 
     def __post_init__(self) -> None:
-        check(0 < self.least < 0.5, _NO_LIMIT)
+        check(0 <= self.least < 0.5, _NO_LIMIT)
         check(0 < self.t < np.inf, "a temperature is not a positive number")
 
     def words(self, classes: list[str]) -> str:
