@@ -71,12 +71,12 @@ def test_the_maps_are_those_of_the_field():
     X, y = split(load_breast_cancer)
     model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
     p, new = model.predict_proba(X[80:300])[:, 1], model.predict_proba(X[300:])[:, 1]
-    odds = logit(np.clip(p, 1e-12, 1 - 1e-12))
+    odds = logit((220 * p + 1) / 222)  # as n rows can tell
     weight = np.random.default_rng(0).random(220)
     ours = weight / weight.mean()  # the smoothing counts rows
     platt = _SigmoidCalibration().fit(odds, y[80:300], sample_weight=ours)
     found = calibrate(model, X[80:300], y[80:300], sample_weight=weight).predict_proba(X[300:])
-    new_odds = logit(np.clip(new, 1e-12, 1 - 1e-12))
+    new_odds = logit((220 * new + 1) / 222)
     assert_allclose(found[:, 1], expit(-(platt.a_ * new_odds + platt.b_)), atol=2e-3)
     peer = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(p, y[80:300])
     found = calibrate(model, X[80:300], y[80:300], "isotonic").predict_proba(X[300:])
@@ -137,7 +137,7 @@ def test_class_votes_stay_and_weigh_what_is_calibrated(method, tmp_path):
     words = f"calibrated ({method}), then weighed by class (2 × 5)"
     assert words in sure.describe()[0]
     assert f"Answer: probabilities are calibrated ({method})." in " ".join(
-        calibrate(RandomForestClassifier(3).fit(X[80:], y[80:]), X[:80], y[:80], method).describe()
+        calibrate(RandomForestClassifier(3, max_depth=1, random_state=0).fit(X[80:], y[80:]), X[:80], y[:80], method).describe()
     )
     with pytest.raises(PsephosError, match=r"weighed by class \(2 × 5\), and no plain sum"):
         shrink(model, 3, X, y)
@@ -160,7 +160,7 @@ def test_weights_count_beside_each_other(method, size):
     plain = calibrate(model, rows, labels, method).predict_proba(X)
     same = calibrate(model, rows, labels, method, np.full(kept.sum(), size)).predict_proba(X)
     assert_allclose(same, plain, atol=1e-6)
-    if method != "sigmoid":  # a row of weight 2 is the row twice
+    if method == "isotonic":  # a row of weight 2 is the row twice
         twice = np.repeat(np.arange(150), weight.astype(int))
         copies = calibrate(model, X[300:450][twice], y[300:450][twice], method).predict_proba(X)
         assert_allclose(copies, one, atol=1e-6)
@@ -176,14 +176,19 @@ def test_the_sigmoid_and_the_temperature_are_the_best_there_are(seed):
     found = fitted_map(chances, labels, weight, "sigmoid")
     yes, no = weight @ truth, weight @ (1 - truth)
     wanted = np.where(truth == 1, (yes + 1) / (yes + 2), 1 / (no + 2))
-    gap = weight * (expit(found.slope[1] * logit(p) + found.offset[1]) - wanted)
+    least = 1 / (weight.sum() + 2)
+    moved = least + (1 - 2 * least) * chances
+    odds = logit(moved[:, 1])
+    gap = weight * (expit(found.slope[1] * odds + found.offset[1]) - wanted)
     assert abs(gap.sum()) < 1e-9
-    assert abs(gap @ logit(p)) < 1e-8 or (found.slope[1] == 0 and gap @ logit(p) > 0)
-    t = fitted_map(chances, labels, weight, "temperature").t
+    assert abs(gap @ odds) < 1e-8 or (found.slope[1] == 0 and gap @ odds > 0)
+    cool = fitted_map(chances, labels, weight, "temperature")
+    assert found.least == cool.least == pytest.approx(least)
+    t = cool.t
     if seed == 0:  # they go with the other class: both maps are at their limits
         assert found.slope[1] == 0
         assert t == pytest.approx(np.exp(5), rel=1e-6)
         return
-    logs = np.log(chances)
+    logs = np.log(moved)
     told = np.exp(logs / t) / np.exp(logs / t).sum(axis=1, keepdims=True)
     assert abs(weight @ ((labels - told) * logs).sum(axis=1)) < 1e-5 * t

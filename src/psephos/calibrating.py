@@ -62,8 +62,8 @@ def calibrate(
         classes are then divided by their sum.
     sample_weight : array of shape (n_samples,), default=None
         How much each row counts beside the others: weights are divided by their mean over the rows
-        with weight. So a row of weight 2 is the same row twice for isotonic and temperature, and
-        nearly for sigmoid, whose smoothing counts rows.
+        with weight. So a row of weight 2 is the same row twice for isotonic, and nearly for sigmoid
+        and temperature, whose limits (see Notes) count rows.
 
     Returns
     -------
@@ -152,6 +152,7 @@ def fitted_map(
 
 def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float) -> None:
     """Warn of maps at the limit of what is searched, and that do not lower the log-loss."""
+    cure = "Check that y belongs to X, and that the model was not fitted on other labels; or"
     level = [repr(label) for k, label in enumerate(classes) if _is_level(found, k)]
     if isinstance(found, Temperature) and abs(np.log(found.t)) >= _WIDEST - 1e-3:
         why = (
@@ -169,14 +170,14 @@ def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float)
     elif after >= before:
         words = (
             f"the {type(found).__name__.lower()} map does not lower the log-loss of the rows that "
-            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): the probabilities may be "
-            "better as they are"
+            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): the "
+            "probabilities may be better as they are"
         )
+        cure = "Leave the model as it is, or"
     else:
         return
     warnings.warn(
-        f"calibrate: {words}. Check that y belongs to X, and that the model was not fitted on "
-        "other labels; or give more rows that it was not fitted on.",
+        f"calibrate: {words}. {cure} give more rows that it was not fitted on.",
         UserWarning,
         stacklevel=3,
     )
