@@ -170,8 +170,8 @@ def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float)
     elif after >= before:
         words = (
             f"the {type(found).__name__.lower()} map does not lower the log-loss of the rows that "
-            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): the "
-            "probabilities may be better as they are"
+            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): they do "
+            "not show that a map is needed"
         )
         cure = "Leave the model as it is, or"
     else:
