@@ -15,14 +15,7 @@ from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.figures.logistic import likeliest
-from psephos.vote.calibration import (
-    ClassVotes,
-    Isotonic,
-    Sigmoid,
-    Temperature,
-    log_odds,
-    log_shares,
-)
+from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature, log_odds, moved
 from psephos.vote.importance import SampleRows
 from psephos.vote.names import fixed
 from psephos.vote.seen import refuse_seen, summary_of
@@ -128,8 +121,8 @@ def calibrate(
     calibrated.recalibration_ = None  # that is of other probabilities
     calibrated._calibrated_on = summary_of(model, SampleRows.of(vote, values))
     calibration: Any = fitted_map(chances, truth, weight, method)
-    own = calibration.chances(chances, apart=False)
-    losses = [losses_of(codes, told, weight)[0] for told in (chances, own)]
+    own = (chances, calibration.chances(chances, apart=False))
+    losses = [losses_of(codes, told, weight)[0] for told in own]
     _warn_of_limits(calibration, model.classes_.tolist(), *losses)
     before = model.vote_.readout.calibration
     if isinstance(before, ClassVotes):
@@ -176,11 +169,8 @@ def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float)
         cure = "Leave the model as it is, or"
     else:
         return
-    warnings.warn(
-        f"calibrate: {words}. {cure} give more rows that it was not fitted on.",
-        UserWarning,
-        stacklevel=3,
-    )
+    words = f"calibrate: {words}. {cure} give more rows that it was not fitted on."
+    warnings.warn(words, UserWarning, stacklevel=3)
 
 
 def _is_level(found: Any, k: int) -> bool:
@@ -217,9 +207,7 @@ def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
     least = _least(weight)
     odds = log_odds(chances, least)
     maps = _maps_of_classes(
-        lambda k: _platt(odds[:, k], truth[:, k], weight),
-        lambda m: (m[0], -m[1]),
-        chances.shape[1],
+        lambda k: _platt(odds[:, k], truth[:, k], weight), lambda m: (m[0], -m[1]), odds.shape[1]
     )
     slope, offset = zip(*maps, strict=True)
     return Sigmoid(np.array(slope), np.array(offset), least)
@@ -253,7 +241,7 @@ def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
 
 def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperature:
     least = _least(weight)
-    logs = log_shares(chances, least)
+    logs = np.log(moved(chances, least))
 
     def loss(log_t: float) -> float:
         scaled = logs / np.exp(log_t)
@@ -261,10 +249,7 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
         return -float(weight @ (truth * logs_scaled).sum(axis=1))
 
     best: Any = scipy.optimize.minimize_scalar(
-        loss,
-        bounds=(-_WIDEST, _WIDEST),
-        method="bounded",
-        options={"xatol": 1e-9},
+        loss, bounds=(-_WIDEST, _WIDEST), method="bounded", options={"xatol": 1e-9}
     )
     return Temperature(float(np.exp(best.x)), least)
 

@@ -277,9 +277,8 @@ class _Answer:
 
 def _moved(value: str, least: float, most: float) -> str:
     """Return a probability moved from [0, 1] to [least, 1 - least], which has a logarithm."""
-    if least < _LEAST:
-        return _within(value, _LEAST, most)
-    return f"{least!r} + {1.0 - 2.0 * least!r} * {value}"
+    moved = f"{least!r} + {1.0 - 2.0 * least!r} * {value}"
+    return moved if least > _LEAST else _within(value, _LEAST, most)
 
 
 def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:

@@ -24,16 +24,12 @@ _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 def log_odds(chances: _Floats, least: float) -> _Floats:
     """Return the log-odds of probabilities moved from [0, 1] to [least, 1 - least]."""
-    return _special.logit(np.clip(_moved(chances, least), _LEAST, 1.0 - _LEAST))
+    return _special.logit(moved(chances, least, 1.0 - _LEAST))
 
 
-def log_shares(chances: _Floats, least: float) -> _Floats:
-    """Return the logarithms of probabilities moved from [0, 1] to [least, 1 - least]."""
-    return np.log(np.clip(_moved(chances, least), _LEAST, 1.0))
-
-
-def _moved(chances: _Floats, least: float) -> _Floats:
-    return least + (1.0 - 2.0 * least) * chances
+def moved(chances: _Floats, least: float, most: float = 1.0) -> _Floats:
+    """Return probabilities moved from [0, 1] to [least, 1 - least]; they have a logarithm."""
+    return np.clip(least + (1.0 - 2.0 * least) * chances, _LEAST, most)
 
 
 def _together(chances: _Floats, apart: bool) -> _Floats:
@@ -104,7 +100,7 @@ class Temperature:
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         if apart:
             return _special.expit(log_odds(chances, self.least) / self.t)
-        return _special.softmax(log_shares(chances, self.least) / self.t, axis=1)
+        return _special.softmax(np.log(moved(chances, self.least)) / self.t, axis=1)
 
 
 @register
