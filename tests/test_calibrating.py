@@ -1,17 +1,21 @@
 """Calibration on held-out rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
-from sklearn.calibration import _SigmoidCalibration
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
 
 from psephos import (
     CARTClassifier,
     CARTRegressor,
+    ExtraTreesClassifier,
     PsephosError,
     RandomForestClassifier,
     SamBAClassifier,
@@ -23,6 +27,10 @@ from psephos import (
     shrink,
 )
 from psephos.calibrating import fitted_map
+from psephos.scoring import plain
+from psephos.scoring.reader import PlainModel
+from psephos.scoring.reader.core import CALIBRATIONS
+from psephos.vote.calibration import Sigmoid, Temperature
 
 METHODS = ["sigmoid", "isotonic", "temperature"]
 
@@ -71,12 +79,12 @@ def test_the_maps_are_those_of_the_field():
     X, y = split(load_breast_cancer)
     model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
     p, new = model.predict_proba(X[80:300])[:, 1], model.predict_proba(X[300:])[:, 1]
-    odds = logit(np.clip(p, 1e-12, 1 - 1e-12))
+    odds = logit((220 * p + 1) / 222)  # as n rows can tell
     weight = np.random.default_rng(0).random(220)
     ours = weight / weight.mean()  # the smoothing counts rows
     platt = _SigmoidCalibration().fit(odds, y[80:300], sample_weight=ours)
     found = calibrate(model, X[80:300], y[80:300], sample_weight=weight).predict_proba(X[300:])
-    new_odds = logit(np.clip(new, 1e-12, 1 - 1e-12))
+    new_odds = logit((220 * new + 1) / 222)
     assert_allclose(found[:, 1], expit(-(platt.a_ * new_odds + platt.b_)), atol=2e-3)
     peer = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(p, y[80:300])
     found = calibrate(model, X[80:300], y[80:300], "isotonic").predict_proba(X[300:])
@@ -137,7 +145,12 @@ def test_class_votes_stay_and_weigh_what_is_calibrated(method, tmp_path):
     words = f"calibrated ({method}), then weighed by class (2 × 5)"
     assert words in sure.describe()[0]
     assert f"Answer: probabilities are calibrated ({method})." in " ".join(
-        calibrate(RandomForestClassifier(3).fit(X[80:], y[80:]), X[:80], y[:80], method).describe()
+        calibrate(
+            RandomForestClassifier(3, max_depth=1, random_state=0).fit(X[80:], y[80:]),
+            X[:80],
+            y[:80],
+            method,
+        ).describe()
     )
     with pytest.raises(PsephosError, match=r"weighed by class \(2 × 5\), and no plain sum"):
         shrink(model, 3, X, y)
@@ -160,7 +173,7 @@ def test_weights_count_beside_each_other(method, size):
     plain = calibrate(model, rows, labels, method).predict_proba(X)
     same = calibrate(model, rows, labels, method, np.full(kept.sum(), size)).predict_proba(X)
     assert_allclose(same, plain, atol=1e-6)
-    if method != "sigmoid":  # a row of weight 2 is the row twice
+    if method == "isotonic":  # a row of weight 2 is the row twice
         twice = np.repeat(np.arange(150), weight.astype(int))
         copies = calibrate(model, X[300:450][twice], y[300:450][twice], method).predict_proba(X)
         assert_allclose(copies, one, atol=1e-6)
@@ -176,14 +189,86 @@ def test_the_sigmoid_and_the_temperature_are_the_best_there_are(seed):
     found = fitted_map(chances, labels, weight, "sigmoid")
     yes, no = weight @ truth, weight @ (1 - truth)
     wanted = np.where(truth == 1, (yes + 1) / (yes + 2), 1 / (no + 2))
-    gap = weight * (expit(found.slope[1] * logit(p) + found.offset[1]) - wanted)
+    least = 1 / (weight.sum() + 2)
+    moved = least + (1 - 2 * least) * chances
+    odds = logit(moved[:, 1])
+    gap = weight * (expit(found.slope[1] * odds + found.offset[1]) - wanted)
     assert abs(gap.sum()) < 1e-9
-    assert abs(gap @ logit(p)) < 1e-8 or (found.slope[1] == 0 and gap @ logit(p) > 0)
-    t = fitted_map(chances, labels, weight, "temperature").t
+    assert abs(gap @ odds) < 1e-8 or (found.slope[1] == 0 and gap @ odds > 0)
+    cool = fitted_map(chances, labels, weight, "temperature")
+    assert found.least == cool.least == pytest.approx(least)
+    t = cool.t
     if seed == 0:  # they go with the other class: both maps are at their limits
         assert found.slope[1] == 0
         assert t == pytest.approx(np.exp(5), rel=1e-6)
         return
-    logs = np.log(chances)
+    logs = np.log(moved)
     told = np.exp(logs / t) / np.exp(logs / t).sum(axis=1, keepdims=True)
     assert abs(weight @ ((labels - told) * logs).sum(axis=1)) < 1e-5 * t
+
+
+@pytest.mark.filterwarnings("ignore:calibrate. the .* map does not lower")  # of some splits
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+def test_shares_of_0_and_1_do_not_make_a_calibration_harmful(forest):
+    """Log-odds of 27.6, of shares clipped at 1e-12, once made the slope, and the loss larger."""
+    losses = []
+    for seed in range(6):
+        X, y = split(load_breast_cancer, seed)
+        model = forest(30, random_state=seed).fit(X[:100], y[:100])
+        given = model, X[100:220], y[100:220]
+        peer = CalibratedClassifierCV(FrozenEstimator(model)).fit(*given[1:])
+        every = [model, calibrate(*given), calibrate(*given, "temperature"), peer]
+        losses.append([log_loss(y[220:], one.predict_proba(X[220:])) for one in every])
+    raw, sigmoid, temperature, theirs = np.mean(losses, axis=0)
+    assert sigmoid < raw - 0.02
+    assert temperature < raw - 0.02
+    assert sigmoid < theirs + 0.02
+    assert losses[0][1] <= losses[0][0] + 0.01
+    assert losses[0][1] <= losses[0][3] + 0.02
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "temperature"])
+def test_a_calibration_keeps_the_order_of_probabilities_and_its_limit(method, tmp_path):
+    X, y = split(load_breast_cancer)
+    model = RandomForestClassifier(30, random_state=0).fit(X[:100], y[:100])
+    sure = calibrate(model, X[100:220], y[100:220], method)
+    found = sure.vote_.readout.calibration
+    assert found.least == 1 / 122
+    p = np.array([0.0, 1e-9, 1e-4, 0.01, 0.99, 1 - 1e-4, 1.0])
+    told = found.chances(np.column_stack([1 - p, p]), apart=False)
+    assert (np.diff(told[:, 1]) > 0).all()
+    before, after = model.predict_proba(X)[:, 1], sure.predict_proba(X)
+    assert {0.0, 1.0} <= set(before)
+    save(sure, tmp_path / "m.psephos")
+    assert_array_equal(load(tmp_path / "m.psephos").predict_proba(X), after)
+    reader = PlainModel(plain(sure))
+    for row, wanted in zip(X[:, sure.vote_.columns].tolist(), after, strict=True):
+        assert_allclose(reader.answer(row)["probabilities"], wanted, rtol=0, atol=1e-12)
+    for least in (-0.1, 0.5, np.nan):
+        with pytest.raises(PsephosError, match="least probability of a map"):
+            replace(found, least=least)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "temperature"])
+def test_a_map_without_a_limit_clips_as_it_did(method):
+    """Files of before have no limit."""
+    p = np.array([0.0, 1e-13, 1e-9, 0.3, 1.0])
+    chances = np.column_stack([1 - p, p])
+    kept = np.clip(p, 1e-12, 1 - 1e-12)
+    one = Sigmoid(np.full(2, 0.5), np.zeros(2)) if method == "sigmoid" else Temperature(2.0)
+    assert_allclose(one.chances(chances, apart=False)[:, 1], expit(logit(kept) / 2), atol=1e-9)
+    data = {"slope": [0.5, 0.5], "offset": [0.0, 0.0], "t": 2.0, "kind": f"{method} calibration"}
+    reader = CALIBRATIONS[data["kind"]](data)
+    for row, wanted in zip(chances.tolist(), one.chances(chances, apart=False), strict=True):
+        assert_allclose(reader.chances(row, False, True), wanted, rtol=1e-12)
+
+
+def test_it_warns_where_the_probabilities_are_better_as_they_are():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X[:, 0] > 0
+    model = SamBAClassifier(n_estimators=3).fit(X[:80], y[:80])
+    clear = np.flatnonzero(np.abs(X[:, 0]) > 0.2)[80:]
+    with pytest.warns(
+        UserWarning, match=r"does not lower .* \(0\.0.* before, 0\.0.* map is needed"
+    ):
+        calibrate(model, X[clear], y[clear])

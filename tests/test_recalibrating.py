@@ -103,7 +103,8 @@ def test_a_file_with_a_map_of_other_classes_is_refused(model, tmp_path):
 def test_a_new_fit_or_calibration_has_none(model):
     model, X = model
     new = np.random.default_rng(9).normal(size=(60, X.shape[1]))
-    assert psephos.calibrate(model, new, new[:, 0] > 0).recalibration_ is None
+    noisy = new[:, 0] + new[:, 1] > 0
+    assert psephos.calibrate(model, new, noisy).recalibration_ is None
     assert model.fit(X, X[:, 1] > 0).recalibration_ is None
     with pytest.raises(PsephosError, match="no map of held-out answers"):
         recalibrated(model)

@@ -15,13 +15,13 @@ from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.figures.logistic import likeliest
-from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
+from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature, log_odds, moved
 from psephos.vote.importance import SampleRows
+from psephos.vote.names import fixed
 from psephos.vote.seen import refuse_seen, summary_of
 
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
-_LEAST = 1e-12
 _LEVEL = 1e-6  # a slope, or a rise of a map, below is none
 _WIDEST = 5.0  # of the logarithm of a temperature
 
@@ -50,12 +50,13 @@ def calibrate(
     method : {'sigmoid', 'isotonic', 'temperature'}, default='sigmoid'
         sigmoid (Platt): 1 / (1 + exp(-(a logit(p) + b))) class by class, a >= 0, with the labels
         smoothed as in the source. isotonic: any rising map, class by class; it needs hundreds of
-        rows. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
+        rows, and may answer exactly 0 or 1, where a single row of another class makes the log-loss
+        infinite. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
         classes are then divided by their sum.
     sample_weight : array of shape (n_samples,), default=None
         How much each row counts beside the others: weights are divided by their mean over the rows
-        with weight. So a row of weight 2 is the same row twice for isotonic and temperature, and
-        nearly for sigmoid, whose smoothing counts rows.
+        with weight. So a row of weight 2 is the same row twice for isotonic, and nearly for sigmoid
+        and temperature, whose limits (see Notes) count rows.
 
     Returns
     -------
@@ -71,7 +72,15 @@ def calibrate(
     -----
     UserWarning
         If the best map would fall, and one constant stands in its place (sigmoid: a = 0), or a
-        temperature is at its limit, e^-5 or e^5.
+        temperature is at its limit, e^-5 or e^5; or if the map does not lower the log-loss of the
+        rows that it was fitted on.
+
+    Notes
+    -----
+    Shares of a vote may be exactly 0 or 1, whose log-odds are infinite. For sigmoid and temperature
+    each probability is first moved to (n p + 1) / (n + 2), in fitting and in answering: n rows do
+    not show a probability below about 1 / (n + 2), the target that Platt's smoothing gives to n
+    rows of one kind. The order of probabilities stays.
 
     References
     ----------
@@ -113,7 +122,9 @@ def calibrate(
     calibrated._calibration_rows = rows = SampleRows.of(vote, values, codes)
     calibrated._calibrated_on = summary_of(model, rows)
     calibration: Any = fitted_map(chances, truth, weight, method)
-    _warn_of_limits(calibration, model.classes_.tolist())
+    own = (chances, calibration.chances(chances, apart=False))
+    losses = [losses_of(codes, told, weight)[0] for told in own]
+    _warn_of_limits(calibration, model.classes_.tolist(), *losses)
     before = model.vote_.readout.calibration
     if isinstance(before, ClassVotes):
         calibration = replace(before, of=calibration)
@@ -133,11 +144,11 @@ def fitted_map(
     return found(chances, truth, weight)
 
 
-def _warn_of_limits(found: Any, classes: list[Any]) -> None:
-    """Warn of maps that are at the limit of what is searched: they say less than they seem to."""
-    if isinstance(found, Temperature):
-        if abs(np.log(found.t)) < _WIDEST - 1e-3:
-            return
+def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float) -> None:
+    """Warn of maps at the limit of what is searched, and that do not lower the log-loss."""
+    cure = "Check that y belongs to X, and that the model was not fitted on other labels; or"
+    level = [repr(label) for k, label in enumerate(classes) if _is_level(found, k)]
+    if isinstance(found, Temperature) and abs(np.log(found.t)) >= _WIDEST - 1e-3:
         why = (
             "makes the probabilities of all classes nearly alike: they say nothing of these "
             "labels, or the opposite"
@@ -145,35 +156,44 @@ def _warn_of_limits(found: Any, classes: list[Any]) -> None:
             else "makes nearly every probability 0 or 1: the model is right on (nearly) all rows"
         )
         words = f"the temperature is at its limit, t = {found.t:.4g}, which {why}"
-    else:
-        level = [
-            repr(label) for k, label in enumerate(classes) if _is_level(found, k)
-        ]  # of two classes both or none
-        if not level:
-            return
+    elif level:
         words = (
             f"on these rows a higher probability of class {' and of '.join(level)} does not go "
             "with more rows of it: a map that may not fall is one constant"
         )
-    warnings.warn(
-        f"calibrate: {words}. Check that y belongs to X, and that the model was not fitted on "
-        "other labels; or give more rows that it was not fitted on.",
-        UserWarning,
-        stacklevel=3,
-    )
+    elif after >= before:
+        words = (
+            f"the {type(found).__name__.lower()} map does not lower the log-loss of the rows that "
+            f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): they do "
+            "not show that a map is needed"
+        )
+        cure = "Leave the model as it is, or"
+    else:
+        return
+    words = f"calibrate: {words}. {cure} give more rows that it was not fitted on."
+    warnings.warn(words, UserWarning, stacklevel=3)
 
 
 def _is_level(found: Any, k: int) -> bool:
     """Return whether the map of a class is one constant."""
     if isinstance(found, Sigmoid):
         return bool(found.slope[k] < _LEVEL)
-    return bool(np.ptp(found.told[k]) < _LEVEL)
+    return isinstance(found, Isotonic) and bool(np.ptp(found.told[k]) < _LEVEL)
 
 
 def _of_mean_one(weight: _Floats) -> _Floats:
     """Return weights whose sum is the number of rows with weight."""
     share = weight / weight.max(initial=1e-320)
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
+
+
+def _least(weight: _Floats) -> float:
+    """Return the least probability that rows can tell from 0, 1 / (n + 2), as Platt's targets.
+
+    n is the sum of weights: in `calibrate` the number of rows with weight, and in a recalibration
+    the number of cases, of which several rows together count once.
+    """
+    return 1.0 / (float(weight.sum()) + 2.0)
 
 
 def _maps_of_classes(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
@@ -185,14 +205,13 @@ def _maps_of_classes(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
 
 
 def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
-    odds = scipy.special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
+    least = _least(weight)
+    odds = log_odds(chances, least)
     maps = _maps_of_classes(
-        lambda k: _platt(odds[:, k], truth[:, k], weight),
-        lambda m: (m[0], -m[1]),
-        chances.shape[1],
+        lambda k: _platt(odds[:, k], truth[:, k], weight), lambda m: (m[0], -m[1]), odds.shape[1]
     )
     slope, offset = zip(*maps, strict=True)
-    return Sigmoid(np.array(slope), np.array(offset))
+    return Sigmoid(np.array(slope), np.array(offset), least)
 
 
 def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float]:
@@ -222,7 +241,8 @@ def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
 
 
 def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperature:
-    logs = np.log(np.clip(chances, _LEAST, 1.0))
+    least = _least(weight)
+    logs = np.log(moved(chances, least))
 
     def loss(log_t: float) -> float:
         scaled = logs / np.exp(log_t)
@@ -230,9 +250,15 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
         return -float(weight @ (truth * logs_scaled).sum(axis=1))
 
     best: Any = scipy.optimize.minimize_scalar(
-        loss,
-        bounds=(-_WIDEST, _WIDEST),
-        method="bounded",
-        options={"xatol": 1e-9},
+        loss, bounds=(-_WIDEST, _WIDEST), method="bounded", options={"xatol": 1e-9}
     )
-    return Temperature(float(np.exp(best.x)))
+    return Temperature(float(np.exp(best.x)), least)
+
+
+def losses_of(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:
+    """Return log-loss and Brier score by weight, as those of `psephos.figures`."""
+    told = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
+    gap = (chances - np.eye(chances.shape[1])[codes]) ** 2
+    square = gap[:, 1] if chances.shape[1] == 2 else gap.sum(axis=1)
+    total = weight.sum()
+    return float(-(weight @ np.log(told)) / total), float(weight @ square / total)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from psephos._errors import PsephosError
-from psephos.calibrating import fitted_map
+from psephos.calibrating import fitted_map, losses_of
 from psephos.vote.recalibration import Recalibration, no_map
 
 _Floats = NDArray[np.float64]
@@ -85,8 +85,8 @@ def recalibration_of(
     apart = own if groups is None else np.asarray(groups)
     after, n_folds = cross_fitted(chances, codes, apart, weight=weight, method=method, seed=seed)
     truth = np.eye(chances.shape[1])[codes]
-    before = _losses(codes, chances, weight)
-    again = _losses(codes, after, weight)
+    before = losses_of(codes, chances, weight)
+    again = losses_of(codes, after, weight)
     whole: Any = fitted_map(chances, truth, weight, method)
     return Recalibration(whole, n_cases, *before, *again, n_folds)
 
@@ -140,12 +140,3 @@ def _divided(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds
         return list(StratifiedGroupKFold(n_folds, **settings).split(codes, codes, groups))
-
-
-def _losses(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:
-    """Return log-loss and Brier score by weight, as those of `psephos.figures`."""
-    told = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
-    gap = (chances - np.eye(chances.shape[1])[codes]) ** 2
-    square = gap[:, 1] if chances.shape[1] == 2 else gap.sum(axis=1)
-    total = weight.sum()
-    return float(-(weight @ np.log(told)) / total), float(weight @ square / total)

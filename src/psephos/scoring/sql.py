@@ -235,9 +235,9 @@ class _Answer:
 
     def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
         """Return the columns of probabilities after a map."""
-        kind = part["kind"]
+        kind, least = part["kind"], part.get("least", 0.0)
         if kind == "temperature calibration":
-            kept = self._layer("c", [_within(p, _LEAST, 1.0) for p in chances])
+            kept = self._layer("c", [_moved(p, least, 1.0) for p in chances])
             return self._exp_shares(
                 "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
             )
@@ -249,7 +249,7 @@ class _Answer:
                 f"{self.model['model']} is not written as SQL: its probabilities go through a "
                 f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
             )
-        kept = self._layer("c", [_within(p, _LEAST, 1.0 - _LEAST) for p in chances])
+        kept = self._layer("c", [_moved(p, least, 1.0 - _LEAST) for p in chances])
         lines = zip(part["slope"], kept, part["offset"], strict=True)
         odds = [f"{a!r} * LN({c} / (1.0 - {c})) + {b!r}" for a, c, b in lines]
         return self._to_one("q", self._layer("w", [_expit(v) for v in self._layer("v", odds)]))
@@ -274,6 +274,12 @@ class _Answer:
         held = [" AND ".join(f"{a} >= {b} - {level}" for b in scores if b != a) for a in scores]
         ways = [f"WHEN {h} THEN {_text(c)}" for h, c in zip(held, self.classes, strict=True)]
         return f"CASE {' '.join(ways)} END"
+
+
+def _moved(value: str, least: float, most: float) -> str:
+    """Return a probability moved from [0, 1] to [least, 1 - least], which has a logarithm."""
+    moved = f"{least!r} + {1.0 - 2.0 * least!r} * {value}"
+    return moved if least > _LEAST else _within(value, _LEAST, most)
 
 
 def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:

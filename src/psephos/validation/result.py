@@ -157,7 +157,7 @@ class Validation:
                 "the model has a calibration of its own, and a file holds one: recalibrate with "
                 "psephos.calibrate in its place."
             )
-        calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]))
+        calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]), told["least"])
         again = copy(self.model)
         readout = replace(self.model.vote_.readout, calibration=calibration)
         again.vote_ = replace(self.model.vote_, readout=readout)

@@ -280,6 +280,7 @@ def _recalibration(
         "n_folds": n_folds,
         "slope": whole.slope.tolist(),
         "offset": whole.offset.tolist(),
+        "least": whole.least,
         "can_be_saved": model.vote_.readout.calibration is None,
         "figures": kept,
     }

@@ -18,11 +18,18 @@ from psephos.vote.part import check, check_part
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _NAMED = 5  # classes in words
+_NO_LIMIT = "the least probability of a map must be at least 0 and below 0.5"
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
-def _log_odds(chances: _Floats) -> _Floats:
-    return _special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
+def log_odds(chances: _Floats, least: float) -> _Floats:
+    """Return the log-odds of probabilities moved from [0, 1] to [least, 1 - least]."""
+    return _special.logit(moved(chances, least, 1.0 - _LEAST))
+
+
+def moved(chances: _Floats, least: float, most: float = 1.0) -> _Floats:
+    """Return probabilities moved from [0, 1] to [least, 1 - least]; they have a logarithm."""
+    return np.clip(least + (1.0 - 2.0 * least) * chances, _LEAST, most)
 
 
 def _together(chances: _Floats, apart: bool) -> _Floats:
@@ -42,13 +49,18 @@ class Sigmoid:
     ----------
     slope, offset : ndarray of shape (K,)
         Slopes are at least 0.
+    least : float, default=0
+        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then clipped to
+        1e-12 ... 1 - 1e-12.
     """
 
     tag: ClassVar[str] = "sigmoid calibration"
     slope: _Floats
     offset: _Floats
+    least: float = 0.0
 
     def __post_init__(self) -> None:
+        check(0 <= self.least < 0.5, _NO_LIMIT)
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
@@ -57,7 +69,8 @@ class Sigmoid:
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
-        return _together(_special.expit(self.slope * _log_odds(chances) + self.offset), apart)
+        odds = log_odds(chances, self.least)
+        return _together(_special.expit(self.slope * odds + self.offset), apart)
 
 
 @register
@@ -69,12 +82,16 @@ class Temperature:
     ----------
     t : float
         Above 1 they move together, below 1 apart.
+    least : float, default=0
+        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then is at least 1e-12.
     """
 
     tag: ClassVar[str] = "temperature calibration"
     t: float
+    least: float = 0.0
 
     def __post_init__(self) -> None:
+        check(0 <= self.least < 0.5, _NO_LIMIT)
         check(0 < self.t < np.inf, "a temperature is not a positive number")
 
     def words(self, classes: list[str]) -> str:
@@ -82,8 +99,8 @@ class Temperature:
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         if apart:
-            return _special.expit(_log_odds(chances) / self.t)
-        return _special.softmax(np.log(np.clip(chances, _LEAST, 1.0)) / self.t, axis=1)
+            return _special.expit(log_odds(chances, self.least) / self.t)
+        return _special.softmax(np.log(moved(chances, self.least)) / self.t, axis=1)
 
 
 @register

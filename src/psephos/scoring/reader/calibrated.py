@@ -10,8 +10,12 @@ from psephos.scoring.reader.vote import expit
 _LEAST_CHANCE = 1e-12
 
 
-def _log_odds_of(p: float) -> float:
-    p = min(max(p, _LEAST_CHANCE), 1.0 - _LEAST_CHANCE)
+def _moved(p: float, least: float, most: float = 1.0) -> float:
+    return min(max(least + (1.0 - 2.0 * least) * p, _LEAST_CHANCE), most)
+
+
+def _log_odds_of(p: float, least: float) -> float:
+    p = _moved(p, least, 1.0 - _LEAST_CHANCE)
     return math.log(p / (1.0 - p))
 
 
@@ -28,11 +32,12 @@ class Platt:
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.maps = list(zip(part["slope"], part["offset"], strict=True))
+        self.least = part.get("least", 0.0)
 
     def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
         """Return the calibrated probabilities."""
         pairs = zip(self.maps, chances, strict=True)
-        return _to_one([expit(a * _log_odds_of(p) + b) for (a, b), p in pairs], apart)
+        return _to_one([expit(a * _log_odds_of(p, self.least) + b) for (a, b), p in pairs], apart)
 
 
 @of_kind(CALIBRATIONS, "temperature calibration")
@@ -40,13 +45,13 @@ class Tempered:
     """Probabilities to the power 1 / t."""
 
     def __init__(self, part: dict[str, Any]) -> None:
-        self.t = part["t"]
+        self.t, self.least = part["t"], part.get("least", 0.0)
 
     def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
         """Return the calibrated probabilities."""
         if apart:
-            return [expit(_log_odds_of(p) / self.t) for p in chances]
-        return exp_shares([math.log(min(max(p, _LEAST_CHANCE), 1.0)) / self.t for p in chances])
+            return [expit(_log_odds_of(p, self.least) / self.t) for p in chances]
+        return exp_shares([math.log(_moved(p, self.least)) / self.t for p in chances])
 
 
 @of_kind(CALIBRATIONS, "isotonic calibration")

@@ -1,8 +1,9 @@
 // Monotone maps from the probabilities of a link to others.
 
 const LEAST_CHANCE = 1e-12;
-const logOdds = (p) => {
-  const kept = Math.min(Math.max(p, LEAST_CHANCE), 1 - LEAST_CHANCE);
+const moved = (p, least, most) => Math.min(Math.max(least + (1 - 2 * least) * p, LEAST_CHANCE), most);
+const logOdds = (p, least) => {
+  const kept = moved(p, least, 1 - LEAST_CHANCE);
   return Math.log(kept / (1 - kept));
 };
 
@@ -17,18 +18,19 @@ CALIBRATIONS["sigmoid calibration"] = class {
     this.part = part;
   }
   chances(chances, apart) {
-    const { slope, offset } = this.part;
-    return toOne(chances.map((p, k) => expit(slope[k] * logOdds(p) + offset[k])), apart);
+    const { slope, offset, least = 0 } = this.part;
+    return toOne(chances.map((p, k) => expit(slope[k] * logOdds(p, least) + offset[k])), apart);
   }
 };
 
 CALIBRATIONS["temperature calibration"] = class {
   constructor(part) {
     this.t = part.t;
+    this.least = part.least ?? 0;
   }
   chances(chances, apart) {
-    if (apart) return chances.map((p) => expit(logOdds(p) / this.t));
-    return expShares(chances.map((p) => Math.log(Math.min(Math.max(p, LEAST_CHANCE), 1)) / this.t));
+    if (apart) return chances.map((p) => expit(logOdds(p, this.least) / this.t));
+    return expShares(chances.map((p) => Math.log(moved(p, this.least, 1)) / this.t));
   }
 };
 
