@@ -37,7 +37,7 @@ import re
 from dataclasses import KW_ONLY, MISSING, field, make_dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_origin
 
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, Seed
+from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
 
 __all__ = ["KW_ONLY", "fitted", "parameters"]
 
@@ -49,7 +49,7 @@ _SAME: dict[str, Constraint] = {
     "class_weight": ClassWeight(),
     "n_jobs": Jobs(),
     "random_state": Seed(),
-    "verbose": Interval(0, whole=True),
+    "verbose": OneOf((Flag(), Interval(0, whole=True))),
 }
 
 

@@ -51,5 +51,7 @@ def tracked(items: Iterable[_Item], what: str) -> Generator[_Item]:
     every = list(items)
     step = progress(len(every), what)
     for one in every:
-        yield one
-        step()
+        try:
+            yield one
+        finally:  # also of the last one, behind which a loop breaks off
+            step()

@@ -10,10 +10,6 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-#: Why `n_iter_no_change` is not read.
-NOTHING_HELD_OUT = (
-    "where no rows are held out: set validation_fraction, too (such as 0.1), or leave it out."
-)
 _SHOWN = 80  # characters of a wrong value in a sentence
 _SEEDS = 2**32  # scikit-learn's seeds are below
 

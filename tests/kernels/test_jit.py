@@ -1,4 +1,3 @@
-import gc
 import os
 import subprocess
 import sys
@@ -6,8 +5,6 @@ import threading
 
 import numpy as np
 import pytest
-from numba.core import event
-from numba.core.errors import TypingError
 
 from psephos.kernels._jit import effective_jobs, jit, run_blocks
 
@@ -177,36 +174,3 @@ def test_a_kernel_of_kernels_is_linked_into_each_and_not_called_from_python():
         _double(3)  # compiled for its callers
     with pytest.raises(TypeError, match="called by kernels alone"):
         _double(1j)  # never compiled
-
-
-@compiled
-def test_compiling_leaves_garbage_collection_as_it_was():
-    seen = []
-
-    class Watch(event.Listener):
-        def on_start(self, event):
-            seen.append(gc.isenabled())
-
-        on_end = on_start
-
-    space = {"jit": jit}
-    exec(
-        "@jit\ndef double(x):\n    return 2 * x\n\n\n@jit\ndef never(x):\n    return x + ''\n",
-        space,
-    )
-    for name in ("double", "never"):
-        space[name].__module__ = space[name].py_func.__module__ = "psephos.kernels.made_up"
-    assert gc.isenabled()
-    with event.install_listener("numba:compile", Watch()):
-        assert space["double"](2) == 4
-        assert gc.isenabled()
-        with pytest.raises(TypingError):
-            space["never"](2)
-    assert gc.isenabled()
-    assert not any(seen[::2])  # collected neither at the start nor while it was compiled
-    gc.disable()
-    try:  # one who collects no garbage is left at that
-        assert space["double"](2.5) == 5.0
-        assert not gc.isenabled()
-    finally:
-        gc.enable()

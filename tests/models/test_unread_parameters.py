@@ -35,11 +35,6 @@ def test_max_samples_needs_a_bootstrap_as_in_scikit_learn(cls):
 @pytest.mark.parametrize(
     ("model", "name"),
     [
-        (psephos.AdaBoostClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
-        (psephos.SamBAClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
-        (psephos.LocalBoostingClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
-        (psephos.NewtonBoostingClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
-        (psephos.SoftTreeClassifier(n_iter_no_change=3), "n_iter_no_change=3"),
         (psephos.AdaBoostClassifier(TREE, criterion="error"), "criterion='error'"),
         (
             psephos.SamBAClassifier(TREE, min_weight_fraction_leaf=0.2),

@@ -226,7 +226,7 @@ def test_training_rows_in_another_precision_are_refused(stored_as):
         model = AdaBoostClassifier(n_estimators=10).fit(fitted_on, Y)
         for one in (model, pickle.loads(pickle.dumps(model))):
             for at in (slice(None), order):
-                with pytest.raises(PsephosError, match=r"that it was fitted on"):
+                with pytest.raises(PsephosError, match=r"training rows|that it was fitted on"):
                     held_out_bound(one, rows[at], Y[at])
             held_out_bound(one, np.asarray(stored_as(NEW[0])), NEW[1])
 
@@ -256,7 +256,7 @@ def test_another_experiment_of_the_same_design_is_taken(repeats):
         calibrate(model, wells[rows], two[rows])
         MissedDisplay.from_estimator(model, wells[rows], two[rows])
         DiversityDisplay.from_estimator(model, wells[rows], two[rows])
-    with pytest.raises(PsephosError, match="was fitted on"):
+    with pytest.raises(PsephosError, match="training rows|was fitted on"):
         held_out_bound(model, wells, one)
 
 
@@ -296,7 +296,7 @@ def test_rows_of_all_calls_of_partial_fit_are_known():
     for at in range(0, 1200, 300):
         rows = slice(at, at + 300)
         assert 100 < len(seen(model, table[rows], y[rows]).same) < 150
-        with pytest.raises(PsephosError, match="equals a row that it was fitted on"):
+        with pytest.raises(PsephosError, match="identical to training rows"):
             calibrate(model, table[rows], y[rows])
     calibrate(model, *NEW)
 
@@ -305,7 +305,7 @@ def test_rows_that_partial_fit_was_given_again_are_known():
     model = SoftTreeClassifier(max_depth=1, random_state=0)
     for _ in range(6):
         model.partial_fit(X, Y, classes=[0, 1])
-    with pytest.raises(PsephosError, match="equals a row that it was fitted on"):
+    with pytest.raises(PsephosError, match="identical to training rows"):
         calibrate(model, X[10:60], Y[10:60])
     calibrate(model, *NEW)
 

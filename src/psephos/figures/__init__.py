@@ -19,27 +19,8 @@ from psephos.figures.discrimination import area, area_difference, areas, hand_ti
 from psephos.figures.estimate import Estimate, mean, mean_of, share, wilson
 
 __all__ = [
-    "CalibrationBin",
-    "CalibrationLine",
-    "Confusion",
-    "Estimate",
-    "NetBenefit",
-    "area",
-    "area_difference",
-    "areas",
-    "brier",
-    "calibration_line",
-    "calibration_table",
-    "called",
-    "confusion",
-    "hand_till",
-    "in_millionths",
-    "levelled",
-    "log_loss",
-    "mean",
-    "mean_of",
-    "net_benefit",
-    "predictive_values",
-    "share",
-    "wilson",
-]
+    "CalibrationBin", "CalibrationLine", "Confusion", "Estimate", "NetBenefit", "area",
+    "area_difference", "areas", "brier", "calibration_line", "calibration_table", "called",
+    "confusion", "hand_till", "in_millionths", "levelled", "log_loss", "mean", "mean_of",
+    "net_benefit", "predictive_values", "share", "wilson",
+]  # fmt: skip

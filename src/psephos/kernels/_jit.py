@@ -1,6 +1,5 @@
 """The one decorator that compiles kernels, and the one thread pool that runs them."""
 
-import gc
 import os
 import threading
 from collections.abc import Callable, Generator
@@ -64,35 +63,6 @@ def _keep_from_python(kernel: Any) -> None:
         raise TypeError(f"the kernel {kernel.__name__} is called by kernels alone (inner=True)")
 
     kernel.add_overload, kernel._compile_for_args = add_overload, refuse
-
-
-class _Compiling(event.Listener):
-    """While a kernel of this package is compiled collects no garbage: see DECISIONS/0022.
-
-    numba makes many objects, and almost all of them live until it is done.
-    """
-
-    def __init__(self) -> None:
-        self._depth, self._was_on = 0, False
-
-    def _ours(self, event: Any) -> bool:
-        return str(event.data["dispatcher"].py_func.__module__).startswith("psephos.")
-
-    def on_start(self, event: Any) -> None:
-        if self._ours(event):
-            if self._depth == 0:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._depth += 1
-
-    def on_end(self, event: Any) -> None:
-        if self._ours(event):
-            self._depth -= 1
-            if self._depth == 0 and self._was_on:
-                gc.enable()
-
-
-event.register("numba:compile", _Compiling())  # numba compiles one kernel at a time
 
 
 def frozen(array: Any, dtype: Any = None) -> Any:

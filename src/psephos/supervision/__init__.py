@@ -21,18 +21,7 @@ from psephos.supervision.risks import (
 from psephos.supervision.scores import accuracy_bounds, pu_scores
 
 __all__ = [
-    "KLIEP",
-    "LOSSES",
-    "ULSIF",
-    "ElkanNotoPrior",
-    "MarginLoss",
-    "NonNegativeRisk",
-    "Risk",
-    "WeightedRisk",
-    "accuracy_bounds",
-    "non_negative_pu_risk",
-    "one_sided_risk",
-    "pu_risk",
-    "pu_scores",
-    "supervised_risk",
-]
+    "KLIEP", "LOSSES", "ULSIF", "ElkanNotoPrior", "MarginLoss", "NonNegativeRisk", "Risk",
+    "WeightedRisk", "accuracy_bounds", "non_negative_pu_risk", "one_sided_risk", "pu_risk",
+    "pu_scores", "supervised_risk",
+]  # fmt: skip

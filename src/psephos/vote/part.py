@@ -62,6 +62,7 @@ OPTIONAL_FIELDS = {
     "names": "the names of the voters, of a committee",
     "says": "what a voter says: 'answer', 'probability', 'decision' or 'value'",
     "inner": "the part whose votes these are in another form",
+    "parts": "the voters of several kinds that these are",
     "members": "the voters whose answers these read: `open` then takes a member too",
     "nodes": "the `Tree` of all nodes, of trees",
     "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",

@@ -301,7 +301,7 @@ class Vote:
         It is -1 where a row is spread over leaves. Voters of other kinds have no column.
         """
         read, voters = self._dense(X), self._compact.voters
-        parts: Any = getattr(voters, "parts", (voters,))
+        parts: Any = field_of(voters, "parts", (voters,))
         ends = [(part.leaves(read), part.root) for part in parts if hasattr(part, "root")]
         none = np.empty((len(read), 0), dtype=np.intp)
         return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])

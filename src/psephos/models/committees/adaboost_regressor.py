@@ -135,9 +135,8 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
             )
         check_kind(self, member, "estimator")
         weighs = weight_parameter(member) is not None
-        for t in tracked(range(len(run.models), self.n_estimators), "rounds"):
-            if run.stopped != "all voters":
-                break
+        end = self.n_estimators if run.stopped == "all voters" else 0
+        for t in tracked(range(len(run.models), end), "rounds"):
             drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
             task = Task(member, (_MEMBERS, t), drawn)
             if weighs:  # a row drawn twice is one row of weight 2
@@ -146,6 +145,8 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
             model = fit_all(data, [task])[0]
             predicted = voters_of([model], data).votes(data.X)[:, 0, 0]
             run.add(model, np.abs(predicted - data.y), self.loss, self.learning_rate)
+            if run.stopped != "all voters":
+                break
         keep(self, now, run, len(run.models))
         voters = voters_of(run.models, data)
         vote = Vote(

@@ -17,7 +17,6 @@ from psephos.models.boosting.soft.memory import SoftMemory, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
 from psephos.optimise.arrays import namespace, on_device
-from psephos.params import NOTHING_HELD_OUT, refuse_unread
 from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import SoftTrees, started
@@ -32,8 +31,6 @@ def fit_soft(
     model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
 ) -> tuple[Vote, dict[str, Any]]:
     """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
-    if model.validation_fraction is None:
-        refuse_unread(model, ("n_iter_no_change",), NOTHING_HELD_OUT)
     y = _answers(labels)
     if not context.further and context.groups is None:
         table, y, weight = _distinct(table, labels, y, weight)
