@@ -288,5 +288,5 @@ def test_gibbs_by_bayes_is_of_posteriors_alone():
 def test_a_version_space_on_its_own_rows_is_not_held_out():
     X, y = noisy_rows(noise=0.0)
     model = VersionSpaceClassifier(**CATEGORIES).fit(X, y)
-    with pytest.raises(PsephosError, match="the rows that it was fitted on"):
+    with pytest.raises(PsephosError, match=r"it was fitted on|training rows"):
         held_out_bound(model, X, y)

@@ -256,7 +256,7 @@ def test_another_experiment_of_the_same_design_is_taken(repeats):
         calibrate(model, wells[rows], two[rows])
         MissedDisplay.from_estimator(model, wells[rows], two[rows])
         DiversityDisplay.from_estimator(model, wells[rows], two[rows])
-    with pytest.raises(PsephosError, match="training rows|was fitted on"):
+    with pytest.raises(PsephosError, match=r"training rows|was fitted on"):
         held_out_bound(model, wells, one)
 
 

@@ -44,7 +44,8 @@ def in_codes(model: Any, target: Any) -> Any:
             found[name] = [_code(code, label, name) for label in value]
         elif last in ("pos_label", "constant") and isinstance(value, Hashable) and value in code:
             found[name] = code[value]
-    return clone(model).set_params(**found) if found else model
+    copy: Any = clone(model) if found else model
+    return copy.set_params(**found) if found else copy
 
 
 def _code(code: dict[Any, int], label: Any, name: str) -> int:

@@ -128,9 +128,9 @@ class Ensemble(_Indexed):
             )
         return weights
 
-    def _member(self, voter: int) -> Any:
+    def _member(self, place: int) -> Any:
         """Return a voter as an estimator that answers with its vote alone."""
-        return self._voter_of(self.vote_.voters, voter)
+        return self._voter_of(self.vote_.voters, place)
 
     def _voter_of(self, voters: Voters, voter: int) -> Any:
         """Return one of some voters as an estimator that answers with its vote alone."""

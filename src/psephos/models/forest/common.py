@@ -107,20 +107,21 @@ def fit_forest(
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
-    ranked = context.previous is None or model.memory_.ranked
+    before: Any = context.previous
+    ranked = before is None or model.memory_.ranked
     counted = limited and (balanced or not model.bootstrap)
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:
         unit, mass, size = groups_drawn(context.groups, size, rows.number)
-    old = None if context.previous is None else earlier(model, mass, size, "trees", now)
+    old = None if before is None else earlier(model, mass, size, "trees", now)
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
     told = (unit, table.values, labels, weight)
     if old is not None and not len(seeds):
-        return context.previous, extras_of(model, context.previous, old, None, told)
+        return before, extras_of(model, before, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
-    criterion = _SAME.get(model.criterion, model.criterion)
+    criterion: str = _SAME.get(model.criterion, model.criterion)
     number = drawn_rows or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
     own = memory.draws
@@ -131,7 +132,7 @@ def fit_forest(
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:
-        trees = context.previous.voters
+        trees = before.voters
         importance = joined_importance(trees, old.impurity, voters, importance)
         voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
     readout = Readout("normalised", "share" if n_classes else "identity")
