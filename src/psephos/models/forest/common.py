@@ -105,28 +105,36 @@ def fit_forest(
     if not model.bootstrap:  # whole weights are counts there
         weight = np.ldexp(weight, -power_of_weights(weight))
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
-    limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
     before: Any = context.previous
-    ranked = before is None or model.memory_.ranked
+    again = context.previous is not None
+    ranked = not again or model.memory_.ranked
+    limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     counted = limited and (balanced or not model.bootstrap)
     rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:
         unit, mass, size = groups_drawn(context.groups, size, rows.number)
-    old = None if before is None else earlier(model, mass, size, "trees", now)
+    old: Any = earlier(model, mass, size, "trees", now) if again else None
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
     told = (unit, table.values, labels, weight)
     if old is not None and not len(seeds):
         return before, extras_of(model, before, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
-    criterion: str = _SAME.get(model.criterion, model.criterion)
     number = drawn_rows or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
     own = memory.draws
     draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
-    grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
+    grown: Any = (
+        rows,
+        n_classes,
+        _SAME.get(model.criterion, model.criterion),
+        rule,
+        seeds,
+        draws,
+        model.n_jobs,
+    )
     more = (float(model.min_weight_fraction_leaf), random, balanced and model.bootstrap)
     forest = grow_forest(*grown, *more)
     voters = tree_voters(forest, labels.target, table.values.shape[1])

@@ -21,8 +21,7 @@ def settings_words(estimator: Any) -> dict[str, str]:
         params = estimator.get_params(deep=True)
     within: list[tuple[str, Any]] = [(f"{name}__", value) for name, value in params.items()]
     for prefix, one in [("", estimator), *within]:
-        owner: type[Any] = type(one)
-        removed = getattr(owner, "removed", {})  # at their defaults, as keys of old studies are
+        removed = getattr(one, "removed", {})  # at their defaults, as keys of old studies are
         params |= {prefix + name: value for name, value in removed.items()}
     words = {name: repr(value) for name, value in params.items()}
     kept = {n: word for n, word in words.items() if not _is_later(estimator, params, n, word)}
