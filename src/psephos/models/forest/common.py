@@ -1,6 +1,6 @@
 """What forests share: their growth, and what is asked of a fitted one."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,7 @@ def fit_forest(
     rule = _rule(model, number, table.values.shape[1])
     own = memory.draws
     draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
-    grown: Any = (
+    grown = (
         rows,
         n_classes,
         _SAME.get(model.criterion, model.criterion),
@@ -136,7 +136,7 @@ def fit_forest(
         model.n_jobs,
     )
     more = (float(model.min_weight_fraction_leaf), random, balanced and model.bootstrap)
-    forest = grow_forest(*grown, *more)
+    forest = cast("Any", grow_forest)(*grown, *more)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
     importance = forest.impurity_importance()
     if old is not None:
