@@ -102,7 +102,7 @@ class SampleRows(NamedTuple):
         else:  # no more than is kept is copied
             part = X[np.ix_(rows, columns)]
         labels = None if y is None else np.asarray(y, dtype=np.float64)[rows]
-        return cls(columns, np.array(part, dtype=np.float64, order="C"), labels, X.shape[0])
+        return cls(columns, np.ascontiguousarray(part, dtype=np.float64), labels, X.shape[0])
 
     def on(self, vote: Any) -> Self:
         """Return the rows in the columns of a vote that reads no others than these."""
