@@ -88,6 +88,7 @@ def test_only_recipes_are_registered():
     assert "Mine" not in estimator_classes()
     assert set(estimator_classes()) == {
         "AdaBoostClassifier",
+        "AdaBoostRegressor",
         "BaggingClassifier",
         "BaggingRegressor",
         "BayesOptimalClassifier",
