@@ -122,19 +122,13 @@ def fit_forest(
     if old is not None and not len(seeds):
         return before, extras_of(model, before, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
-    number = drawn_rows or (rows.number if rows.counts else len(labels.y))
-    rule = _rule(model, number, table.values.shape[1])
-    own = memory.draws
-    draws = GroupDraws(own, unit, rows.group, weight, drawn_rows) if grouped else own
-    grown = (
-        rows,
-        n_classes,
-        _SAME.get(model.criterion, model.criterion),
-        rule,
-        seeds,
-        draws,
-        model.n_jobs,
+    rule = _rule(
+        model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
     )
+    draws: Any = memory.draws
+    draws = GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
+    criterion = _SAME.get(model.criterion, model.criterion)
+    grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
     more = (float(model.min_weight_fraction_leaf), random, balanced and model.bootstrap)
     forest = cast("Any", grow_forest)(*grown, *more)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
