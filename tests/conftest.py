@@ -13,7 +13,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 def _kernel_hash() -> str:
     digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
-    for path in sorted((_ROOT / "src" / "psephos" / "kernels").rglob("*.py")):
+    source = _ROOT / "src" / "psephos"
+    for path in [source / "runtime" / "jit.py", *sorted((source / "kernels").rglob("*.py"))]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

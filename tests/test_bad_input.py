@@ -27,7 +27,7 @@ from psephos import (
     shrink,
 )
 from psephos.base import Anatomy, VoteClassifier
-from psephos.params import Anything
+from psephos.estimator.params import Anything
 from psephos.testing import small_table
 from psephos.vote import Constant, ConstantVoters, Readout, Vote
 

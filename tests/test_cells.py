@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos._cells import disarmed, disarmed_row
+from psephos.files.escaping import disarmed, disarmed_row
 
 
 @pytest.mark.parametrize(

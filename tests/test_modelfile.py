@@ -39,8 +39,8 @@ from psephos import (
 )
 from psephos._errors import ModelFileError, PsephosError
 from psephos.base import VoteEstimator
+from psephos.estimator.params import Unsaved
 from psephos.models.swag import Library
-from psephos.params import Unsaved
 from psephos.testing import small_settings, small_table
 
 # every row of these tables has a label, which weak labels warn of

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
-from psephos.params import Interval, OneOf, Options, check_params
+from psephos.estimator.params import Interval, OneOf, Options, check_params
 from psephos.registry import estimator_classes
 from psephos.testing import small_table
 

@@ -8,10 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTClassifier, PsephosError
-from psephos._labels import class_factors
-from psephos._partial import known_rows
 from psephos.base import Anatomy, VoteClassifier
-from psephos.params import ClassWeight, Flag
+from psephos.estimator.labels import class_factors
+from psephos.estimator.params import ClassWeight, Flag
+from psephos.estimator.partial import known_rows
 from psephos.testing import small_table
 from psephos.vote import Constant, ConstantVoters, Readout, Vote
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.params import Flag, Interval, Seed
+from psephos.estimator.params import Flag, Interval, Seed
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.registry import estimator_classes
 from psephos.supervision import KLIEP, ULSIF, ElkanNotoPrior
 

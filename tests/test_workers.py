@@ -9,8 +9,8 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from psephos import MLKNeighborsClassifier, RankRidgeRegressor, SamBAClassifier
-from psephos._threads import one_thread
-from psephos._workers import _ALLOWED, _EXECUTOR, delayed
+from psephos.runtime.threads import one_thread
+from psephos.runtime.workers import _ALLOWED, _EXECUTOR, delayed
 
 
 def numbers_of_threads():

@@ -102,7 +102,7 @@ PLUGIN = """
 import json
 import os
 import pytest
-from psephos._estimator import VoteEstimator
+from psephos.estimator.vote_estimator import VoteEstimator
 
 fits = 0
 found = {}

@@ -46,7 +46,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from psephos import ProsetClassifier
-from psephos._whole import write_whole
+from psephos.files.atomic import write_whole
 from psephos.protocol import ProsetSearchCV
 
 MOST_BATCHES = 10

@@ -49,8 +49,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from psephos import SparseWrapperClassifier
-from psephos._whole import write_whole
 from psephos.explain import ColumnNetwork, ErrorDisplay
+from psephos.files.atomic import write_whole
 from psephos.models.swag.learners.support import C_GRID, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner
 

@@ -11,8 +11,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos._estimator import VoteEstimator
-from psephos._labels import (
+from psephos.estimator.contender import Anatomy
+from psephos.estimator.labels import (
     Labels,
     class_target,
     codes_among,
@@ -21,10 +21,16 @@ from psephos._labels import (
     read_sample_weight,
     require_answers,
 )
-from psephos._partial import later_labels, later_soft, later_weight, partial_target, soft_target
-from psephos._signature import KW_ONLY, parameters
-from psephos._stored import NativeArrays
-from psephos.contender import Anatomy
+from psephos.estimator.partial import (
+    later_labels,
+    later_soft,
+    later_weight,
+    partial_target,
+    soft_target,
+)
+from psephos.estimator.signature import KW_ONLY, parameters
+from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.files.field_types import NativeArrays
 from psephos.vote import Target
 
 __all__ = [

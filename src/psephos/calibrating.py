@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from psephos._errors import PsephosError
-from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
+from psephos.estimator.labels import codes_among, read_sample_weight
 from psephos.figures.logistic import likeliest
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature, log_odds, moved
 from psephos.vote.importance import SampleRows

@@ -79,7 +79,7 @@ MODELS = {
 BUILTIN = {place.split(":")[1]: place.split(":")[0] for place in MODELS.values()}
 
 _GROUP = "psephos.models"
-_BASE = "psephos._estimator.VoteEstimator"
+_BASE = "psephos.estimator.vote_estimator.VoteEstimator"
 _registered: dict[str, type[Any]] = {}
 _Model = TypeVar("_Model", bound=type[Any])
 

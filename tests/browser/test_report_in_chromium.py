@@ -168,7 +168,7 @@ def test_cases_are_found_by_name_and_by_step(visit):
 
 
 def test_downloads_are_the_tables_and_no_cell_is_a_formula(visit, compared, tmp_path):
-    from psephos._cells import disarmed
+    from psephos.files.escaping import disarmed
 
     page = visit(accept_downloads=True)
     page.evaluate(

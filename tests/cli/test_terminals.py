@@ -130,7 +130,7 @@ def test_a_model_that_reads_no_column_is_said_to_be_that(call, tmp_path):
 
 
 def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
-    from psephos.contender import Shape
+    from psephos.estimator.contender import Shape
     from psephos.protocol import Protocol, known_models
     from psephos.protocol.running.forecast import Forecast
     from psephos.protocol.running.progress import shown

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos import CARTClassifier, SamBAClassifier
 from psephos.base import Anatomy, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
 from psephos.vote import (
     ComposedVoters,
     ConfidenceGate,

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from psephos import PsephosError, SamBAClassifier, compare, load, register, registry, save
 from psephos.base import VoteClassifier
 from psephos.cli.fit import _class_of
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
 from psephos.models.catalogue import catalogue
 from psephos.protocol import known_models
 from psephos.protocol.tables.table import table_from_arrays

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 from psephos import AdaBoostClassifier, ProsetClassifier, ProsetRegressor, PsephosError
 from psephos._errors import MissingExtraError
-from psephos._input import Schema
+from psephos.estimator.input import Schema
 from psephos.explain import (
     BatchMap,
     ColumnMap,

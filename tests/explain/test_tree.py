@@ -20,7 +20,7 @@ from psephos import (
     RandomForestClassifier,
     SparseWrapperClassifier,
 )
-from psephos._input import Schema
+from psephos.estimator.input import Schema
 from psephos.explain import TreeDisplay, export_text, rules_frame, to_graphviz
 from psephos.explain.tree import boxes_of
 from psephos.testing import small_table

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from psephos._errors import PsephosError
-from psephos._files.cells import MISSING, Cells, number_form, plain_number
-from psephos._files.columns import refuse_numbers_in_words
-from psephos._files.levels import LevelCodes, merged
-from psephos._files.near import alike
+from psephos.files.cells import MISSING, Cells, number_form, plain_number
+from psephos.files.columns import refuse_numbers_in_words
+from psephos.files.levels import LevelCodes, merged
+from psephos.files.near import alike
 
 
 @pytest.mark.parametrize("word", [*MISSING, " NA "])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from psephos._errors import PsephosError
-from psephos._files.cells import Cells
-from psephos._files.sheet import Choice, read_sheet
-from psephos._files.text import rows, separator_of
+from psephos.files.cells import Cells
+from psephos.files.sheet import Choice, read_sheet
+from psephos.files.text import rows, separator_of
 
 
 def cells(text, separator=","):

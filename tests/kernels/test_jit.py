@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from psephos.kernels._jit import effective_jobs, jit, run_blocks
+from psephos.runtime.jit import effective_jobs, jit, run_blocks
 
 
 def test_a_kernel_compiles_where_no_cache_can_be_written():
@@ -71,7 +71,7 @@ def test_jobs():
 def test_a_forked_child_has_its_own_threads():
     code = (
         "import os\n"
-        "from psephos.kernels._jit import run_blocks\n"
+        "from psephos.runtime.jit import run_blocks\n"
         "run_blocks(lambda b: None, 4, 2)\n"
         "child = os.fork()\n"
         "if child == 0:\n"
@@ -100,7 +100,7 @@ def run(program):
 def test_a_cache_that_names_a_class_since_gone_is_no_cache(tmp_path):
     kinds = tmp_path / "kinds.py"
     (tmp_path / "kernels.py").write_text(
-        "import kinds\nfrom psephos.kernels._jit import jit\n\n\n"
+        "import kinds\nfrom psephos.runtime.jit import jit\n\n\n"
         "@jit\ndef first(pair):\n    return pair[0]\n\n\nprint(first(kinds.make(3, 4)))\n"
     )
     for name in ("Pair", "Two"):
@@ -115,7 +115,7 @@ def test_a_cache_that_names_a_class_since_gone_is_no_cache(tmp_path):
 @compiled
 def test_a_cache_is_opened_at_the_first_call(tmp_path):
     lines = [
-        "from psephos.kernels._jit import jit\n",
+        "from psephos.runtime.jit import jit\n",
         "@jit\ndef double(x):\n    return 2 * x\n",
         "import os",
         "print(os.path.isdir(os.environ['NUMBA_CACHE_DIR']))",
@@ -130,7 +130,7 @@ def test_a_cache_is_opened_at_the_first_call(tmp_path):
 @compiled
 def test_a_source_edited_since_it_was_read_keeps_nothing(tmp_path):
     source = tmp_path / "kernel.py"
-    text = "from psephos.kernels._jit import jit\n\n\n@jit\ndef change(x):\n    return {} * x\n"
+    text = "from psephos.runtime.jit import jit\n\n\n@jit\ndef change(x):\n    return {} * x\n"
     source.write_text(text.format(2))
     (tmp_path / "main.py").write_text(
         "import pathlib\nfrom kernel import change\n"

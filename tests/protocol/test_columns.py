@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos._errors import PsephosError
-from psephos.contender import Shape
+from psephos.estimator.contender import Shape
 from psephos.protocol import columns_used, known_models
 from psephos.protocol.running.building import prepared
 

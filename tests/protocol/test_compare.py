@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import RandomForestClassifier
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.bounds import folds_bound
-from psephos.contender import Choice, Integers, LogUniform, Shape, Uniform
+from psephos.estimator.contender import Choice, Integers, LogUniform, Shape, Uniform
 from psephos.models import load
 from psephos.protocol import (
     PROTOCOLS,

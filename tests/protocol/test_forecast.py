@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from psephos.contender import Contender, LogUniform, Shape
+from psephos.estimator.contender import Contender, LogUniform, Shape
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.evaluation.presets import protocol_named
 from psephos.protocol.running.forecast import Forecast, seconds_of

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTClassifier, PsephosError, PUClassifier, load, read_table
-from psephos._partial import NO_UNLABELED
 from psephos.cli.app import main
 from psephos.cli.words import partial_words
+from psephos.estimator.partial import NO_UNLABELED
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.protocol.evaluation.splits import outer_splits
 from psephos.protocol.running.contenders import default_models, partial_contenders

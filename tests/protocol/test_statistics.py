@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn import metrics, model_selection
 
-from psephos._distributions import Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.protocol import (
     better_than_constant,
     one_standard_error,

@@ -15,7 +15,7 @@ import pytest
 
 from psephos import C45Classifier, SparseWrapperClassifier
 from psephos._errors import ModelFileError, PsephosError
-from psephos._whole import UnwritableError, remove_drafts, write_whole
+from psephos.files.atomic import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.study.journal import Journal

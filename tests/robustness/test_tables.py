@@ -41,7 +41,7 @@ def test_a_damaged_npz_is_not_quoted_whole(tmp_path):
 
 
 def test_names_of_seven_ranks_are_quoted_whole():
-    from psephos._files.near import quoted
+    from psephos.files.near import quoted
 
     rank = "k__Bacteria|p__Firmicutes|c__Clostridia|o__Clostridiales|f__Ruminococcaceae"
     name = f"{rank}|g__Faecalibacterium|s__Faecalibacterium_prausnitzii"

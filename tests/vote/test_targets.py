@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 
 from psephos import PsephosError, SamBAClassifier, load, registry, save
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, LabelsTarget, NumbersTarget, Readout, StumpVoters, Vote
 

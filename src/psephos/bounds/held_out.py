@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos._labels import codes_among
 from psephos.bounds.numerics import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
@@ -24,6 +23,7 @@ from psephos.bounds.requirements import (
     refuse_seen,
 )
 from psephos.bounds.result import Bound
+from psephos.estimator.labels import codes_among
 from psephos.vote import Vote
 from psephos.vote.seen import first_copies
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import codes_among
 from psephos.bounds.result import Bound
+from psephos.estimator.labels import codes_among
 from psephos.vote import Vote
 from psephos.vote.seen import seen
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._labels import read_sample_weight
 from psephos.bounds.requirements import (
     Asked,
     asked,
@@ -16,6 +15,7 @@ from psephos.bounds.requirements import (
     signed_votes,
 )
 from psephos.bounds.result import Bound
+from psephos.estimator.labels import read_sample_weight
 from psephos.vote.part import offers
 from psephos.vote.rows import columns_of
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._cells import disarmed_row, printable
 from psephos._errors import PsephosError
-from psephos._whole import whole
 from psephos.cli.columns import read_cases
 from psephos.cli.words import say
+from psephos.files.atomic import whole
+from psephos.files.escaping import disarmed_row, printable
 from psephos.modelfile import read
 from psephos.scoring.reader.table import Wanted
 from psephos.vote import Ballots

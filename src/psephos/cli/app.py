@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from psephos import __version__
-from psephos._cells import printable
 from psephos._errors import PsephosError
-from psephos._whole import reason
 from psephos.cli.compare import compare
 from psephos.cli.demo import demo
 from psephos.cli.describe import describe
@@ -24,6 +22,8 @@ from psephos.cli.report import report
 from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
 from psephos.cli.words import forgive_encodings, plain_warnings, say
+from psephos.files.atomic import reason
+from psephos.files.escaping import printable
 
 # what other programs call these jobs
 _OTHER_WORDS = {

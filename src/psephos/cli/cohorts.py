@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from psephos._columns import is_missing
 from psephos._errors import PsephosError
-from psephos._files.arrays import check_values
-from psephos._files.cells import Cells
-from psephos._files.near import suggest
-from psephos._files.sheet import Choice, read_sheet
-from psephos._files.text import Header
 from psephos.cli.columns import read_cases
 from psephos.cli.words import say
+from psephos.estimator.columns import is_missing
+from psephos.files.arrays import check_values
+from psephos.files.cells import Cells
+from psephos.files.near import suggest
+from psephos.files.sheet import Choice, read_sheet
+from psephos.files.text import Header
 from psephos.modelfile import load
 from psephos.protocol.tables.contents import contents_words
 from psephos.protocol.tables.labels import class_codes

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.arrays import beyond, check_values
-from psephos._files.cells import Cells
-from psephos._files.columns import refuse_far
-from psephos._files.sheet import Choice, Sheet, read_sheet, unnamed, with_words
-from psephos._files.text import Header
+from psephos.files.arrays import beyond, check_values
+from psephos.files.cells import Cells
+from psephos.files.columns import refuse_far
+from psephos.files.sheet import Choice, Sheet, read_sheet, unnamed, with_words
+from psephos.files.text import Header
 from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in
 
 

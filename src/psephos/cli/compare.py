@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos._whole import UnwritableError
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say, show
+from psephos.files.atomic import UnwritableError
 
 
 @click.command(short_help="Compare models on a table, and write one report.")

@@ -63,7 +63,7 @@ def export(
     that the model does not have are told at the end, and the exit code is 2.
     """
     from psephos._errors import PsephosError
-    from psephos._whole import write_whole
+    from psephos.files.atomic import write_whole
     from psephos.modelfile import load
     from psephos.recalibrating import recalibrated
     from psephos.scoring.lighter import lighter

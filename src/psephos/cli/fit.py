@@ -142,7 +142,7 @@ def _class_of(name: str) -> Any:
     """Return the classifier that a name, or the name of its class, stands for."""
     from sklearn.base import ClassifierMixin
 
-    from psephos._files.near import suggest
+    from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, estimator_classes, model_names
 
@@ -188,8 +188,8 @@ def fitted(estimator: Any, data: Any) -> Any:
 
     The table holds codes where the file has words; a model that is used later meets the words.
     """
-    from psephos._input import Schema
-    from psephos._row_names import naming_rows
+    from psephos.estimator.input import Schema
+    from psephos.estimator.row_names import naming_rows
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)

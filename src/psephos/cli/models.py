@@ -46,7 +46,7 @@ def list_models(model: str | None) -> None:
 
 def _list_parameters(name: str) -> None:
     """Print how a model is called, and what its documentation says of its parameters."""
-    from psephos._files.near import suggest
+    from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, model_names
 

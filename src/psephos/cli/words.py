@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from psephos._cells import printable
+from psephos.files.escaping import printable
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 _FOLDED = 24  # the least width of a column that wraps

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.levels import LevelCodes
-from psephos._files.near import suggest
 from psephos.explain.axes import Axis, axis_of, pieces_of
 from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_words, sides
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
+from psephos.files.levels import LevelCodes
+from psephos.files.near import suggest
 from psephos.vote.names import class_words
 
 _Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import codes_among, read_numbers
+from psephos.estimator.labels import codes_among, read_numbers
 from psephos.explain.drawing import Display
 from psephos.vote.part import label_of
 from psephos.vote.seen import refuse_seen

@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._columns import is_missing
 from psephos._errors import PsephosError
-from psephos._labels import codes_among
+from psephos.estimator.columns import is_missing
+from psephos.estimator.labels import codes_among
 from psephos.explain.dodging import dodged
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths

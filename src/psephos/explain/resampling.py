@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
-from psephos._labels import read_groups, read_numbers, read_target
-from psephos.params import Interval
+from psephos.estimator.labels import read_groups, read_numbers, read_target
+from psephos.estimator.params import Interval
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]

@@ -15,12 +15,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from psephos._errors import PsephosError
-from psephos._input import Context
-from psephos._workers import delayed
+from psephos.estimator.input import Context
+from psephos.estimator.params import Interval
 from psephos.explain.drawing import Display
 from psephos.explain.errors import searched_by
 from psephos.explain.network import entropy_of, voter_usage
-from psephos.params import Interval
+from psephos.runtime.workers import delayed
 
 _Floats = NDArray[np.float64]
 _LEVEL = 0.02

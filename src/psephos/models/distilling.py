@@ -7,8 +7,8 @@ import scipy.sparse
 from sklearn.base import is_regressor
 
 from psephos._errors import PsephosError
-from psephos._labels import read_sample_weight
-from psephos._members import needed_weight_parameter, weight_parameter
+from psephos.estimator.labels import read_sample_weight
+from psephos.estimator.members import needed_weight_parameter, weight_parameter
 from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
 from psephos.models.cloning import fitted
 

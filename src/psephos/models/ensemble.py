@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.base import VoteClassifier, VoteRegressor
+from psephos.estimator.params import Constraint
 from psephos.models.leaves import Leaves
-from psephos.params import Constraint
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.target import RegressionTarget
 

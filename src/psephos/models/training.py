@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.vote.rows import first_of, row_groups
 
 _Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ its training part, then on all rows.
 The folder that `out` names is described file by file in docs/study-folder.md.
 """
 
-from psephos._files.cells import MISSING
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.files.cells import MISSING
 from psephos.protocol.evaluation.label_scores import (
     average_precision,
     coverage,

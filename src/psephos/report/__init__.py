@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from psephos._errors import PsephosError
-from psephos._whole import write_whole
+from psephos.files.atomic import write_whole
 from psephos.report.page.render import render, render_validation
 from psephos.report.page.summarise import summarise
 from psephos.report.page.validated import columns_judged, is_validation, summarise_validation

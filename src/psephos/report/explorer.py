@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos import __version__
-from psephos._whole import write_whole
 from psephos.datasets import make_continuous_xor
+from psephos.files.atomic import write_whole
 from psephos.report.page.render import page_of
 from psephos.scoring import plain
 from psephos.vote import InverseDistance, Local

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._schema import Schema
+from psephos.estimator.schema import Schema
 from psephos.scoring.form import plain_vote
 from psephos.scoring.reader import every_kind
 from psephos.vote import Constant, Readout, StumpVoters, Target, Vote

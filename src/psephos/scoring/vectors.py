@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._files.cells import FARTHEST
-from psephos._stored import AnySize, Nullable
+from psephos.files.cells import FARTHEST
+from psephos.files.field_types import AnySize, Nullable
 from psephos.scoring.reader.model import said_words
 from psephos.vote import Ballots, Vote
 from psephos.vote.codec import register

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
-from psephos._labels import read_sample_weight
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._threads import one_thread
-from psephos.params import Constraint, Interval, check_params
+from psephos.estimator.labels import read_sample_weight
+from psephos.estimator.params import Constraint, Interval, check_params
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.runtime.threads import one_thread
 from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 
 _Floats = NDArray[np.float64]

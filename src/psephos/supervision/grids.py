@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from psephos.params import Accepts, Interval, OneOf, Options, Several
+from psephos.estimator.params import Accepts, Interval, OneOf, Options, Several
 
 #: What a width of kernels may be: its square is a number.
 WIDTH = Interval(1e-150, 1e150)

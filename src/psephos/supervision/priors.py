@@ -11,10 +11,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
-from psephos._labels import read_groups, read_sample_weight
-from psephos._members import check_probabilities, needed_weight_parameter
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos.params import Accepts, Constraint, Interval, Several, Voter, check_params
+from psephos.estimator.labels import read_groups, read_sample_weight
+from psephos.estimator.members import check_probabilities, needed_weight_parameter
+from psephos.estimator.params import Accepts, Constraint, Interval, Several, Voter, check_params
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.supervision.grids import read_numbers
 
 _Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import frozen, run_blocks
 from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
+from psephos.runtime.jit import frozen, run_blocks
 
 MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
 BLOCK_CELLS = 1 << 15  # values of a block of columns: 256 KiB

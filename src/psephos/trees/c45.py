@@ -9,11 +9,11 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels._jit import frozen
 from psephos.kernels.sorted_trees.c45_groups import groups_for
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
 from psephos.kernels.sorted_trees.c45_worth import TIE, Rule, counts_for
+from psephos.runtime.jit import frozen
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
 _Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Thresholds
-from psephos.kernels._jit import frozen
+from psephos.files.field_types import Thresholds
+from psephos.runtime.jit import frozen
 from psephos.trees.tree import Tree
 
 _Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
-from psephos._stored import Nullable
+from psephos.files.field_types import Nullable
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
     COMPLEXITY,

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.sorted_trees.cart_grow import CHILD, CLASS, COMPLEXITY, MEAN, RISK, Grown
+from psephos.runtime.jit import run_blocks
 from psephos.trees.cart import CartData, CartSettings, grow_tree
 from psephos.trees.cart_descent import run_down
 

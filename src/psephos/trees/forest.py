@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._verbose import progress
-from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.binned_trees.forest_draws import add_votes, take_pairs, take_rows
 from psephos.kernels.binned_trees.forest_grow import (
     Grown,
@@ -21,6 +19,8 @@ from psephos.kernels.binned_trees.forest_grow import (
     workspace,
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
+from psephos.runtime.jit import effective_jobs, run_blocks
+from psephos.runtime.progress import progress
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, GroupDraws, Rows, Unbinned, balanced_classes
 

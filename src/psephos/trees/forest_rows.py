@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from psephos._errors import PsephosError
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
@@ -17,6 +16,7 @@ from psephos.kernels.binned_trees.forest_draws import (
     row_marks,
     split_counts,
 )
+from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import BLOCK_CELLS, Bins, columns_of
 
 _BLOCK = 1 << 16  # rows

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees.newton_bins import bin_by_hessian, count_distinct
 from psephos.kernels.binned_trees.newton_hist import BINS
+from psephos.runtime.jit import run_blocks
 from psephos.trees.newton import Draws
 from psephos.trees.newton_exact import sort_table
 from psephos.trees.newton_hist import BinnedTable, bin_table, edges, side_by_side

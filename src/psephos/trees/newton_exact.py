@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.sorted_trees.newton_categories import split_categories
 from psephos.kernels.sorted_trees.newton_codes import code_columns, scan_codes
 from psephos.kernels.sorted_trees.newton_exact import (
@@ -18,6 +17,7 @@ from psephos.kernels.sorted_trees.newton_exact import (
     scan_columns,
 )
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
+from psephos.runtime.jit import run_blocks
 from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
 
 _Whole = NDArray[np.intp]

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.stump.categories import scan_categories
 from psephos.kernels.stump.gain import Worth
 from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
+from psephos.runtime.jit import run_blocks
 from psephos.trees.stump_orders import presort_dense, presort_sparse
 from psephos.trees.stump_screen import BLOCK, Screen, jobs
 

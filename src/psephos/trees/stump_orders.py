@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.stump.layout import (
     LANES,
     SortedColumns,
@@ -15,6 +14,7 @@ from psephos.kernels.stump.layout import (
     place,
     sort_columns,
 )
+from psephos.runtime.jit import effective_jobs, run_blocks
 
 _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level cache
 

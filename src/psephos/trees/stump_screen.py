@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import effective_jobs, is_compiled, run_blocks
 from psephos.kernels.stump.bins import (
     BINS,
     GROUP,
@@ -20,6 +19,7 @@ from psephos.kernels.stump.bins import (
 from psephos.kernels.stump.bounds import bound_error, bound_gini, has_bounds, reaches
 from psephos.kernels.stump.layout import LANES
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
+from psephos.runtime.jit import effective_jobs, is_compiled, run_blocks
 from psephos.trees.stump_orders import Ordered
 
 BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too

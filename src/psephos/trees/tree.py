@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._cells import printable
-from psephos._stored import Thresholds
-from psephos.kernels._jit import frozen
+from psephos.files.escaping import printable
+from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
+from psephos.runtime.jit import frozen
 
 __all__ = ["SPREAD", "STAY", "Surrogates", "Tree", "binary_tree", "join_trees", "spans_of"]
 

@@ -9,11 +9,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
-from psephos._files.near import alike, shown
-from psephos._input import as_given
 from psephos.base import VoteClassifier
+from psephos.estimator.columns import as_frame, is_missing
+from psephos.estimator.input import as_given
+from psephos.files.near import alike, shown
 from psephos.vote.names import listed, plural
 
 _LISTED = 6

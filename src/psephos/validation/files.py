@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos._cells import csv_bytes
 from psephos._errors import PsephosError
-from psephos._whole import unwritable, write_whole
+from psephos.files.atomic import unwritable, write_whole
+from psephos.files.escaping import csv_bytes
 from psephos.protocol.study.folder import check_seal, sealed, sha256_of
 from psephos.validation.result import Validation
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from psephos._cells import printable
 from psephos._errors import PsephosError
 from psephos.figures.groups import FEW_GROUPS
+from psephos.files.escaping import printable
 from psephos.validation.familiarity import familiarity_words
 from psephos.validation.measuring import WORTH, subgroup_heads
 from psephos.validation.shift import shift_words

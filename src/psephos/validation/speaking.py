@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.near import shown
+from psephos.files.near import shown
 from psephos.validation.cohort import Cohort
 from psephos.vote.names import listed, plural
 from psephos.vote.part import over_outputs, primary

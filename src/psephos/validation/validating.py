@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
+from psephos.estimator.params import Interval
 from psephos.figures import called
 from psephos.figures.estimate import codes_of_groups
-from psephos.params import Interval
 from psephos.recalibrating import cross_fitted
 from psephos.validation.cohort import Cohort, Labels, cohort_of, reading_model
 from psephos.validation.familiarity import familiarity

@@ -1,6 +1,6 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
-from psephos._stored import Nullable, Thresholds
+from psephos.files.field_types import Nullable, Thresholds
 from psephos.vote.ballots import Ballots
 from psephos.vote.codec import register as register_part
 from psephos.vote.names import Names

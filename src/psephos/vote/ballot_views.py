@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from psephos._cells import printable
+from psephos.files.escaping import printable
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import number, percent, plural

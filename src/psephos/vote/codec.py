@@ -3,7 +3,7 @@
 A part is a frozen dataclass with a `tag`. Its fields are numbers, words, arrays, tuples or other
 parts; nothing else can be written, and only registered tags can be read. Reading runs no code of
 the file's: it builds registered dataclasses, whose fields hold what they are annotated with (see
-`psephos._stored`) and whose `__post_init__` checks every index and shape (compiled kernels
+`psephos.files.field_types`) and whose `__post_init__` checks every index and shape (kernels
 trust them).
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._files.arrays import object_array
-from psephos._stored import fault, hints
+from psephos.files.arrays import object_array
+from psephos.files.field_types import fault, hints
 from psephos.vote.part import OPTIONAL, OPTIONAL_FIELDS, Voters, Weighting, ask
 
 _REGISTRY: dict[str, type[Any]] = {}

@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import array_types
+from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.reasons import Reason
 

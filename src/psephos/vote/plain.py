@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._stored import hints
+from psephos.files.field_types import hints
 from psephos.vote.codec import registered
 from psephos.vote.part import ask
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.forest import (
     add_share,
     forest_scores,
@@ -15,6 +14,7 @@ from psephos.kernels.small_models.forest import (
     weigh,
 )
 from psephos.kernels.small_models.tree import Rule, Table, grow, leaf_of, room
+from psephos.runtime.jit import frozen
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")

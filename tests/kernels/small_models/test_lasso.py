@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.kernels.small_models.newton import PAD
+from psephos.runtime.jit import frozen
 
 
 def table(n=20, p=4, seed=0):

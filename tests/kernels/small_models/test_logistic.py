@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD, solve
+from psephos.runtime.jit import frozen
 
 
 def twin_fit(A, y, w, K, ridge):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels._jit import frozen
 from psephos.kernels.small_models.gaussian_svm import machines, rbf_scores, smo
 from psephos.kernels.small_models.linear_svm import (
     NEVER,
@@ -15,6 +14,7 @@ from psephos.kernels.small_models.linear_svm import (
 )
 from psephos.kernels.small_models.svm_common import layout, pair_scores
 from psephos.kernels.small_models.svm_newton_step import free_room
+from psephos.runtime.jit import frozen
 
 
 def twin_dual(K, y, cap, tol=1e-10):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from psephos.kernels._jit import frozen
 from psephos.kernels.sorted_trees import c45_grow, c45_prune
 from psephos.kernels.sorted_trees.c45_groups import Groups, group_codes
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes, grow
@@ -29,6 +28,7 @@ from psephos.kernels.sorted_trees.c45_worth import (
     one_code_worth,
     x_log2_x,
 )
+from psephos.runtime.jit import frozen
 from psephos.trees.c45 import sort_orders
 
 

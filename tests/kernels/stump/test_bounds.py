@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump import bounds as stump_bounds
 from psephos.kernels.stump.bins import (
     BINS,
@@ -16,6 +15,7 @@ from psephos.kernels.stump.bins import (
 )
 from psephos.kernels.stump.layout import LANES, no_orders, place
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
+from psephos.runtime.jit import jit
 
 needs_look_up = pytest.mark.skipif(
     not stump_bounds.has_bounds, reason="this processor does not look 64 bytes up at once"

@@ -133,7 +133,7 @@ def test_each_round_takes_the_best_of_the_pool():
     model = CompressedSamBAClassifier(n_estimators=3, n_candidates=40, random_state=2).fit(X, Y)
     pi = np.full(len(Y), 1 / len(Y))
     sign = np.where(Y == 1, 1, -1)
-    from psephos._input import Context, seed_sequence
+    from psephos.estimator.input import Context, seed_sequence
     from psephos.models.boosting.stump_pools import _drawn
 
     columns, rows = _drawn(40, *X.shape, Context(seed_sequence(2)))

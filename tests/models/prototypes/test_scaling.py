@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 
 from psephos import ProsetClassifier
-from psephos._input import Schema, Table
+from psephos.estimator.input import Schema, Table
 from psephos.kernels.prototypes.sums import stage
 from psephos.models.prototypes.rows import merged_rows
 from psephos.models.prototypes.scaling import ScaledRows, read_scaled

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 
 from psephos import ProsetClassifier, load, save
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.models.prototypes import trust
 from psephos.models.prototypes.rows import Rows
 

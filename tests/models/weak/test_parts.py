@@ -19,7 +19,7 @@ from psephos import (
     load,
     save,
 )
-from psephos._partial import NO_UNLABELED
+from psephos.estimator.partial import NO_UNLABELED
 from psephos.models.weak import liois
 from psephos.models.weak.fitting import odds_map
 from psephos.models.weak.learner import Learner, descend, least

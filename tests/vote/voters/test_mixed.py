@@ -29,7 +29,7 @@ from psephos import (
     save,
 )
 from psephos.base import Anatomy, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import (
     Constant,

@@ -23,8 +23,8 @@ from numba import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
+from psephos.runtime.jit import jit
 
 _config: Any = config  # its fields come from the environment
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.bins import between
 from psephos.kernels.binned_trees.forest_cuts import (
     BinSums,
@@ -43,6 +42,7 @@ from psephos.kernels.binned_trees.forest_sets import (
 )
 from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
+from psephos.runtime.jit import jit
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy, list_codes
 from psephos.kernels.numerics.criteria import side_of_sum
+from psephos.runtime.jit import jit
 
 FEW_PAIRS = 48  # rows of a node, at most, that are compared each with each
 LIGHT = 1 << 15  # the weight of such a node is below: its pairs are packed in 32 bits

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_random import uniform
 from psephos.kernels.small_models.tree import draw
+from psephos.runtime.jit import jit
 
 __all__ = ["BALANCED", "MIDPOINT", "UNIFORM", "cell_sides", "count_cells", "grow_pure"]
 

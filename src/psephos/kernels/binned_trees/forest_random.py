@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy
 from psephos.kernels.binned_trees.forest_sets import worth_left
 from psephos.kernels.numerics.criteria import side_of_sum
 from psephos.kernels.small_models.tree import GAMMA, mix
+from psephos.runtime.jit import jit
 
 _S11 = np.uint64(11)
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class

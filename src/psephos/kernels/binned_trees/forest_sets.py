@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import heavy
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

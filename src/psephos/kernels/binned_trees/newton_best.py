@@ -8,7 +8,6 @@ sums.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.newton_hist import (
     BEGIN,
     END,
@@ -21,6 +20,7 @@ from psephos.kernels.binned_trees.newton_hist import (
     search_node,
     take_away,
 )
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

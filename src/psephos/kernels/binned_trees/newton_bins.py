@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 @jit

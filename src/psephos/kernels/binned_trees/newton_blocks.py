@@ -6,7 +6,7 @@ machines. Sums in floating point go on from block to block in the order of the r
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 @jit

@@ -11,11 +11,11 @@ that may beat the best split known are gone through in full.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_random import uniform
 from psephos.kernels.small_models.tree import GAMMA
 from psephos.kernels.sorted_trees.newton_exact import hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of, gain_of, loss_of, weight_of
+from psephos.runtime.jit import jit
 
 __all__ = [
     "BEGIN",

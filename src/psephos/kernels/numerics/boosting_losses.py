@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 _F = np.float32
 _LEAST = _F(1e-16)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 __all__ = [
     "ENTROPY", "GINI", "POISSON", "SQUARED_ERROR", "Criterion", "most", "opposite_labels", "rise",

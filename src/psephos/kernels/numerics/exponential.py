@@ -2,8 +2,8 @@
 
 import math
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.powers import to_bits, to_float
+from psephos.runtime.jit import jit
 
 _LOG2E = 1.0 / math.log(2.0)
 _LN2_HIGH = 0.693145751953125  # its product with an integer below 2^20 is exact

@@ -1,6 +1,6 @@
 """A stable sort without memory of its own: it compiles in a fraction of NumPy's time."""
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 def _bits_of(typingctx, x):

@@ -7,7 +7,7 @@ weight. ``trees.quantiles`` says what may be asked of it.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 

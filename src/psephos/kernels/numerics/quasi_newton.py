@@ -1,6 +1,6 @@
 """The direction of a projected quasi-Newton step: a few sums over many parameters."""
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 @jit

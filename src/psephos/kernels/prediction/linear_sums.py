@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import frozen, jit
+from psephos.runtime.jit import frozen, jit
 
 
 @jit

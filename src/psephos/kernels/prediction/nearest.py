@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._threads import one_thread
-from psephos.kernels._jit import jit, run_blocks
+from psephos.runtime.jit import jit, run_blocks
+from psephos.runtime.threads import one_thread
 
 _Floats = NDArray[np.float64]
 _ROWS, _CASES = 256, 4096  # of a tile of products

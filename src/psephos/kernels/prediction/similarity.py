@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos._threads import one_thread
-from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
+from psephos.runtime.jit import frozen, jit, run_blocks
+from psephos.runtime.threads import one_thread
 
 _Float = NDArray[np.float64]
 _ROWS, _ANCHORS = 64, 1024  # weighed and summed at a time: they stay in the second-level cache

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 _SPREAD = -1
 _ENDS, _BY_SHARES = -1.0, -2.0  # instead of a share: the row ends here; it is spread

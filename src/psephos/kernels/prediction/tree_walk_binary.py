@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import frozen, is_compiled, jit
+from psephos.runtime.jit import frozen, is_compiled, jit
 
 _NODE = np.dtype(
     [("threshold", "f8"), ("read", "i4"), ("other", "i4"), ("first", "i4"), ("codes", "i4")]

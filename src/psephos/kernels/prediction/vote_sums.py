@@ -1,6 +1,6 @@
 """Sums of weighted votes that never hold the (rows, voters, outputs) block."""
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 @jit

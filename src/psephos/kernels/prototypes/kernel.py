@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 _Floats = NDArray[np.float64]
 HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are in base 2

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels.prototypes.kernel import (
     HALF_LOG2E,
     LEAST,
@@ -24,6 +23,7 @@ from psephos.kernels.prototypes.kernel import (
     whole_lanes,
     whole_lines,
 )
+from psephos.runtime.jit import jit, run_blocks
 
 _Floats = NDArray[np.float64]
 _CHUNK = 2**12  # rows of a thread's task

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels.prototypes.kernel import (
     HALF_LOG2E,
     LEAST,
@@ -35,6 +34,7 @@ from psephos.kernels.prototypes.kernel import (
     exp2_minus,
 )
 from psephos.kernels.prototypes.layout import Pairs, filled_up, panel_of, stage
+from psephos.runtime.jit import jit, run_blocks
 
 __all__ = ["ZERO_AT", "Sums", "batch_sums", "squared_distances", "stage"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.tree import GAMMA, draw, grow, leaf_of, mix
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

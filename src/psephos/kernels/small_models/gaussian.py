@@ -12,8 +12,8 @@ without a row; scale (p,); subsets (B, d); mean (B, d, C, S); pairs (B, G, m, S)
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.moments import NOUGHT, eliminate, read_rows
+from psephos.runtime.jit import jit
 
 NEVER = 700.0  # exp(-700) is as good as no chance, and its logarithm is still a number
 _COLLINEAR = 1e-10  # of a column's own variance: what the columns before it leave unexplained

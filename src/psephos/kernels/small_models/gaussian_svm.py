@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 from psephos.kernels.numerics.powers import to_bits
 from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
 from psephos.kernels.small_models.svm_newton_step import Free, free_room, newton_cost, newton_step
+from psephos.runtime.jit import jit
 
 _LIMIT = 100_000  # pairs moved; a thousand suffices for a few hundred rows
 _FAR = 1e300  # added to the gradient of a row that cannot move that way

@@ -13,7 +13,6 @@ training rows: the same model as on columns standardised by these.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.logistic import NARROW, prior
 from psephos.kernels.small_models.newton import (
     SAFE,
@@ -26,6 +25,7 @@ from psephos.kernels.small_models.newton import (
     standardise,
     weighted_sum,
 )
+from psephos.runtime.jit import jit
 
 _LEAST = 1e-4  # the path ends at this share of the penalty where the first column enters
 

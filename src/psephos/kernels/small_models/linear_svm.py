@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
+from psephos.runtime.jit import jit
 
 NEVER = -1e9  # the score of a class that the training rows lack
 _STEPS = 100

@@ -14,9 +14,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.newton import binary, gather, spread, standardise, weighted_sum
 from psephos.kernels.small_models.softmax import lower_unknown, multinomial, prior_of_classes
+from psephos.runtime.jit import jit
 
 NARROW = 1e-3  # a split with less of a column's variance has its own standard columns
 _Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
+from psephos.runtime.jit import jit
 
 _PRODUCT = 1000  # factors of at most 2 in a product below the greatest number
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 _ROUNDING = 1e-12  # of a sum of squares: what is left after the means is nothing but rounding
 NOUGHT = 1e-26  # of the squared range of a column: a variance that is rounding of the means

@@ -17,9 +17,9 @@ import math
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 from psephos.kernels.numerics.powers import to_bits, to_float
+from psephos.runtime.jit import jit
 
 PAD = 8  # rows are padded to a multiple of this
 SAFE = 1.79  # a whole Newton step that changes no score by more goes down

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
 from psephos.kernels.small_models.newton import SAFE, advance, curvature, solve, weighted_sum
+from psephos.runtime.jit import jit
 
 
 @jit(allocates=True, inline="always")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 MOST_ROWS = 2**15  # a kernel of all rows has 8 GB then
 #: Sums may be regrouped into vectors; scores are finite, so no NaN has to be honoured.

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.svm_common import FAST
+from psephos.runtime.jit import jit
 
 MOST_FREE = 512  # rows in one factorisation; with more free rows, pairs go on alone
 _RIDGE = 1e-8  # added to the kernel's diagonal of ones: coinciding rows have no inverse

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_worth import at_least, gain_ratio, spread, x_log2_x
+from psephos.runtime.jit import jit
 
 
 class Groups(NamedTuple):

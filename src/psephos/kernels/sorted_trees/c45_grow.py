@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_groups import group_codes
 from psephos.kernels.sorted_trees.c45_worth import (
     TIE,
@@ -21,6 +20,7 @@ from psephos.kernels.sorted_trees.c45_worth import (
     code_worth,
     one_code_worth,
 )
+from psephos.runtime.jit import jit
 
 __all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "grow", "longer", "total_of"]
 

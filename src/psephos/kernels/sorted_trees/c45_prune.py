@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, longer, total_of
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
+from psephos.runtime.jit import jit
 
 _SLACK = 0.1
 _ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding

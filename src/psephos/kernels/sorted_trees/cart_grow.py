@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.cart_layout import Levels, Scratch, Slots
 from psephos.kernels.sorted_trees.cart_node import (
     describe,
@@ -20,6 +19,7 @@ from psephos.kernels.sorted_trees.cart_node import (
     find_surrogates,
     send,
 )
+from psephos.runtime.jit import jit
 
 __all__ = [
     "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_scan import lower_left, worth_of
+from psephos.runtime.jit import jit
 
 _POWER = 100  # steps of the power method
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.tree import draw
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT, cut_between, put
 from psephos.kernels.sorted_trees.cart_levels import best_levels, gather_levels
 from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, scan_numbers
 from psephos.kernels.sorted_trees.cart_surrogates import agree_levels, agree_numbers, sent
+from psephos.runtime.jit import jit
 
 _FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpart's figure
 _ROUND = 1e-13  # of the node's weight: a gain below is rounding

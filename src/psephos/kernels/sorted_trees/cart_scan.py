@@ -6,9 +6,9 @@ number of rows as in rpart (Therneau and Atkinson, An Introduction to Recursive 
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_worth import GINI, GINI_SHARES, worth_inside
+from psephos.runtime.jit import jit
 
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 

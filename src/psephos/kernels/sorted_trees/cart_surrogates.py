@@ -6,8 +6,8 @@ in which equals are found are rpart's.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

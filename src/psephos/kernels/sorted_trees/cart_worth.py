@@ -6,7 +6,7 @@ Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984),
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 __all__ = ["ENTROPY", "GINI", "GINI_SHARES", "TWOING", "worth", "worth_inside"]
 

@@ -7,9 +7,9 @@ K - 1 cuts are looked at, each with the missing on either side.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, loss_of
+from psephos.runtime.jit import jit
 
 
 @jit

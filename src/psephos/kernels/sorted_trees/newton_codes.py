@@ -6,9 +6,9 @@ where a column may win; here a cut lies between two values, not between two rows
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.newton_exact import better_cut, hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of
+from psephos.runtime.jit import jit
 
 _F = np.float32
 _U = np.uintp

@@ -10,8 +10,8 @@ reference (`exact_split`): a few columns a node.
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
+from psephos.runtime.jit import jit
 
 _BLOCK = 1024  # rows whose sums are allowed the same rounding
 _F = np.float32

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.small_models.tree import GAMMA, mix
+from psephos.runtime.jit import jit
 
 _F = np.float32
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.layout import LANES
+from psephos.runtime.jit import jit
 
 GROUP = 6  # rows to a byte: 64 entries fill one register of the widest kind
 WIDTH = 64  # columns side by side

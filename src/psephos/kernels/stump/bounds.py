@@ -21,8 +21,8 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.bins import BINS, GROUP, PLANES, WIDTH, Rows, Scales
+from psephos.runtime.jit import jit
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES, _HALF = ir.VectorType(_I8, WIDTH), ir.VectorType(_I16, WIDTH // 2)

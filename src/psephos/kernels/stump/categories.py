@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.gain import gain_inside
+from psephos.runtime.jit import jit
 
 
 @jit(inner=True)

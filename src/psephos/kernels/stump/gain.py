@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psephos.kernels._jit import jit
+from psephos.runtime.jit import jit
 
 
 class Worth(NamedTuple):

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.gain import gain_inside
 from psephos.kernels.stump.lanes import LANES
+from psephos.runtime.jit import jit
 
 
 def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:

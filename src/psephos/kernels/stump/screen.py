@@ -8,8 +8,8 @@ again in float64 (``scan``).
 
 import numpy as np
 
-from psephos.kernels._jit import jit
 from psephos.kernels.stump.lanes import LANES, lane_extremes, lane_gini
+from psephos.runtime.jit import jit
 
 
 @jit(allocates=True)

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import WEIGHTS, Integers, LogUniform
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.loop import TOO_GREAT, Round
 from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
-from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]

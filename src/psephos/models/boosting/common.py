@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched

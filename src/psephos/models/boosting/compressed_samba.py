@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Integers, LogUniform, Uniform
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Integers, LogUniform, Uniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Anything, Constraint, Interval, OneOf
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.common import Steps, fit_boosted
 from psephos.models.boosting.compression import SampleCompression, columns_of_distance
 from psephos.models.boosting.expertise import Geometry, anchors_of
@@ -20,7 +21,6 @@ from psephos.models.boosting.skeleton import Skeleton
 from psephos.models.boosting.stump_pools import DrawnStumps, SearchedStumps
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows
-from psephos.params import Anything, Constraint, Interval, OneOf
 from psephos.vote import Readout, Vote, Voters
 from psephos.vote.part import field_of
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.vote import Vote, register_part
 from psephos.vote.part import check
 

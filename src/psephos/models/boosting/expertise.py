@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.kernels.prediction.similarity import Metric, mean_distance
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
@@ -17,7 +18,6 @@ from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves
 from psephos.models.training import Training
-from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote
 
 _Floats = NDArray[np.float64]

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
-from psephos._input import Context
-from psephos._verbose import tracked
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
+from psephos.estimator.input import Context
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
@@ -17,6 +16,7 @@ from psephos.models.boosting.warm import continued, digests, keep
 from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
+from psephos.runtime.progress import tracked
 from psephos.trees.gradient import Limits, SquaresGrower
 from psephos.trees.newton import Draws
 from psephos.vote import Readout, Vote

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._input import Context
 from psephos.base import VoteEstimator
+from psephos.estimator.input import Context
+from psephos.estimator.params import refuse_unread
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Learner
 from psephos.models.cloning import in_codes, refuse_categories, seed_parameters
 from psephos.models.training import Training
-from psephos.params import refuse_unread
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
@@ -25,7 +26,6 @@ from psephos.models.boosting.skeleton import (
     log_odds,
 )
 from psephos.models.training import Training, distinct_rows
-from psephos.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
 from psephos.vote import Constant, Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._verbose import tracked
+from psephos.runtime.progress import tracked
 
 _Floats = NDArray[np.float64]
 _STILL = 1e-14  # relative change of the sample weights below which a round had no effect

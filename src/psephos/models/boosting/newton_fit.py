@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._labels import refuse_large_weights
-from psephos._verbose import tracked
-from psephos.kernels._jit import run_blocks
+from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import refuse_large_weights
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
 from psephos.models.boosting.newton_limits import directions, growth
@@ -23,6 +21,8 @@ from psephos.models.boosting.newton_tables import (
 )
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
+from psephos.runtime.jit import run_blocks
+from psephos.runtime.progress import tracked
 from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join

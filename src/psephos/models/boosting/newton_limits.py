@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
-from psephos._input import Table
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
+from psephos.estimator.input import Table
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Growth
 

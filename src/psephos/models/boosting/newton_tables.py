@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Table
-from psephos.kernels._jit import run_blocks
+from psephos.estimator.input import Table
+from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree
 from psephos.vote import TreeVoters

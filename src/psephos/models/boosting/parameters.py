@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import VoteClassifier
+from psephos.estimator.params import Constraint, Interval, OneOf, Options, Voter
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import Ensemble
-from psephos.params import Constraint, Interval, OneOf, Options, Voter
 
 
 @parameters

@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.boosting.training_weights import TrainingWeights
 from psephos.models.training import Training, distinct_rows
-from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
 
 _Floats = NDArray[np.float64]

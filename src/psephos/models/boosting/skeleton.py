@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import class_factors
-from psephos._stored import GREATEST
+from psephos.estimator.labels import class_factors
+from psephos.files.field_types import GREATEST
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
 

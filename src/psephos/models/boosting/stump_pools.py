@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.kernels.stump.scan import round_weights
 from psephos.models.boosting.compression import rule_of

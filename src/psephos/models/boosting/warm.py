@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._input import Context
-from psephos._signature import KW_ONLY, parameters
+from psephos.estimator.input import Context
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.first_fit import FirstFit
 from psephos.models.training import Training
 

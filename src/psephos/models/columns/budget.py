@@ -7,10 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Schema, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Schema, Table
+from psephos.estimator.params import (
+    Anything,
+    Constraint,
+    Interval,
+    OneOf,
+    Options,
+    check_params,
+    kept,
+)  # fmt: skip
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.columns.choice import Selection, prices_on, read_prices
 from psephos.models.columns.fitting import fit_budget
 from psephos.models.columns.selectors import SELECTORS
@@ -23,15 +32,6 @@ from psephos.models.committees.voting import VotingClassifier
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import (
-    Anything,
-    Constraint,
-    Interval,
-    OneOf,
-    Options,
-    check_params,
-    kept,
-)  # fmt: skip
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

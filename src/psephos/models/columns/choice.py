@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._schema import Schema
+from psephos.estimator.schema import Schema
 from psephos.vote import register_part
 from psephos.vote.part import check
 

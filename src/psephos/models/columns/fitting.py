@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.columns.choice import Selection, bought, ranked, read_prices
 from psephos.models.columns.problem import Problem
 from psephos.models.columns.selectors import score_columns

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.models.committees.fitting import Data
 from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots

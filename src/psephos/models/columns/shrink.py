@@ -10,8 +10,8 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import codes_among, read_numbers, read_sample_weight
 from psephos.base import VoteClassifier, VoteEstimator
+from psephos.estimator.labels import codes_among, read_numbers, read_sample_weight
 from psephos.models.columns.reweighing import Rows, greedy
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.vote import Constant, Vote

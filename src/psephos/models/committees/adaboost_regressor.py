@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._members import weight_parameter
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._verbose import tracked
 from psephos.base import Anatomy, Labels, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.members import weight_parameter
+from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
 from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import voters_of
@@ -20,7 +20,7 @@ from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.tree import CARTRegressor
-from psephos.params import Constraint, Interval, Options
+from psephos.runtime.progress import tracked
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, Vote
 

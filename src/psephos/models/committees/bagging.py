@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.field_types import Nullable
 from psephos.models.committees.bag_memory import BagMemory
 from psephos.models.committees.bagging_fit import Bag, fit_bag
 from psephos.models.committees.fitting import Data
@@ -19,7 +20,6 @@ from psephos.models.ensemble import Ensemble
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
 from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, Named
@@ -21,7 +22,6 @@ from psephos.models.forest import (
     RandomForestRegressor,
 )
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._members import needed_weight_parameter
-from psephos._row_names import one_fit
-from psephos._verbose import progress
 from psephos.base import Labels, VoteEstimator
+from psephos.estimator.input import Context, Table
+from psephos.estimator.members import needed_weight_parameter
+from psephos.estimator.row_names import one_fit
 from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
+from psephos.runtime.progress import progress
 from psephos.vote import answer_names, as_read
 
 _Floats = NDArray[np.float64]

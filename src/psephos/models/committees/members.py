@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._members import check_probabilities
+from psephos.estimator.members import check_probabilities
 from psephos.models.committees.fitting import Data
 from psephos.vote import Constant, Readout, Vote, Voters, mixed_voters
 from psephos.vote.target import RegressionTarget, Target

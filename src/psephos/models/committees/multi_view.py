@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Schema, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Schema, Table
+from psephos.estimator.params import Anything, Constraint, Options, kept
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.multi_view_fit import fit_views
 from psephos.models.committees.naming import CV, MEMBER, reads_categories
 from psephos.models.committees.views import VIEWS, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
-from psephos.params import Anything, Constraint, Options, kept
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

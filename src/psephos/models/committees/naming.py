@@ -9,13 +9,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
-from psephos._signature import KW_ONLY, parameters
-from psephos._stored import GREATEST
 from psephos.base import VoteEstimator
+from psephos.estimator.params import Accepts, Constraint, Interval
+from psephos.estimator.signature import KW_ONLY, parameters
+from psephos.files.field_types import GREATEST
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree import CARTClassifier, CARTRegressor
-from psephos.params import Accepts, Constraint, Interval
 
 
 def is_member(estimator: Any) -> bool:

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Anything, Constraint, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import (
     CV,
@@ -22,7 +23,6 @@ from psephos.models.committees.naming import (
 from psephos.models.committees.stacking_fit import stack
 from psephos.models.committees.transforming import MemberAnswers
 from psephos.models.ensemble import Ensemble
-from psephos.params import Anything, Constraint, OneOf, Options
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

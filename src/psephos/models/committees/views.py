@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Schema
-from psephos.params import Accepts
+from psephos.estimator.input import Schema
+from psephos.estimator.params import Accepts
 
 _Columns = NDArray[np.intp]
 

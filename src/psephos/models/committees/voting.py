@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import voters_of
 from psephos.models.committees.naming import (
@@ -25,7 +26,6 @@ from psephos.models.committees.naming import (
 )
 from psephos.models.committees.transforming import MemberAnswers
 from psephos.models.ensemble import Ensemble
-from psephos.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice, Integers
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice, Integers
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
-from psephos.params import Constraint, Options
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

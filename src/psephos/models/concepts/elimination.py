@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.concepts.concept import Concept
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._row_names import row_word
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Accepts, Constraint, Interval, Options
+from psephos.estimator.row_names import row_word
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.naming import ESTIMATORS
 from psephos.models.concepts.elimination import eliminated, space_of, started
 from psephos.models.concepts.facts import HypothesisFacts, facts_of, facts_of_members
@@ -22,7 +23,6 @@ from psephos.models.concepts.votes import (
     concept_votes,
     consistent,
 )
-from psephos.params import Accepts, Constraint, Interval, Options
 from psephos.vote import Constant, Readout, Vote
 
 _Floats = NDArray[np.float64]

@@ -7,19 +7,19 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Integers
 from psephos._errors import CollapseWarning, PsephosError
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Integers
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.concepts import elimination
 from psephos.models.concepts.elimination import constraint, number_of
 from psephos.models.concepts.facts import HypothesisFacts, facts_of
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.models.concepts.wording import collapsed, collapses
-from psephos.params import Constraint, Interval, Options
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import refuse_unread
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.ensemble import Ensemble
 from psephos.models.first_fit import FirstFit
@@ -18,7 +19,6 @@ from psephos.models.forest.warm import joined_importance, with_earlier
 from psephos.models.leaves import Leaves
 from psephos.models.sampling import DrawsRows, drawn_columns, earlier, groups_drawn
 from psephos.models.units import power_of_weights, refuse_huge
-from psephos.params import refuse_unread
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import GroupDraws, Rows, balanced_classes

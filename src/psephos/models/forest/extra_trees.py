@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from psephos._signature import KW_ONLY, parameters
-from psephos.contender import Anatomy, Contender
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.forest.parameters import (
     SMALL,
     ClassForest,

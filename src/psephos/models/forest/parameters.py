@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._stored import Nullable
 from psephos.base import Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Anatomy, Contender
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.field_types import Nullable
 from psephos.models.forest.common import Grown, fit_forest
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.trees.bins import MAX_BINS
 from psephos.vote import Vote
 

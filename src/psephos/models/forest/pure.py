@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._verbose import progress
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
-from psephos.kernels._jit import run_blocks
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
 from psephos.models.leaves import Leaves
-from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.runtime.jit import run_blocks
+from psephos.runtime.progress import progress
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from psephos._signature import parameters
-from psephos.contender import Anatomy, Contender
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.signature import parameters
 from psephos.models.forest.parameters import (
     SMALL,
     ClassForest,

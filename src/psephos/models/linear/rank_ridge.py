@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
-from psephos._stored import AnySize
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Several
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.field_types import AnySize
 from psephos.models.design import Design
 from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
 from psephos.models.linear.scoring import score_knots
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.params import Constraint, Interval, OneOf, Several
 from psephos.vote import (
     CodedVoters,
     Constant,

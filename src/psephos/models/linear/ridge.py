@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from psephos._errors import PsephosError
-from psephos._threads import one_thread
 from psephos.models.folding import make_splits
+from psephos.runtime.threads import one_thread
 
 _Floats = NDArray[np.float64]
 _Split = tuple[NDArray[Any], NDArray[Any]]

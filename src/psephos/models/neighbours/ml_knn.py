@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice, Integers
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import Choice, Integers
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.units import power_of_columns, spread_of_columns
-from psephos.params import Constraint, Interval, Options
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
 from psephos.vote.weights.neighbours import METRICS

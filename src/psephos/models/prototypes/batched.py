@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos.estimator.params import Interval
 from psephos.models.prototypes.batches import Batch, Path
 from psephos.models.prototypes.growing import EXTRAS, Growing
-from psephos.params import Interval
 from psephos.vote.importance import SampleRows
 from psephos.vote.part import check
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context
-from psephos._verbose import tracked
+from psephos.estimator.input import Context
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
     Draw,
@@ -23,6 +22,7 @@ from psephos.models.prototypes.problem import Masses, Problem
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.prototypes.screening import descend_with_reentry, let_in
 from psephos.models.prototypes.settings import Settings
+from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
 
 _Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._stored import Nullable
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
+from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import NO_PATH, Batch, Path, fit_batches
 from psephos.models.prototypes.problem import Problem
 from psephos.models.prototypes.rows import Rows, merged_rows

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.growing import EXTRAS
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
@@ -18,7 +19,6 @@ from psephos.models.prototypes.rows import Rows
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.prototypes.settings import CONTENDER, SHARED
 from psephos.models.prototypes.trust import Guarded
-from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 
 _Floats = NDArray[np.float64]
 _READOUT = "normalised"

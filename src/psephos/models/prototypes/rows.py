@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.models.training import Training, distinct_rows, ordered_rows
 
 _Floats = NDArray[np.float64]

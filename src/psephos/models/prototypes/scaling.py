@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.models.units import power_of_columns
 from psephos.vote import KernelScaling
 

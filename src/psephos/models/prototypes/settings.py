@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
+from psephos.estimator.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.models.prototypes.problem import Problem
-from psephos.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 
 CONTENDER = Contender(
     "proset",

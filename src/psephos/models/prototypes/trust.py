@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context
+from psephos.estimator.input import Context
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.batches import NO_PATH, Batch, Path, class_masses
 from psephos.models.prototypes.growing import Growth

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.library import Library
 from psephos.models.swag.problem import prior_scores

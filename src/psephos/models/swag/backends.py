@@ -14,13 +14,13 @@ import joblib
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from psephos._threads import one_thread
-from psephos._workers import delayed
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.store import ChunkMemory
+from psephos.runtime.threads import one_thread
+from psephos.runtime.workers import delayed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.models.swag.measures import Errors, Measure, make_measure
 from psephos.models.swag.problem import (
     BoundLearner,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.cloning import in_codes
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote

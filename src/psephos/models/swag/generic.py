@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
-from psephos._members import weight_parameter
+from psephos.estimator.members import weight_parameter
 from psephos.models.cloning import fitted
 from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.vote import ConstantVoters, Voters, join

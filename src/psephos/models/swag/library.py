@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import Nullable
+from psephos.files.field_types import Nullable
 from psephos.models.swag.steps import Dimensions
 from psephos.vote.codec import register
 from psephos.vote.frames import Framed

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from psephos.estimator.params import Accepts, is_estimator
 from psephos.models.swag.generic import GenericLearner
 from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
 from psephos.models.swag.learners.lasso import LassoLogisticLearner
@@ -12,7 +13,6 @@ from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import Learner
-from psephos.params import Accepts, is_estimator
 
 CLASSIFIERS: dict[str, Learner] = {
     "logistic": LogisticLearner(),

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import frozen
+from psephos.runtime.jit import frozen
 from psephos.vote import Voters
 
 _Floats = NDArray[np.float64]

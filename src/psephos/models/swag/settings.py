@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, LogUniform
-from psephos.contender import Contender, Params, Shape
-from psephos.params import (
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, LogUniform
+from psephos.estimator.params import (
     Accepts,
     Anything,
     Constraint,

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._whole import write_whole
+from psephos.files.atomic import write_whole
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.settings import SearchSettings

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import ClassWeight, Constraint, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
 from psephos.models.swag.assembling import disagreeing_models, usable_models
 from psephos.models.swag.backends import StepCost
@@ -17,7 +18,6 @@ from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
-from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

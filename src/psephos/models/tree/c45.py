@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._labels import refuse_large_weights
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import refuse_large_weights
+from psephos.estimator.params import Classes, Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.leaves import Leaves
-from psephos.params import Classes, Constraint, Interval, Options
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_text import c45_text, leaf_table
 from psephos.trees.tree import Tree

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
-from psephos._input import Context, Table
-from psephos._labels import refuse_large_weights
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
-from psephos.params import Classes, Constraint, Interval
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
+from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import refuse_large_weights
+from psephos.estimator.params import Classes, Constraint, Interval
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.tree.cart_common import DEEPEST, fit_cart
 from psephos.models.tree.cart_readings import CartReadings
 from psephos.models.tree.cart_settings import CONTENDER
-from psephos.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 

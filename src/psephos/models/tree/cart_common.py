@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
+from psephos.estimator.input import Context, Table
 from psephos.kernels.sorted_trees.cart_layout import ROW
 from psephos.models.sampling import drawn_columns
 from psephos.models.tree.cart_readings import cut

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._input import Schema
+from psephos.estimator.input import Schema
+from psephos.estimator.params import Interval
 from psephos.models.leaves import Leaves
-from psephos.params import Interval
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Vote

@@ -1,7 +1,7 @@
 """How CART takes part in comparisons."""
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 
 
 def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Table
+from psephos.estimator.input import Table
 from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots
 from psephos.vote import (

@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from psephos._errors import PsephosError
-from psephos._input import Context
-from psephos._threads import one_thread
+from psephos.estimator.input import Context
 from psephos.models.weak.inputs import Inputs
 from psephos.optimise.adam import Adam
+from psephos.runtime.threads import one_thread
 from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
 from psephos.supervision.grids import median_width
 from psephos.vote import Voters

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from psephos._distributions import Choice
 from psephos._errors import PsephosError
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice
+from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, one_vote, prior_of, told_vote
 from psephos.models.weak.one_sided import DENSITY_RATIO, sigma_range
 from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
-from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import Vote

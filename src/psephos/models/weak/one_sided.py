@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.params import Accepts, Constraint, is_estimator
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
 from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
-from psephos.params import Accepts, Constraint, is_estimator
 from psephos.supervision import one_sided_risk
 from psephos.vote import Vote
 

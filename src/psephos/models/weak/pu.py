@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.weak.fitting import fitted_by, odds_map, prior_of, told_vote
 from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
-from psephos.params import Constraint, Interval, Options
 from psephos.supervision import non_negative_pu_risk, pu_risk
 from psephos.vote import Vote
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.committees.fitting import Data
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.weak.inputs import Inputs

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from psephos._errors import ConstantAnswerWarning, PsephosError
-from psephos.params import Interval
+from psephos.estimator.params import Interval
 
 
 class PriorSensitivity:

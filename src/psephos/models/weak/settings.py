@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice, Distribution
 from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning
-from psephos._input import Context, Table
-from psephos._partial import NO_UNLABELED
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Shape
+from psephos.estimator.contender import Shape
+from psephos.estimator.distributions import Choice, Distribution
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
+from psephos.estimator.partial import NO_UNLABELED
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import ordinary, told_vote
 from psephos.models.weak.rows import Rows, check_weights, read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.told import WeakLabels
-from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 from psephos.vote import Vote

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn import model_selection, utils
 
 from psephos._errors import PsephosError
-from psephos._labels import read_groups, read_labels
-from psephos._signature import KW_ONLY, parameters
-from psephos.params import Constraint, Flag, Interval, check_params
+from psephos.estimator.labels import read_groups, read_labels
+from psephos.estimator.params import Constraint, Flag, Interval, check_params
+from psephos.estimator.signature import KW_ONLY, parameters
 
 _Rows = NDArray[np.intp]
 _utils: Any = utils

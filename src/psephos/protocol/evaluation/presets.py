@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.near import suggest
-from psephos.params import Constraint, Flag, Interval, Options, check_params
+from psephos.estimator.params import Constraint, Flag, Interval, Options, check_params
+from psephos.files.near import suggest
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),

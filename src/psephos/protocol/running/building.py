@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from psephos.contender import Params, Shape
+from psephos.estimator.contender import Params, Shape
 from psephos.models.cloning import fitted
 
 _sklearn: Any = sklearn.base  # its types say less than they promise

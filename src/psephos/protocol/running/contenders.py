@@ -11,7 +11,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos._distributions import (
+from psephos._errors import MissingExtraError, PsephosError
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import (
     WEIGHTS,
     Choice,
     Distribution,
@@ -19,10 +21,8 @@ from psephos._distributions import (
     LogUniform,
     Uniform,
 )
-from psephos._errors import MissingExtraError, PsephosError
-from psephos._files.near import suggest
-from psephos._partial import NO_UNLABELED
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.partial import NO_UNLABELED
+from psephos.files.near import suggest
 from psephos.protocol.running.building import (
     OneModelALabel,
     k_nn,

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psephos.contender import Shape
+from psephos.estimator.contender import Shape
 from psephos.protocol.running.tasks import Task, draws_of
 
 # A fit of each default model in hundredths of a second: rounded means over tables of 155 x 19,

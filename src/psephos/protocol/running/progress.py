@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
-from psephos.kernels._jit import announce_compiling
 from psephos.protocol.running.forecast import Forecast
 from psephos.protocol.running.tasks import Task
+from psephos.runtime.jit import announce_compiling
 from psephos.vote.names import plural
 
 _SECONDS = 20.0  # between two lines

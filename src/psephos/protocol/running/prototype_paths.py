@@ -11,13 +11,13 @@ import sklearn.base
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._threads import one_thread
-from psephos._workers import delayed
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.evaluation.scores import METRICS, Answers, measures
 from psephos.protocol.evaluation.splits import Split, seed_of
+from psephos.runtime.threads import one_thread
+from psephos.runtime.workers import delayed
 from psephos.vote import Vote
 
 _base: Any = sklearn.base  # it has no types

@@ -14,14 +14,14 @@ import sklearn.utils.validation
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from psephos._distributions import LogUniform, draw
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._files.near import suggest
-from psephos._signature import KW_ONLY, parameters
+from psephos.estimator.distributions import LogUniform, draw
+from psephos.estimator.params import Constraint, Interval, Options, check_params
+from psephos.estimator.signature import KW_ONLY, parameters
+from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.settings import automatic
-from psephos.params import Constraint, Interval, Options, check_params
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.protocol.running.prototype_paths import (
     CLASS_SCORES,

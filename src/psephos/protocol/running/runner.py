@@ -13,10 +13,9 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import CollapseWarning, PsephosError
-from psephos._whole import UnwritableError
-from psephos._workers import delayed
-from psephos.contender import Contender
-from psephos.params import Interval
+from psephos.estimator.contender import Contender
+from psephos.estimator.params import Interval
+from psephos.files.atomic import UnwritableError
 from psephos.protocol.evaluation.presets import Protocol, protocol_named
 from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
 from psephos.protocol.running.contenders import built, partial_contenders
@@ -54,6 +53,7 @@ from psephos.protocol.tables.copies import COPIES, Copies, copies_of
 from psephos.protocol.tables.given import table_given
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
+from psephos.runtime.workers import delayed
 from psephos.vote.recalibration import Recalibration
 
 
@@ -119,7 +119,7 @@ def compare(
         terminal, a line now and then.
     spreadsheet_safe : bool, default=False
         Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
-        apostrophe before them; see `psephos._cells`. Otherwise ids and labels are as they were.
+        apostrophe before them (`psephos.files.escaping`). Otherwise ids and labels stay.
     fold_models : bool, default=True
         Whether the models of the folds are kept in `out` too, small (see `read_folds`); a run that
         keeps them fits again those folds of which a run that did not has the figures only.

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
-from psephos._distributions import draw
 from psephos._errors import CollapseWarning, PsephosError
-from psephos._files.arrays import object_array
-from psephos._files.unknown import quiet_levels
-from psephos._row_names import naming_rows
-from psephos._threads import one_thread
-from psephos.contender import Contender, Params, Shape
-from psephos.kernels._jit import timed_compiling
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import draw
+from psephos.estimator.row_names import naming_rows
+from psephos.files.arrays import object_array
+from psephos.files.unknown import quiet_levels
 from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,
     average_precision,
@@ -46,6 +44,8 @@ from psephos.protocol.running.contenders import built, final_step
 from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.study.fold_models import packed_fold
 from psephos.protocol.tables.table import DataTable
+from psephos.runtime.jit import timed_compiling
+from psephos.runtime.threads import one_thread
 from psephos.supervision import pu_scores
 
 _SHOWN_WARNINGS = 5

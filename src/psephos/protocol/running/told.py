@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
 from psephos.protocol.evaluation.design_effects import design_effect
 from psephos.protocol.evaluation.label_scores import prior_precision
 from psephos.protocol.evaluation.splits import Split

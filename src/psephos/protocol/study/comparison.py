@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.near import suggest
+from psephos.files.near import suggest
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, main_metric
 from psephos.protocol.evaluation.statistics import (

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.near import suggest
 from psephos.explain.drawing import Display, plain
+from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.study.comparison import Comparison

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._whole import write_whole
+from psephos.files.atomic import write_whole
 from psephos.protocol.study.folder import MARK, check_seal, sha256_of
 from psephos.protocol.tables.table import DataTable
 

@@ -15,7 +15,7 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import PsephosError
-from psephos._whole import remove_drafts, sync_folder, unwritable, write_whole
+from psephos.files.atomic import remove_drafts, sync_folder, unwritable, write_whole
 from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.study.journal import Journal, key_of
 from psephos.protocol.tables.table import DataTable

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._whole import sync_folder, unwritable
+from psephos.files.atomic import sync_folder, unwritable
 
 _LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 

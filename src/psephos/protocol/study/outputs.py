@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
-from psephos._cells import csv_bytes
-from psephos.contender import Contender
+from psephos.estimator.contender import Contender
+from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
 from psephos.protocol.evaluation.label_scores import label_figures
 from psephos.protocol.evaluation.presets import Protocol

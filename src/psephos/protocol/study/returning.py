@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._files.near import suggest
 from psephos.explain.rules import Rule, rules_of
+from psephos.files.near import suggest
 from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.vote.frames import Framed
 

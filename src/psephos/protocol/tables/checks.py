@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._files.arrays import beyond
-from psephos._files.cells import plain_number
-from psephos._files.columns import refuse_far
-from psephos._files.levels import value_of
-from psephos._files.near import CELL, alike, quoted, shown, suggest
-from psephos._labels import many_values
+from psephos.estimator.labels import many_values
+from psephos.files.arrays import beyond
+from psephos.files.cells import plain_number
+from psephos.files.columns import refuse_far
+from psephos.files.levels import value_of
+from psephos.files.near import CELL, alike, quoted, shown, suggest
 from psephos.protocol.tables.labels import row_words
 from psephos.vote.names import listed
 

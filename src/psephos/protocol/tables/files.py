@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.arff import labels_declared
-from psephos._files.arrays import check_values, word_array
-from psephos._files.cells import Cells
-from psephos._files.columns import holds_words, in_one_form
-from psephos._files.near import CELL, shown, suggest
-from psephos._files.sheet import Choice, Sheet, read_sheet, with_words
-from psephos._files.text import Header
+from psephos.files.arff import labels_declared
+from psephos.files.arrays import check_values, word_array
+from psephos.files.cells import Cells
+from psephos.files.columns import holds_words, in_one_form
+from psephos.files.near import CELL, shown, suggest
+from psephos.files.sheet import Choice, Sheet, read_sheet, with_words
+from psephos.files.text import Header
 from psephos.protocol.tables.checks import refuse_duplicates, refuse_farthest
 from psephos.protocol.tables.labels import (
     class_codes,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._columns import is_missing
 from psephos._errors import PsephosError
-from psephos._files.arrays import word_array
-from psephos._files.cells import Cells
-from psephos._files.columns import (
+from psephos.estimator.columns import is_missing
+from psephos.files.arrays import word_array
+from psephos.files.cells import Cells
+from psephos.files.columns import (
     COMMAND,
     Ways,
     holds_words,
@@ -20,8 +20,8 @@ from psephos._files.columns import (
     levels_of,
     words_among,
 )
-from psephos._files.levels import LevelCodes, merged
-from psephos._files.near import CELL, shown
+from psephos.files.levels import LevelCodes, merged
+from psephos.files.near import CELL, shown
 
 _Floats = NDArray[np.float64]
 _LISTED = 3  # labels that name their target

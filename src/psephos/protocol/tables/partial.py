@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.cells import MISSING
-from psephos._files.near import CELL, shown
-from psephos._files.sheet import Sheet
-from psephos._files.text import Header
-from psephos.params import Interval
+from psephos.estimator.params import Interval
+from psephos.files.cells import MISSING
+from psephos.files.near import CELL, shown
+from psephos.files.sheet import Sheet
+from psephos.files.text import Header
 from psephos.protocol.tables.labels import recorded_labels, written_labels
 
 _Codes = NDArray[np.intp]

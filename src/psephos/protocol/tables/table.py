@@ -11,15 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from psephos._columns import is_missing
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._files.arrays import object_array, word_array
-from psephos._files.cells import Cells
-from psephos._files.columns import COMPARED
-from psephos._files.sheet import unnamed
-from psephos._input import Schema, as_given
-from psephos._labels import read_labels
-from psephos._partial import known_rows
+from psephos.estimator.columns import is_missing
+from psephos.estimator.input import Schema, as_given
+from psephos.estimator.labels import read_labels
+from psephos.estimator.partial import known_rows
+from psephos.files.arrays import object_array, word_array
+from psephos.files.cells import Cells
+from psephos.files.columns import COMPARED
+from psephos.files.sheet import unnamed
 from psephos.protocol.tables.checks import (
     check_rows,
     check_target,

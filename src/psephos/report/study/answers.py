@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._cells import disarmed
 from psephos._errors import PsephosError
+from psephos.files.escaping import disarmed
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
 from psephos.vote.positive import Positive, usual_positive

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
 from psephos.bounds.requirements import constant_error
+from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, main_metric
 from psephos.protocol.evaluation.stability import positions_of

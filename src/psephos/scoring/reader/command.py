@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.cells import Cells
+from psephos.files.cells import Cells
 from psephos.scoring.reader.core import CALIBRATIONS, part_of
 from psephos.scoring.reader.model import PlainModel, said_words
 from psephos.scoring.reader.table import CaseFile, Wanted

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.cells import FARTHEST
+from psephos.files.cells import FARTHEST
 from psephos.scoring.reader.core import NAN, after_hook
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names

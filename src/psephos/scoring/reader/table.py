@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.cells import FARTHEST, Cells
-from psephos._files.columns import in_one_form, refuse_far, refuse_numbers_in_words
-from psephos._files.levels import LevelCodes
-from psephos._files.near import CELL, shown, suggest
-from psephos._files.text import Header, checked_separator, opened, table_rows
-from psephos._files.unknown import Unknown
+from psephos.files.cells import FARTHEST, Cells
+from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
+from psephos.files.levels import LevelCodes
+from psephos.files.near import CELL, shown, suggest
+from psephos.files.text import Header, checked_separator, opened, table_rows
+from psephos.files.unknown import Unknown
 from psephos.scoring.reader.core import NAN
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees.bins import code_values
+from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 from psephos.trees.quantiles import QuantileSummary

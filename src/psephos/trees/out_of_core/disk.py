@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
+from psephos.runtime.jit import run_blocks
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.grow import Level, Objective, Scales
 from psephos.trees.out_of_core.rows import Block, RowSource, prefetched

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos._files.arrays import beyond
-from psephos._files.columns import refuse_far
+from psephos.files.arrays import beyond
+from psephos.files.columns import refuse_far
 
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = 1 << 23  # of values: one block is worked on while others are read

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Nullable
+from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.marks import Marks, marks_of

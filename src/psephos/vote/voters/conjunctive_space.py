@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import AnySize
+from psephos.files.field_types import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
 from psephos.vote.reasons import Test

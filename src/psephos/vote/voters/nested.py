@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves, divided
@@ -365,7 +364,7 @@ def nested(
 
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
-    return fitted and is_registered(cast("type[Any]", type(model)))
+    return fitted and model.is_registered
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Nullable
+from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import Columns, ReadsLike, check, check_part, named_of

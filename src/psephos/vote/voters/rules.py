@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Thresholds
+from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words

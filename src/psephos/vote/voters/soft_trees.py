@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import AnySize
-from psephos._threads import one_thread
+from psephos.files.field_types import AnySize
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.kernels.prediction.soft_votes import soft_votes
+from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import plural

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Thresholds
-from psephos.kernels._jit import frozen
+from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
+from psephos.runtime.jit import frozen
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.part import (

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Thresholds
-from psephos.kernels._jit import frozen
+from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.runtime.jit import frozen
 from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, otherwise_words, size_words
 from psephos.vote.codec import register

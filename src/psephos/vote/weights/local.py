@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Nullable
+from psephos.files.field_types import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums, similarities
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, range_marks

@@ -9,7 +9,7 @@ import scipy.spatial
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import AnySize, Distance, Nullable
+from psephos.files.field_types import AnySize, Distance, Nullable
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register

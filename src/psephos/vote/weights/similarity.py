@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import AnySize
+from psephos.files.field_types import AnySize
 from psephos.kernels.prediction.similarity import InverseKernel, Metric
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_part

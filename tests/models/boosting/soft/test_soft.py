@@ -482,7 +482,7 @@ def test_inputs_are_standardised_by_weight_and_gaps_are_told():
 
 
 def test_fat_tables_are_compared_with_sparse_gates():
-    from psephos.contender import Shape
+    from psephos.estimator.contender import Shape
     from psephos.protocol import known_models
 
     contender = known_models()["soft-boosting"]

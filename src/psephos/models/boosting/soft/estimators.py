@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from psephos._distributions import BALANCED, Choice, Integers, LogUniform
-from psephos._signature import KW_ONLY, parameters
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
-from psephos.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, Choice, Integers, LogUniform
+from psephos.estimator.params import Constraint, Interval
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
-from psephos.params import Constraint, Interval
 
 _FAT = 100  # columns from which comparisons take sparse gates
 

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos._threads import one_thread
-from psephos._verbose import tracked
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
 from psephos.models.boosting.soft.memory import SoftMemory, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
 from psephos.optimise.arrays import namespace, on_device
+from psephos.runtime.progress import tracked
+from psephos.runtime.threads import one_thread
 from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import SoftTrees, started

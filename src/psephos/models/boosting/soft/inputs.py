@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Table
-from psephos._stored import AnySize, Nullable
+from psephos.estimator.input import Table
+from psephos.files.field_types import AnySize, Nullable
 from psephos.models.design import Design
 from psephos.models.units import power_of_columns
 from psephos.vote import CodedVoters, SoftTreeVoters, design_matrix

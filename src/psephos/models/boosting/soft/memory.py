@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import AnySize
 from psephos.base import Labels
+from psephos.files.field_types import AnySize
 from psephos.models.boosting.soft.inputs import SoftInputs
 from psephos.optimise.arrays import on_device, on_host
 from psephos.trees.soft.losses import CrossEntropy, SquaredError

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
-from psephos._signature import KW_ONLY, fitted, parameters
 from psephos.base import Labels
+from psephos.estimator.input import Context, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Text
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.soft.fit import fit_soft
 from psephos.models.boosting.soft.memory import SoftMemory
-from psephos.params import Constraint, Interval, OneOf, Text
 from psephos.vote import Vote
 
 _ABOVE = Interval(0, open_low=True)

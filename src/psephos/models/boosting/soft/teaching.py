@@ -8,9 +8,9 @@ from zipfile import BadZipFile
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from psephos._checks import UnfittedError
 from psephos._errors import PsephosError, PsephosTypeError, shortly
-from psephos._partial import SoftLabels
+from psephos.estimator.checks import UnfittedError
+from psephos.estimator.partial import SoftLabels
 
 _ARRAYS = ("X", "y", "sample_weight")
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.estimator.params import Interval, OneOf, check_params
 from psephos.kernels.small_models.gaussian import (
     bayes_densities,
     deliver,
@@ -27,7 +28,6 @@ from psephos.models.swag.learners.common import (
 )
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
-from psephos.params import Interval, OneOf, check_params
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.estimator.params import Options, check_params
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.models.swag.learners.logistic import (
     FINAL,
@@ -17,7 +18,6 @@ from psephos.models.swag.learners.logistic import (
     Rows,
 )
 from psephos.models.swag.problem import Problem, Says
-from psephos.params import Options, check_params
 from psephos.vote import LinearVoters
 
 _Floats = NDArray[np.float64]

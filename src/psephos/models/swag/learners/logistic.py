@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from psephos.kernels._jit import frozen
+from psephos.estimator.params import Interval, check_params
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD
 from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers
 from psephos.models.swag.problem import Problem, Says
-from psephos.params import Interval, check_params
+from psephos.runtime.jit import frozen
 from psephos.vote import LinearVoters
 
 _Floats = NDArray[np.float64]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.estimator.params import Interval, check_params
 from psephos.kernels.small_models.gaussian import quadratic_densities, solve_quadratic
 from psephos.kernels.small_models.moments import FoldSums
 from psephos.models.swag.learners.common import NONE, refuse_value
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.learners.gaussian import UNSEEN, BoundGaussian
 from psephos.models.swag.problem import Problem, Says, Subsets
-from psephos.params import Interval, check_params
 from psephos.vote.voters.gaussian import QuadraticVoters
 
 _Floats = NDArray[np.float64]

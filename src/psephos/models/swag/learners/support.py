@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.estimator.params import Flag, Interval, OneOf, Options, Several, check_params
 from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_scores
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
@@ -21,7 +22,6 @@ from psephos.models.swag.learners.common import (
     refuse_value,
 )
 from psephos.models.swag.problem import BoundLearner, Problem, Says
-from psephos.params import Flag, Interval, OneOf, Options, Several, check_params
 from psephos.vote import Voters
 
 _Floats = NDArray[np.float64]

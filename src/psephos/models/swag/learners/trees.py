@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
 from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
-from psephos.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.vote import Voters
 from psephos.vote.voters.forests import ForestVoters, spoken
 from psephos.vote.voters.trees import TreeVoters

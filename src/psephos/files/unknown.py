@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos._files.levels import LevelCodes
-from psephos._files.near import shown
+from psephos.files.levels import LevelCodes
+from psephos.files.near import shown
 
 _quiet: ContextVar[bool] = ContextVar("quiet levels", default=False)
 

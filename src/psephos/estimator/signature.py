@@ -37,7 +37,7 @@ import re
 from dataclasses import KW_ONLY, MISSING, field, make_dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_origin
 
-from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.estimator.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
 
 __all__ = ["KW_ONLY", "fitted", "parameters"]
 

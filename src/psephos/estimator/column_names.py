@@ -6,9 +6,9 @@ from typing import Any
 
 from narwhals.dependencies import is_pandas_like_dataframe
 
-from psephos._columns import as_frame, refuse_repeated_names, word_of_name
 from psephos._errors import PsephosError
-from psephos._schema import Schema
+from psephos.estimator.columns import as_frame, refuse_repeated_names, word_of_name
+from psephos.estimator.schema import Schema
 
 _LISTED = 5  # names of a kind, as scikit-learn lists them
 

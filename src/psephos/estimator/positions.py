@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._columns import is_lazy
+from psephos.estimator.columns import is_lazy
 
 _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 

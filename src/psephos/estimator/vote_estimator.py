@@ -12,13 +12,14 @@ from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
-from psephos._labels import Labels, read_groups
-from psephos._positions import warn_of_positions
-from psephos._row_names import one_fit
-from psephos._verbose import reporting
-from psephos.contender import Anatomy, Contender
-from psephos.params import Constraint, Unsaved, check_params, kept
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.input import Context, Schema, Table, read_schema, read_table, seed_sequence
+from psephos.estimator.labels import Labels, read_groups
+from psephos.estimator.params import Constraint, Unsaved, check_params, kept
+from psephos.estimator.positions import warn_of_positions
+from psephos.estimator.row_names import one_fit
+from psephos.registry import is_registered
+from psephos.runtime.progress import reporting
 from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe
@@ -232,6 +233,11 @@ class VoteEstimator(BaseEstimator):
             vars(self).pop(name, None)
             if extras[name] is not None or name not in self.optional:
                 setattr(self, name, extras[name])
+
+    @property
+    def is_registered(self) -> bool:
+        """Return whether the class is in the registry, and not one derived from such a class."""
+        return is_registered(type(self))
 
     def _has_its_anatomy(self, nothing_found: bool = True) -> bool:
         """Return whether the fitted vote is made of what the class declares.

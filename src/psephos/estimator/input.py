@@ -9,9 +9,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._checks import check_array, validate_data
-from psephos._column_names import arranged, in_words, names_in
-from psephos._columns import (
+from psephos._errors import PsephosError
+from psephos.estimator.checks import check_array, validate_data
+from psephos.estimator.column_names import arranged, in_words, names_in
+from psephos.estimator.columns import (
     as_frame,
     codes_of,
     codes_of_column,
@@ -23,10 +24,10 @@ from psephos._columns import (
     numbers_of,
     refuse_repeated_names,
 )
-from psephos._errors import PsephosError
-from psephos._files.arrays import beyond
-from psephos._files.cells import FARTHEST
-from psephos._files.columns import (
+from psephos.estimator.schema import Schema
+from psephos.files.arrays import beyond
+from psephos.files.cells import FARTHEST
+from psephos.files.columns import (
     FIT,
     holds_words,
     is_number,
@@ -35,8 +36,7 @@ from psephos._files.columns import (
     refuse_objects,
     words_among,
 )
-from psephos._files.near import CELL, shown
-from psephos._schema import Schema
+from psephos.files.near import CELL, shown
 from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]

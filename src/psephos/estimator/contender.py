@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from psephos._distributions import Choice, Distribution, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
+from psephos.estimator.distributions import Choice, Distribution, Integers, LogUniform, Uniform
 
 __all__ = [
     "Anatomy", "Choice", "Contender", "Distribution", "Integers", "LogUniform", "Params", "Shape",

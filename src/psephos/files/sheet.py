@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.arff import arff_head, arff_rows
-from psephos._files.arrays import read_arrays
-from psephos._files.cells import MISSING, Cells
-from psephos._files.text import Header, checked_separator, opened, table_rows
+from psephos.files.arff import arff_head, arff_rows
+from psephos.files.arrays import read_arrays
+from psephos.files.cells import MISSING, Cells
+from psephos.files.text import Header, checked_separator, opened, table_rows
 
 _Floats = NDArray[np.float64]
 

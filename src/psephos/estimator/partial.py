@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._checks import check_consistent_length, column_or_1d
-from psephos._columns import is_missing, plain_column
 from psephos._errors import PsephosError
-from psephos._labels import (
+from psephos.estimator.checks import check_consistent_length, column_or_1d
+from psephos.estimator.columns import is_missing, plain_column
+from psephos.estimator.labels import (
     class_factors,
     declared_classes,
     names_of,

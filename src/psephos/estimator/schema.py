@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.cells import Cells
+from psephos.files.cells import Cells
 from psephos.vote.names import Names
 
 

@@ -8,8 +8,8 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
-from psephos._files.near import CELL, shown
+from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
+from psephos.files.near import CELL, shown
 
 _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",

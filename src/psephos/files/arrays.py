@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, shortly
-from psephos._files.cells import FARTHEST
-from psephos._files.near import suggest
+from psephos.files.cells import FARTHEST
+from psephos.files.near import suggest
 
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, KeyError,

@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from psephos._checks import check_classification_targets, check_consistent_length, column_or_1d
-from psephos._columns import as_frame, is_missing, plain_column
 from psephos._errors import PsephosError
-from psephos._files.arrays import object_array
-from psephos._files.columns import is_number
-from psephos._files.near import alike, shown
-from psephos._row_names import is_outermost
+from psephos.estimator.checks import (
+    check_classification_targets,
+    check_consistent_length,
+    column_or_1d,
+)
+from psephos.estimator.columns import as_frame, is_missing, plain_column
+from psephos.estimator.row_names import is_outermost
+from psephos.files.arrays import object_array
+from psephos.files.columns import is_number
+from psephos.files.near import alike, shown
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _MANY, _FOLDS = 20, 5

@@ -10,9 +10,9 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, UnknownLevelWarning
-from psephos._files.arrays import object_array
-from psephos._files.levels import LevelCodes, merged
-from psephos._files.unknown import Unknown
+from psephos.files.arrays import object_array
+from psephos.files.levels import LevelCodes, merged
+from psephos.files.unknown import Unknown
 from psephos.vote.part import sparse
 
 _NUMBERS = (

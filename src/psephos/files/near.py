@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from psephos._files.cells import plain_number
-from psephos._files.levels import is_led, value_of
+from psephos.files.cells import plain_number
+from psephos.files.levels import is_led, value_of
 
 _SHOWN = 6
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")

@@ -1,0 +1,1 @@
+"""What every estimator has: its input, labels, schema, parameters, and the one final fit."""

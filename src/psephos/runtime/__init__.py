@@ -1,0 +1,1 @@
+"""Threads, worker processes, progress, and the decorator that compiles kernels."""
