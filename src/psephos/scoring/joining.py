@@ -11,8 +11,8 @@ from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (
-    "_errors.py", "_files/cells.py", "_files/levels.py", "_files/near.py", "_files/columns.py",
-    "_files/text.py", "_files/unknown.py",
+    "_errors.py", "files/cells.py", "files/levels.py", "files/near.py", "files/columns.py",
+    "files/text.py", "files/unknown.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
