@@ -59,7 +59,7 @@ def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict
     small = vote.select(columns if len(columns) else np.zeros(1, dtype=np.intp))
     words = schema.select(columns).words()
     names, spare = schema.words().columns, set(vote.backup.tolist())
-    content = to_plain(small)
+    content = to_plain(small.lowered())
     _check_kinds(content, name)
     target: Any = vote.target
     classes = target.classes.tolist() if target.n_classes else []

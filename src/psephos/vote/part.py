@@ -24,6 +24,8 @@ Columns = NDArray[np.intp]
 #: what holds of a part without. `register_part` refuses a method whose name is nearly one of these.
 OPTIONAL = {
     # of voters and of weightings
+    "lowered": "() -> the operation of `psephos.vote.operations` that gives the same votes, or the "
+    "same weights: what every reader outside fitting sees",
     "primary": "() -> the voters without what only a missing value asks for",
     "divided": "(X, size, centre) -> (n, p): how much of the sizes (n, T), one a case and voter, "
     "each column accounts for; without it every column that a voter reads gets the same share",
@@ -251,6 +253,11 @@ def offers(part: Any, method: str) -> bool:
 def field_of(part: Any, field: str, otherwise: Any = None) -> Any:
     """Return a field of `OPTIONAL_FIELDS`; `otherwise` of a part that does not have it."""
     return getattr(part, field, otherwise)
+
+
+def lowered(part: Any) -> Any:
+    """Return the operation that a part is read as; a part without one is read as it is."""
+    return ask(part, "lowered", part)
 
 
 def kinds_of(voters: Any) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from psephos.vote.part import (
     ask,
     check,
     field_of,
+    lowered,
     offers,
     over_outputs,
     primary,
@@ -139,6 +140,10 @@ class Vote:
         return replace(
             self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
         )
+
+    def lowered(self) -> "Vote":
+        """Return the vote with its parts as operations: what scorer, page, SQL and ONNX read."""
+        return replace(self, voters=lowered(self.voters), weighting=lowered(self.weighting))
 
     def named_rows(self, names: NDArray[Any]) -> "Vote":
         """Return the vote with names for the training rows it keeps, instead of positions.
