@@ -215,6 +215,12 @@ def test_brier_and_log_loss_are_scikit_learns(cases):
     assert [one.value for one in figures.areas(codes, q)] == pytest.approx(each)
 
 
+@pytest.mark.parametrize("loss", [figures.log_loss, figures.brier])
+def test_the_interval_of_a_mean_loss_ends_at_zero(loss):
+    found = loss(np.array([True] * 5 + [False] * 5), np.array([0.999] * 4 + [0.2] + [0.001] * 5))
+    assert found.low == 0.0 < found.value < found.high
+
+
 def test_bins_hold_every_case_once_and_divide_no_ties(cases):
     y, p, _ = cases
     bins = figures.calibration_table(y, p, 5)

@@ -1,7 +1,7 @@
 """Whether probabilities are right: intercept and slope, scores of them, a table of bins."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -173,10 +173,10 @@ def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estima
     p = numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
-        return mean((p - y) ** 2, groups, level)
+        return _not_negative(mean((p - y) ** 2, groups, level))
     codes, p = _checked_rows(truth, p)
     y = np.eye(p.shape[1])[codes]
-    return mean(((p - y) ** 2).sum(axis=1), groups, level)
+    return _not_negative(mean(((p - y) ** 2).sum(axis=1), groups, level))
 
 
 def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
@@ -191,7 +191,12 @@ def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Est
     else:
         codes, p = _checked_rows(truth, p)
         told = p[np.arange(len(p)), codes]
-    return mean(-np.log(np.clip(told, 1e-15, 1.0)), groups, level)
+    return _not_negative(mean(-np.log(np.clip(told, 1e-15, 1.0)), groups, level))
+
+
+def _not_negative(loss: Estimate) -> Estimate:
+    """Return the mean of losses with an interval that ends at 0, below which no mean loss lies."""
+    return replace(loss, low=np.maximum(loss.low, 0.0).item())
 
 
 def calibration_table(
