@@ -29,8 +29,8 @@ from psephos import (
 from psephos.calibrating import fitted_map
 from psephos.scoring import plain
 from psephos.scoring.reader import PlainModel
-from psephos.scoring.reader.core import CALIBRATIONS
 from psephos.vote.calibration import Sigmoid, Temperature
+from psephos.vote.reading.core import CALIBRATIONS
 
 METHODS = ["sigmoid", "isotonic", "temperature"]
 

@@ -19,9 +19,9 @@ from psephos.protocol.tables.table import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
 from psephos.report import build_report
 from psephos.scoring import plain
-from psephos.scoring.reader.core import WEIGHTS
 from psephos.testing import Case, parametrize_with_contract, small_settings, small_table
 from psephos.vote import register_part
+from psephos.vote.reading.core import WEIGHTS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
+from psephos.vote.reading.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
@@ -17,8 +17,11 @@ _WORDS = (
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
-    "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
-    "calibrated", "within", "model", "table", "command",
+    "vote/reading/core.py",
+    *(f"scoring/reader/{name}.py" for name in (
+        "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
+        "calibrated", "within", "model", "table", "command",
+    )),
 )  # fmt: skip
 _SCRIPT = (
     "core", "words", "stumps", "trees", "scores", "weights", "near", "target", "calibrated",
@@ -52,10 +55,9 @@ def program(kinds: frozenset[str] | None = None) -> str:
         The kinds of parts that it must know: files that read others alone are left out.
     """
     every = {**VOTERS, **WEIGHTS, **CALIBRATIONS}
-    owner = {kind: reader.__module__.rpartition(".")[2] for kind, reader in every.items()}
+    owner = {kind: _file(reader.__module__) for kind, reader in every.items()}
     needed = {owner[kind] for kind in every if kinds is None or kind in kinds}
-    read = [name for name in _READER if name in needed or name not in owner.values()]
-    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in read)]
+    files = [*_WORDS, *(n for n in _READER if n in needed or n not in owner.values())]
     imports: set[str] = set()
     bodies: list[str] = []
     known: dict[str, str] = {}
@@ -68,6 +70,10 @@ def program(kinds: frozenset[str] | None = None) -> str:
                 raise PsephosError(f"{known[word]} and {owner} both define {word}: rename one.")
         bodies.append(f"# ---------- {name}\n{body}")
     return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
+
+
+def _file(module: str) -> str:
+    return module.removeprefix("psephos.").replace(".", "/") + ".py"
 
 
 def _stripped(text: str) -> tuple[set[str], str, list[str]]:

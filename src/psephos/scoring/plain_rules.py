@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.scoring.reader.core import after_hook, spans
 from psephos.scoring.reader.trees import spoken_share
+from psephos.vote.reading.core import after_hook, spans
 
 
 def codes_of(ptr: list[int], codes: list[int]) -> list[list[int]]:

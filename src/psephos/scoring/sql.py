@@ -15,7 +15,7 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, codes_of, single_bound
-from psephos.scoring.reader.core import spans, summed
+from psephos.vote.reading.core import spans, summed
 
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
 _LEAST = 1e-12  # a probability of 0 has no log-odds

@@ -6,8 +6,8 @@ voters or weights is one class, in the file of its family, under `of_kind`.
 """
 
 from psephos.scoring.reader import calibrated, near, rules, scores, stumps, trees, weights, within
-from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
 from psephos.scoring.reader.model import PlainModel
+from psephos.vote.reading.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["PlainModel", "every_kind"]
 

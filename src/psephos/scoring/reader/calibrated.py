@@ -4,8 +4,8 @@ import bisect
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 from psephos.scoring.reader.vote import expit
+from psephos.vote.reading.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 
 _LEAST_CHANCE = 1e-12
 

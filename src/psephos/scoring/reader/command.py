@@ -11,9 +11,9 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
-from psephos.scoring.reader.core import CALIBRATIONS, part_of
 from psephos.scoring.reader.model import PlainModel, said_words
 from psephos.scoring.reader.table import CaseFile, Wanted
+from psephos.vote.reading.core import CALIBRATIONS, part_of
 
 
 def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:

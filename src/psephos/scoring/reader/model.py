@@ -7,9 +7,9 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.files.cells import FARTHEST
-from psephos.scoring.reader.core import NAN, after_hook
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
+from psephos.vote.reading.core import NAN, after_hook
 from psephos.vote.reasons import Always, CaseLike
 
 _MOST_COLUMNS = 200  # that are named one by one

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import NAN, VOTERS, WEIGHTS, filled, of_kind
+from psephos.vote.reading.core import NAN, VOTERS, WEIGHTS, filled, of_kind
 from psephos.vote.reasons import Always, CaseLike
 
 

@@ -3,7 +3,7 @@
 import bisect
 from typing import Any
 
-from psephos.scoring.reader.core import VOTERS, WEIGHTS, of_kind, spans
+from psephos.vote.reading.core import VOTERS, WEIGHTS, of_kind, spans
 from psephos.vote.reasons import Always, Path, Test
 
 _RULE_OPS = ("<=", ">", "in")

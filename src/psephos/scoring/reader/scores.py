@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import NAN, VOTERS, best, exp_shares, of_kind, spans, summed
+from psephos.vote.reading.core import NAN, VOTERS, best, exp_shares, of_kind, spans, summed
 from psephos.vote.reasons import Abstention, Gate, Route, Score, Term
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import VOTERS, of_kind, spans
+from psephos.vote.reading.core import VOTERS, of_kind, spans
 from psephos.vote.reasons import Always, Path, Test
 
 

@@ -15,7 +15,7 @@ from psephos.files.levels import LevelCodes
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.text import Header, checked_separator, opened, table_rows
 from psephos.files.unknown import Unknown
-from psephos.scoring.reader.core import NAN
+from psephos.vote.reading.core import NAN
 
 
 @dataclass(frozen=True)

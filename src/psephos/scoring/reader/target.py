@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from psephos.scoring.reader.core import best
 from psephos.vote.names import number, percent
+from psephos.vote.reading.core import best
 
 _LEVEL = 2.0**-41
 

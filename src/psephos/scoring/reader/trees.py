@@ -7,7 +7,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-from psephos.scoring.reader.core import VOTERS, best, of_kind, single, spans
+from psephos.vote.reading.core import VOTERS, best, of_kind, single, spans
 from psephos.vote.reasons import Abstention, Always, Inner, Path, Spread, Test
 
 

@@ -5,7 +5,8 @@ import math
 import struct
 from typing import Any
 
-from psephos.scoring.reader.core import (
+from psephos.scoring.reader.target import target_of
+from psephos.vote.reading.core import (
     CALIBRATIONS,
     VOTERS,
     WEIGHTS,
@@ -14,7 +15,6 @@ from psephos.scoring.reader.core import (
     part_of,
     summed,
 )  # fmt: skip
-from psephos.scoring.reader.target import target_of
 
 _TIE_OF_SHARES = 1e-12
 

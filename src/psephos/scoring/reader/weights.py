@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from psephos.scoring.reader.core import WEIGHTS, of_kind
+from psephos.vote.reading.core import WEIGHTS, of_kind
 
 
 @of_kind(WEIGHTS, "constant")

@@ -4,8 +4,8 @@ import bisect
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import NAN, VOTERS, cells, filled, of_kind, part_of, spans
 from psephos.scoring.reader.vote import WholeVote
+from psephos.vote.reading.core import NAN, VOTERS, cells, filled, of_kind, part_of, spans
 from psephos.vote.reasons import Abstention, Inner
 from psephos.vote.reasons.read import OfAnswers
 

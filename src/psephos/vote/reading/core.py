@@ -85,3 +85,12 @@ def cells(x: Row, columns: Sequence[int]) -> list[tuple[int, float]]:
 def spans(ptr: Sequence[int]) -> list[tuple[int, int]]:
     """Return (start, end) of each span that pointers divide."""
     return list(pairwise(ptr))
+
+
+def unpacked(value: Any) -> Any:
+    """Return plain data with every object as what it stands for: see `after_hook`."""
+    if isinstance(value, list):
+        return [unpacked(one) for one in value]
+    if isinstance(value, dict):
+        return after_hook({key: unpacked(one) for key, one in value.items()})
+    return value
