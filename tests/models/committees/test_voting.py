@@ -150,6 +150,17 @@ def test_members_have_names_and_parameters():
     assert isinstance(dict(swapped.estimators)["tree"], GaussianNB)
 
 
+def test_a_dropped_member_takes_its_weight_with_it():
+    given, names = [3.0, 1.0, 2.0], [name for name, _ in members()]
+    model = VotingClassifier(members(), weights=given).set_params(bayes="drop").fit(X, WORDS)
+    kept = [w for w, name in zip(given, names, strict=True) if name != "bayes"]
+    pairs = [pair for pair in members() if pair[0] != "bayes"]
+    alone = VotingClassifier(pairs, weights=kept).fit(X, WORDS)
+    assert (model.decision_function(X) == alone.decision_function(X)).all()
+    with pytest.raises(PsephosError, match="each of the 3 members"):
+        VotingClassifier(members(), weights=kept).set_params(bayes="drop").fit(X, WORDS)
+
+
 def test_a_file_keeps_members_of_psephos_and_not_others(tmp_path):
     own = [("cart", CARTClassifier(max_depth=2)), ("samba", SamBAClassifier(n_estimators=3))]
     model = VotingClassifier([*own, ("out", "drop")], random_state=0).fit(X, WORDS)

@@ -43,7 +43,7 @@ class _Voting(MemberAnswers, Ensemble, Named):
     Parameters
     ----------
     weights : array of shape (n_members,)
-        At least 0, of the members that are not dropped; one of weight 0 is not fitted.
+        At least 0, one of each of `estimators`, dropped or not; one of weight 0 is not fitted.
     cut : float
         The share of the weight that ``voting='trimmed'`` leaves out at either end.
     random_state : int, RandomState or None
@@ -220,8 +220,10 @@ def _fitted(
     model: Any, says: str, table: Table, labels: Labels, weight: _Floats, context: Context
 ) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return (voters, weights) and the names of the members."""
-    members = checked(model, model._members())
-    alpha = weights_of(model.weights, [name for name, _ in members], "members")
+    members, every = checked(model, model._members()), model._members()
+    there = np.array([not isinstance(one, str) for _, one in every])  # one weight for each, as in
+    given = weights_of(model.weights, [name for name, _ in every], "members")  # scikit-learn
+    alpha = weights_of(given[there], [name for name, _ in members], "members that are left")
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
