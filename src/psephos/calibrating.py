@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from psephos._errors import PsephosError
 from psephos.base import VoteClassifier
 from psephos.estimator.labels import codes_among, read_sample_weight
-from psephos.figures.logistic import likeliest
+from psephos.figures.calibration import likeliest
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature, log_odds, moved
 from psephos.vote.importance import SampleRows
 from psephos.vote.names import fixed

@@ -131,7 +131,7 @@ def test_folds_are_bounded_each_and_averaged():
 
 
 def held_out_value(k, n):
-    from psephos.bounds.numerics import binomial_inverse
+    from psephos.bounds.formulas import binomial_inverse
 
     return binomial_inverse(k, n, 0.05)
 

@@ -25,8 +25,7 @@ from psephos.bounds import (
     tandem_bound,
     version_space_bound,
 )
-from psephos.bounds.formulas import gibbs_kl
-from psephos.bounds.numerics import xi
+from psephos.bounds.formulas import gibbs_kl, xi
 from psephos.vote.voters.counting import Problem, TooManyStates
 
 EVERY = np.array(np.meshgrid(*[[0, 1, 2]] * 4)).reshape(4, -1).T

@@ -11,14 +11,17 @@ from scipy.special import gammaln, xlogy
 from psephos import PsephosError
 from psephos.bounds import folds_bound
 from psephos.bounds.formulas import (
+    binomial_inverse,
     c_bound_1,
     c_bound_2,
     c_bound_value,
     gibbs_kl,
+    kl,
+    kl_inverse,
     sample_compression,
     tandem_kl,
+    xi,
 )
-from psephos.bounds.numerics import binomial_inverse, kl, kl_inverse, xi
 
 SHARES = st.floats(0, 1)
 

@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from psephos.bounds import formulas
-from psephos.bounds.numerics import kl_inverse, xi
+from psephos.bounds.formulas import kl_inverse, xi
 
 pytestmark = pytest.mark.reference
 

@@ -5,7 +5,7 @@ import math
 from scipy.special import expit
 
 from psephos.figures import Estimate, predictive_values, wilson
-from psephos.figures.groups import quantile
+from psephos.figures.estimate import quantile
 
 _Z = quantile(0.95)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psephos.explain.dodging import dodged
-from psephos.figures.calling import UNIT
+from psephos.figures.confusion import UNIT
 from psephos.report.drawings.lanes import BINS, MOST, lanes_drawing
 
 units = st.lists(st.sampled_from([0, UNIT, 500_000]) | st.integers(0, UNIT), max_size=150)

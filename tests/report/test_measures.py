@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from psephos.figures import wilson
-from psephos.figures.calling import UNIT, in_millionths
+from psephos.figures.confusion import UNIT, in_millionths
 from psephos.report.numbers.measures import Counts, counts_at, four
 
 _SPEC = importlib.util.spec_from_file_location("mercaldo", Path(__file__).with_name("mercaldo.py"))

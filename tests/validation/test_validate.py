@@ -22,8 +22,7 @@ from psephos import (
 from psephos.explain import MissedDisplay
 from psephos.recalibrating import cross_fitted
 from psephos.validation import read_validation, write_validation
-from psephos.validation.shift import ks_at_least
-from psephos.validation.speaking import _shares
+from psephos.validation.shift import _shares, ks_at_least
 from psephos.vote.profile import LEVELS
 
 

@@ -5,8 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from psephos.bounds.formulas import gibbs_kl
-from psephos.bounds.numerics import binomial_inverse
+from psephos.bounds.formulas import binomial_inverse, gibbs_kl
 from psephos.bounds.requirements import (
     Asked,
     asked,

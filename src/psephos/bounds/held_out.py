@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos.bounds.numerics import binomial_inverse, kl_inverse
+from psephos.bounds.formulas import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from psephos.figures.calling import UNIT
+from psephos.figures.confusion import UNIT
 
 _RADII = (3.2, 2.6, 2.1, 1.6)
 _PUSHED = 6.0  # how far a dot may stand from its answer before dots are made smaller

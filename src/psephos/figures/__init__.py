@@ -12,9 +12,16 @@ from psephos.figures.calibration import (
     calibration_table,
     log_loss,
 )
-from psephos.figures.calling import called, in_millionths, levelled
-from psephos.figures.confusion import Confusion, confusion, predictive_values
-from psephos.figures.decision import NetBenefit, net_benefit
+from psephos.figures.confusion import (
+    Confusion,
+    NetBenefit,
+    called,
+    confusion,
+    in_millionths,
+    levelled,
+    net_benefit,
+    predictive_values,
+)
 from psephos.figures.discrimination import area, area_difference, areas, hand_till
 from psephos.figures.estimate import Estimate, mean, mean_of, share, wilson
 

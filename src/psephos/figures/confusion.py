@@ -1,13 +1,70 @@
-"""Two classes at a threshold: counts first, then the four measures of them."""
+"""Two classes at a threshold: who is called positive, the measures of that, and its net benefit."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.figures.estimate import Estimate, codes_of_groups, mean_of, share, truths, undefined
+from psephos.figures.estimate import (
+    Estimate,
+    codes_of_groups,
+    mean,
+    mean_of,
+    numbers,
+    refuse_improbable,
+    share,
+    truths,
+    undefined,
+)
+
+UNIT = 1_000_000  # answers are counted in millionths
+
+
+def in_millionths(values: Any) -> NDArray[np.int64]:
+    """Return answers or thresholds in whole millionths, rounded down.
+
+    What lies within 1e-9 of the next millionth is taken to it: 0.1 + 0.2 is 300,000 of them.
+    """
+    return np.floor(numbers(values, "p") * UNIT + 1e-3).astype(np.int64)
+
+
+def called(p: Any, threshold: float) -> NDArray[np.bool_]:
+    """Return which cases are called positive: in millionths, their answer is at least `threshold`.
+
+    Answers that differ from the threshold by rounding alone are at it, however they were summed;
+    so are those of the threshold's own millionth.
+
+    Parameters
+    ----------
+    p : array of shape (n,)
+        Probabilities of the positive class. Of answers kept in millionths the same is
+        ``units >= in_millionths(threshold)``.
+    threshold : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from psephos.figures import called
+    >>> called([0.1 + 0.2, 0.3, 0.299], 0.3).tolist()
+    [True, True, False]
+    >>> called([0.3, 0.299], 0.1 + 0.2).tolist()
+    [True, False]
+    """
+    if not 0.0 <= threshold <= 1.0:
+        raise PsephosError(f"a threshold is {threshold!r}; it must be at least 0 and at most 1.")
+    p = numbers(p, "p")
+    refuse_improbable(p)
+    return in_millionths(p) >= in_millionths(threshold)
+
+
+def levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
+    digits, power = np.frexp(scores)
+    return np.ldexp(np.round(digits, 12), power)
 
 
 @dataclass(frozen=True)
@@ -99,3 +156,51 @@ def predictive_values(
     ppv = found / (found + alarms) if found + alarms > 0 else math.nan
     npv = cleared / (cleared + missed) if cleared + missed > 0 else math.nan
     return ppv, npv
+
+
+@dataclass(frozen=True)
+class NetBenefit:
+    """The net benefit of a model at a threshold, beside that of treating all; of none it is 0."""
+
+    threshold: float
+    model: Estimate
+    everyone: Estimate
+
+
+def net_benefit(
+    truth: Any, p: Any, thresholds: Sequence[float], groups: Any = None, level: float = 0.95
+) -> list[NetBenefit]:
+    """Return TP / n - FP / n * t / (1 - t) at each threshold t (Vickers & Elkin 2006).
+
+    It is a mean over cases (1 for a case found, -t / (1 - t) for a false alarm, else 0), and its
+    interval is that mean's. Who is called at t, `called` tells.
+
+    Parameters
+    ----------
+    truth : array of shape (n,), bool
+    p : array of shape (n,)
+        Probabilities of the positive class; only calibrated ones have the thresholds' meaning.
+    thresholds : sequence of float
+        At least 0 and below 1.
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> from psephos.figures import net_benefit
+    >>> one = net_benefit([1, 0, 0, 1], [0.9, 0.6, 0.2, 0.4], [0.5])[0]
+    >>> one.model.value, one.everyone.value
+    (0.0, 0.0)
+    """
+    truth, p = truths(truth), numbers(p, "p")
+    if truth.shape != p.shape:
+        raise PsephosError(f"truth and p have shapes {truth.shape} and {p.shape}.")
+    refuse_improbable(p)
+    found: list[NetBenefit] = []
+    for t in thresholds:
+        if not 0.0 <= t < 1.0:
+            raise PsephosError(f"a threshold is {t!r}; it must be at least 0 and below 1.")
+        worth = np.where(truth, 1.0, -t / (1.0 - t))
+        model = mean(np.where(called(p, t), worth, 0.0), groups, level)
+        found.append(NetBenefit(float(t), model, mean(worth, groups, level)))
+    return found

@@ -10,17 +10,19 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos.figures.calling import levelled
+from psephos.figures.confusion import levelled
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
+    half_width,
     mean,
     numbers,
+    of_groups,
     places,
+    quantile,
     truths,
     undefined,
 )
-from psephos.figures.groups import half_width, of_groups, quantile
 
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]

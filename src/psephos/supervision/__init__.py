@@ -7,9 +7,10 @@ a value and a gradient over margins, or weights of rows that any learner takes.
 """
 
 from psephos.supervision.density_ratio import KLIEP, ULSIF
-from psephos.supervision.losses import LOSSES, MarginLoss
 from psephos.supervision.priors import ElkanNotoPrior
 from psephos.supervision.risks import (
+    LOSSES,
+    MarginLoss,
     NonNegativeRisk,
     Risk,
     WeightedRisk,

@@ -6,9 +6,8 @@ the reasons of ballots on their cases.
 """
 
 from psephos.testing.ballots import assert_ballots_are_true
-from psephos.testing.contract import CHECKS, Case, parametrize_with_contract
+from psephos.testing.contract import CHECKS, Case, parametrize_with_contract, small_table
 from psephos.testing.settings import small_settings
-from psephos.testing.tables import small_table
 
 __all__ = [
     "CHECKS", "Case", "assert_ballots_are_true", "parametrize_with_contract", "small_settings",

@@ -7,8 +7,7 @@ and writes a folder of plain files.
 """
 
 from psephos.validation.cohort import Cohort, cohort_of
-from psephos.validation.files import SCHEMA, read_validation, write_validation
-from psephos.validation.result import Validation
+from psephos.validation.result import SCHEMA, Validation, read_validation, write_validation
 from psephos.validation.validating import validate, validated
 
 __all__ = [

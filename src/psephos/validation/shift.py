@@ -1,4 +1,4 @@
-"""How columns differ from those of the training rows."""
+"""How a cohort differs from the training rows: familiarity of cases, usable voters, its columns."""
 
 import math
 from typing import Any
@@ -6,9 +6,323 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
+from psephos.explain.prototypes import Prototypes
+from psephos.files.near import shown
 from psephos.validation.cohort import Cohort
-from psephos.vote.names import fixed, plural
+from psephos.vote.names import fixed, listed, number, plural
+from psephos.vote.part import field_of, offers, over_outputs, primary
 from psephos.vote.profile import LEVELS, Profile
+from psephos.vote.rows import row_groups
+
+_Floats = NDArray[np.float64]
+_CASES = 5
+_ROWS = 512
+_TENTHS = 10
+
+
+def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
+    """Return how near cases are to the training cases that the model keeps; None: it keeps none.
+
+    Of weights that keep the training cases: the distance to the nearest, beside each kept case's
+    own distance to the nearest other one, both on the columns that the cohort has; a distance is of
+    the columns that both cases have, and ``shared`` tells what share of them that is. ``same``
+    counts the cases that equal a training case in all these columns, missing where it is missing.
+    Of prototypes: their total weight, without the prior, beside the quantiles of the training rows;
+    columns that the cohort lacks count there as they do on average.
+
+    ``expected_beyond_90`` is the share of the training cases themselves that are farther than 90 %
+    of them, and ``expected`` of each tenth of ``share_farther``: with ties these are no tenths.
+    """
+    weighting: Any = model.vote_.weighting
+    if not offers(weighting, "nearest"):
+        return None
+    cases = field_of(weighting, "anchors", field_of(weighting, "cases"))
+    if cases is None or len(cases) < 2:
+        return _by_mass(model, cohort)
+    own = np.full((len(cases), model.vote_.n_features), np.nan)
+    own[:, weighting.columns] = cases
+    own[:, list(cohort.lacking)] = np.nan
+    near, shared = _nearest(model.vote_, cohort.X, own, 0)
+    trained, _ = _nearest(model.vote_, own, own, 1)
+    if near is None or trained is None:
+        return None
+    order = np.sort(trained)
+    farther, usual = _farther(order, near), _farther(order, trained)
+    far = np.quantile(trained, 0.9)
+    return {
+        "measure": "distance to the nearest training case kept",
+        "n_kept": len(cases),
+        "median": _median(near),
+        "trained_median": _median(trained),
+        "beyond_90": int((near > far).sum()),
+        "expected_beyond_90": float((trained > far).mean()),
+        "beyond_all": int((near > order[-1]).sum()),
+        "same": _same(cohort.X[:, weighting.columns], own[:, weighting.columns]),
+        "compared": len(weighting.columns),
+        "shared": float(shared.mean()),
+        "least_shared": float(shared.min()),
+        "lacking": 0,
+        "n": len(near),
+        "expected": _by_tenths(usual),
+        "cases": {"familiarity": near.tolist(), "share_farther": farther.tolist()},
+    }
+
+
+def _farther(order: _Floats, distance: _Floats) -> _Floats:
+    """Return the share of sorted distances that are greater than each."""
+    return 1.0 - np.searchsorted(order, distance, "right") / len(order)
+
+
+def _by_tenths(shares: _Floats) -> list[float]:
+    """Return what part of the shares is in each tenth."""
+    which = np.minimum((shares * _TENTHS).astype(np.intp), _TENTHS - 1)
+    return (np.bincount(which, minlength=_TENTHS) / len(shares)).tolist()
+
+
+def _same(rows: _Floats, cases: _Floats) -> int:
+    """Return how many rows equal one of the cases, missing where it is missing."""
+    groups = row_groups(np.vstack([cases, rows]))
+    return int(np.isin(groups[len(cases) :], groups[: len(cases)]).sum())
+
+
+def _median(values: _Floats) -> float:
+    """Return the median; the lower one of two whose mean is beyond float64."""
+    with np.errstate(over="ignore"):
+        middle = float(np.median(values))
+    return middle if math.isfinite(middle) else float(np.quantile(values, 0.5, method="lower"))
+
+
+def _nearest(vote: Any, X: _Floats, own: _Floats, skip: int) -> tuple[_Floats | None, _Floats]:
+    """Return the distance of each row to the nearest kept case, or to the next but `skip`.
+
+    Beside it the share of the compared columns that both have: `own` are the kept cases.
+    """
+    columns = vote.weighting.columns
+    found: list[_Floats] = []
+    shared: list[_Floats] = []
+    for start in range(0, len(X), _ROWS):
+        block = X[start : start + _ROWS]
+        with np.errstate(over="ignore", invalid="ignore"):  # a distance beyond float64 is inf
+            near = vote.nearest(block, _CASES)
+        if near is None or near.distance.shape[1] <= skip:
+            return None, np.empty(0)
+        each = np.arange(len(block))
+        place = np.argsort(near.distance, axis=1, kind="stable")[:, skip]
+        found.append(near.distance[each, place])
+        case = near.anchor[each, place]
+        case = vote.weighting.voter[case] if hasattr(vote.weighting, "voter") else case
+        both = ~np.isnan(block[:, columns]) & ~np.isnan(own[case][:, columns])
+        shared.append(both.mean(axis=1) if len(columns) else np.ones(len(block)))
+    return np.concatenate(found), np.concatenate(shared)
+
+
+def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
+    baseline = model._known_baseline()
+    profile: Profile | None = None if baseline is None else baseline.profile
+    if profile is None or not len(profile.mass) or np.isnan(profile.mass).any():
+        return None
+    weighed = set(model.vote_.weighting.columns.tolist())
+    mass, trained, n_kept = model.vote_.mass(cohort.X), profile.mass, model.vote_.n_voters
+    if (
+        field_of(model.vote_.weighting, "batches") is not None
+    ):  # what the prior weighs is the same everywhere
+        whole, found = mass, Prototypes.of(model)
+        mass = found.familiarity(cohort.X[:, found.columns])
+        trained = np.maximum(trained - np.median(whole - mass), 0.0)
+        n_kept = int((~found.is_prior).sum())
+    share = np.interp(mass, trained, LEVELS) if trained[-1] > trained[0] else None
+    return {
+        "measure": "total weight of the prototypes",
+        "n_kept": n_kept,
+        "median": _median(mass),
+        "trained_median": float(trained[LEVELS.index(0.5)]),
+        "beyond_90": int((mass < trained[LEVELS.index(0.1)]).sum()),
+        "expected_beyond_90": 0.1,
+        "beyond_all": int((mass < trained[0]).sum()),
+        "same": 0,
+        "compared": len(weighed),
+        "shared": 1.0,
+        "least_shared": 1.0,
+        "lacking": len(weighed & set(cohort.lacking)),
+        "n": len(mass),
+        "expected": [1.0 / _TENTHS] * _TENTHS,
+        "cases": {
+            "familiarity": mass.tolist(),
+            "share_farther": [None] * len(mass) if share is None else share.tolist(),
+        },
+    }
+
+
+# ---------------------------------------------------------------------- in words
+def familiarity_words(near: dict[str, Any] | None) -> list[str]:
+    """Return how near cases are to the training cases, in sentences; None: nothing is kept."""
+    if near is None:
+        return ["the model keeps no training cases to be near to: nothing can be told."]
+    n, mass = near["n"], "weight" in near["measure"]
+    than = "training rows" if mass else "training cases are from their nearest other one"
+    far = "less than 90 % of the" if mass else "farther than 90 % of the"
+    least = "less than any of the training rows" if mass else "farther than any of them"
+    lines = [
+        f"{near['measure']}: median {_number(near['median'])}, of the training cases "
+        f"{_number(near['trained_median'])}.",
+        f"{near['beyond_90']} of {n} cases {far} {than} (of cases like these it would be "
+        f"{n * near['expected_beyond_90']:.1f}); {near['beyond_all']} {least}.",
+    ]
+    if near["shared"] < 1:
+        lines.append(
+            f"a distance is of the columns that both cases have: on average "
+            f"{100 * near['shared']:.0f} % of the {near['compared']} that are compared, at least "
+            f"{100 * near['least_shared']:.0f} %."
+        )
+    if near["lacking"]:
+        lines.append(
+            f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
+            "average, so that the comparison is a rough one."
+        )
+    if near["same"]:
+        lines.append(
+            f"{plural(near['same'], 'case')} with the values of a training case in all "
+            f"{plural(near['compared'], 'column')} that are compared, missing where it is missing: "
+            "if the model was fitted on them, figures flatter."
+        )
+    return lines
+
+
+def _number(value: float) -> str:
+    return number(value) if math.isfinite(value) else "beyond float64's range"
+
+
+_ROWS = 256
+ABSENT = ("missing", "silent")  # what may be done about columns that a cohort lacks
+STATES = ("all", "some", "none", "no column")
+
+
+def refuse_silence(model: Any, vote: Any, cohort: Cohort) -> None:
+    """Raise PsephosError, naming the columns, if the vote cannot answer the cohort as it is."""
+    names = model.schema_.words().columns
+    gaps = np.isnan(cohort.X)
+    if not gaps.any():
+        return
+    row = gaps.any(axis=1).argmax()
+    try:
+        vote.score(cohort.X[gaps.any(axis=1)])
+    except PsephosError as error:
+        columns = list(cohort.lacking) or np.flatnonzero(gaps[row]).tolist()
+        where = "the cohort lacks" if cohort.lacking else f"case {cohort.ids[int(row)]!r} lacks"
+        raise PsephosError(
+            f"{where} {listed([shown(names[j]) for j in columns])}, which "
+            f"{type(model).__name__} cannot answer without: measure or "
+            "fill the gaps, or validate a model that answers with what there is (swag with "
+            "absent='vote', trees with surrogates)."
+        ) from error
+
+
+def silenced(model: Any, cohort: Cohort) -> Any:
+    """Return the vote of the voters that have all columns of their own, and those that read none.
+
+    Raises
+    ------
+    PsephosError
+        If no voter that reads a column is left.
+    """
+    vote = model.vote_
+    _, reads, lost = _lost(vote, cohort)
+    kept = np.flatnonzero(lost == 0)
+    if not (reads[kept] > 0).any():
+        names = model.schema_.words().columns
+        raise PsephosError(
+            f"every voter of {type(model).__name__} reads a column that the cohort lacks ("
+            f"{listed([names[j] for j in cohort.lacking])}): none could speak. --absent missing "
+            "(absent='missing') has them answer by their rule for missing values."
+        )
+    return vote if len(kept) == vote.n_voters else vote.take(kept)
+
+
+def _lost(vote: Any, cohort: Cohort) -> tuple[Any, Any, Any]:
+    """Return which columns are lacking, (p,), and for each voter how many it reads and lacks."""
+    lacking = np.zeros(vote.n_features, dtype=bool)
+    lacking[list(cohort.lacking)] = True
+    usage: Any = primary(vote.voters).usage()
+    reads = np.asarray(usage.sum(axis=1)).ravel().astype(int)
+    return lacking, reads, np.asarray(usage[:, lacking].sum(axis=1)).ravel().astype(int)
+
+
+def speaking(model: Any, cohort: Cohort, absent: str) -> dict[str, Any]:
+    """Return who can speak: counts, and a table of the voters.
+
+    A voter has all its columns, some, none, or reads no column; a surrogate's column is not one
+    of its own. `share` is its mean share of the weight over the cohort.
+    """
+    vote, names = model.vote_, model.schema_.words().columns
+    lacking, reads, lost = _lost(vote, cohort)
+    state = np.where(reads == 0, 3, np.where(lost == 0, 0, np.where(lost < reads, 1, 2)))
+    kept = np.flatnonzero(lost == 0) if absent == "silent" else np.arange(vote.n_voters)
+    share = np.zeros(vote.n_voters)
+    share[kept] = _shares(vote.take(kept) if len(kept) < vote.n_voters else vote, cohort)
+    table = {
+        "voter": list(range(1, vote.n_voters + 1)),
+        "columns": reads.tolist(),
+        "missing": lost.tolist(),
+        "has": [STATES[k] for k in state.tolist()],
+        "share": share.tolist(),
+    }
+    weighed = vote.weighting.columns
+    words = [word.replace(" ", "_") for word in STATES]
+    return {
+        "absent": absent,
+        "n_voters": vote.n_voters,
+        "n_heard": int((share > 0).sum()),
+        **{f"n_{word}": int((state == k).sum()) for k, word in enumerate(words)},
+        **{f"share_{word}": float(share[state == k].sum()) for k, word in enumerate(words)},
+        "lacking": [names[j] for j in cohort.lacking],
+        "weights_read": len(weighed),
+        "weights_lack": int(lacking[weighed].sum()),
+        "voters": table,
+    }
+
+
+def _shares(vote: Any, cohort: Cohort) -> NDArray[np.float64]:
+    """Return each voter's mean share of the weight over the cohort."""
+    share = np.zeros(vote.n_voters)
+    for start in range(0, len(cohort.X), _ROWS):
+        sizes = np.abs(over_outputs(vote.output_shares(cohort.X[start : start + _ROWS])))
+        total = sizes.sum(axis=1, keepdims=True)
+        share += (sizes / np.where(total > 0, total, 1.0)).sum(axis=0) / len(cohort.X)
+    return share
+
+
+def speaking_words(told: dict[str, Any]) -> list[str]:
+    """Return who can speak, in sentences."""
+    lacking: list[str] = told["lacking"]
+    if not lacking:
+        return ["every column that the model reads is in the cohort: all voters can speak."]
+    how = "left out of the vote" if told["absent"] == "silent" else "in the vote"
+    without = told["n_some"] + told["n_none"]
+    lines = [
+        f"{plural(len(lacking), 'column')} of the model without a value in the cohort: "
+        f"{listed(lacking)}.",
+        f"of {plural(told['n_voters'], 'voter')} {told['n_all']} have all their columns, "
+        f"{told['n_some']} some, {told['n_none']} none"
+        + (f"; {told['n_no_column']} read none" if told["n_no_column"] else "")
+        + f". Those that lack some or all are {how}.",
+    ]
+    part = 100 * (told["share_some"] + told["share_none"])
+    if without and told["absent"] == "missing" and part == 0:
+        lines.append("they have no weight: the model asks those whose columns were measured.")
+    elif without and told["absent"] == "missing":
+        lines.append(
+            f"they have {part:.0f} % of the weight and answer by the model's rule for missing "
+            "values; a voter without any of its columns says the same of every case. "
+            "--absent silent (absent='silent') leaves them out."
+        )
+    if told["weights_lack"]:
+        lines.append(
+            f"the weights compare cases on {told['weights_read']} columns, {told['weights_lack']} "
+            "of which are missing."
+        )
+    return lines
+
 
 _Floats = NDArray[np.float64]
 _COUNT = 1.358  # of Kolmogorov and Smirnov's distance, at 0.05

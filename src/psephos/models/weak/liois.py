@@ -20,7 +20,7 @@ from psephos.models.weak.rows import Rows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
-from psephos.supervision.losses import MarginLoss
+from psephos.supervision.risks import MarginLoss
 from psephos.vote import Vote
 
 _Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from psephos.models.committees.fitting import Data
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.weak.inputs import Inputs
 from psephos.models.weak.learner import Learner
-from psephos.supervision.losses import MarginLoss
+from psephos.supervision.risks import MarginLoss
 from psephos.vote import design_matrix
 
 _Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos.models.cloning import fitted
 from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
-from psephos.supervision.losses import MarginLoss
+from psephos.supervision.risks import MarginLoss
 
 _Floats = NDArray[np.float64]
 _RATIO_TASK = 4

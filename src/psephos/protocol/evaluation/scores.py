@@ -10,7 +10,7 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos.figures.calling import levelled
+from psephos.figures.confusion import levelled
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 

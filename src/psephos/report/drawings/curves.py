@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
-from psephos.figures.calling import UNIT, in_millionths
+from psephos.figures.confusion import UNIT, in_millionths
 from psephos.report.numbers.measures import Counts, lowered
 from psephos.report.words import chance, count, of, rate, span
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.explain.dodging import dodged
-from psephos.figures.calling import in_millionths
+from psephos.figures.confusion import in_millionths
 from psephos.report.words import plural
 
 MOST = 400  # cases of a lane that are dots; of more, those called rightly are columns

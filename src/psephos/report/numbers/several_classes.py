@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, area, share
-from psephos.figures.calling import UNIT, in_millionths
+from psephos.figures.confusion import UNIT, in_millionths
 from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
 from psephos.report.numbers.two_classes import (

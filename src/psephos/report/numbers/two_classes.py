@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, area, in_millionths
-from psephos.figures.groups import FEW_GROUPS
+from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.drawings.curves import benefit_grid, benefits, curves_drawing, worth
 from psephos.report.numbers.measures import TENTHS, Counts, counts_at, four
 from psephos.report.words import (

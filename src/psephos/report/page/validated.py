@@ -22,7 +22,7 @@ from psephos.report.study.opened import model_facts
 from psephos.report.study.options import Options
 from psephos.report.words import Wording, chance, class_words, count, of, plural, series, span
 from psephos.validation import read_validation
-from psephos.validation.files import MARK
+from psephos.validation.result import MARK
 from psephos.vote.names import number
 
 _CONTENTS = (

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos.report.words import chance, count, difference, number, of, plural, rate, series, span
-from psephos.validation.familiarity import familiarity_words
-from psephos.validation.shift import shift_words
-from psephos.validation.speaking import speaking_words
+from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
 _CLIPPED = "probabilities clipped"

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures.calling import UNIT, in_millionths
-from psephos.figures.groups import t_quantile
+from psephos.figures.confusion import UNIT, in_millionths
+from psephos.figures.estimate import t_quantile
 from psephos.report.drawings.curves import FRAME, benefits, marks_at
 from psephos.report.drawings.lanes import lanes_drawing
 from psephos.report.numbers.measures import TENTHS, counts_at, four
