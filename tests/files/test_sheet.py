@@ -8,7 +8,8 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
-from psephos.files.sheet import Choice, read_sheet
+from psephos.files.formats import read_sheet
+from psephos.files.sheet import Choice
 from psephos.files.text import rows, separator_of
 
 

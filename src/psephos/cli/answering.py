@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.cli.columns import read_cases
 from psephos.cli.words import say
 from psephos.files.atomic import whole
+from psephos.files.cases import Wanted
 from psephos.files.escaping import disarmed_row, printable
+from psephos.files.sheet import read_cases
 from psephos.modelfile import read
-from psephos.scoring.reader.table import Wanted
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
 from psephos.vote.multiplicity import multiplicity_of

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos.cli.columns import read_cases
 from psephos.cli.words import say
 from psephos.estimator.columns import is_missing
 from psephos.files.arrays import check_values
+from psephos.files.cases import Wanted
 from psephos.files.cells import Cells
+from psephos.files.formats import read_sheet
 from psephos.files.near import suggest
-from psephos.files.sheet import Choice, read_sheet
+from psephos.files.sheet import Choice, read_cases
 from psephos.files.text import Header
 from psephos.modelfile import load
 from psephos.protocol.tables.contents import contents_words
 from psephos.protocol.tables.labels import class_codes
 from psephos.recalibrating import recalibrated
-from psephos.scoring.reader.table import Wanted
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import Labels, empty_columns, labels_of, reading_model
 from psephos.vote.names import plural

@@ -98,9 +98,7 @@ def compare(
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
 
-    TABLE is a csv or tsv file whose first line names the columns, an arff file, or an npz file
-    with X, y (or Y, a column a label) and perhaps classes and feature_names. Leaves results.csv,
-    model files and report.html.
+    Leaves results.csv, model files and report.html.
     """
     from psephos.protocol import read_table
     from psephos.protocol.evaluation.presets import protocol_named

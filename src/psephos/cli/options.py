@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from psephos.files.formats import files_words
+
 IN_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 IN_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 OUT_FILE = click.Path(dir_okay=False, path_type=Path)
@@ -115,8 +117,12 @@ def _adding(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     return add
 
 
-#: The argument TABLE, and what its columns are.
-table_options = _adding(*_OPTIONS, *_FORM)
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument TABLE, and what its columns are."""
+    command.__doc__ = f"{command.__doc__}\n    TABLE is {files_words()}.\n"
+    return _adding(*_OPTIONS, *_FORM)(command)
+
+
 #: Of labels that are partly recorded.
 partial_options = _adding(*_PARTIAL)
 #: The arguments MODEL and TABLE, of commands that write an answer a row.

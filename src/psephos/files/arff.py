@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from psephos._errors import PsephosError
+from psephos.files.cells import MISSING, Cells
 from psephos.files.near import CELL, shown
+from psephos.files.sheet import Chooser, Sheet, SheetRows
+from psephos.files.text import Header, opened
 
 _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][^,{}]*|))\s*""")
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
@@ -31,6 +35,29 @@ class Arff(NamedTuple):
         """
         pairs = zip(self.levels, self.numbers, strict=True)
         return [known[0] if known else ("0" if number else None) for known, number in pairs]
+
+
+def read_arff(path: Path, choose: Chooser, cells: Cells, separator: str | None) -> Sheet:
+    """Read an ARFF file: its words for missing values are ? and those that are no nominal value."""
+    if separator is not None or not cells.plain:
+        raise PsephosError(
+            f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
+            "have a point: leave --separator, --decimal and --thousands out."
+        )
+    with opened(path) as stream:
+        head = arff_head(path.name, stream)
+        levels = {word for known in head.levels for word in known or ()}
+        if cells.missing == MISSING:
+            cells = Cells(tuple(word for word in MISSING if word not in levels))
+        header = Header(path.name, head.names, relation=head.relation)
+        reading = SheetRows(header, choose(header), cells)
+        lines: list[int] = []
+        for line, row in arff_rows(path.name, head, stream):
+            reading.add(row)
+            lines.append(line)
+    if not lines:
+        raise PsephosError(f"{path.name!r} has no rows below @data.")
+    return reading.sheet(lines)
 
 
 def labels_declared(relation: str | None) -> int:

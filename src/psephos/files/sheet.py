@@ -1,4 +1,4 @@
-"""One reader of tables in files: which cells are numbers, words or missing, for every command."""
+"""What was read from a file of a table: which cells are numbers, words or missing."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.files.arff import arff_head, arff_rows
-from psephos.files.arrays import read_arrays
-from psephos.files.cells import MISSING, Cells
-from psephos.files.text import Header, checked_separator, opened, table_rows
+from psephos.files.arrays import beyond, check_values
+from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
+from psephos.files.cells import Cells
+from psephos.files.columns import refuse_far
+from psephos.files.formats import read_sheet
+from psephos.files.text import Header, opened, table_rows
 
 _Floats = NDArray[np.float64]
 
@@ -58,47 +60,7 @@ def unnamed(p: int) -> list[str]:
     return [f"column {j}" for j in range(p)]
 
 
-def read_sheet(
-    path: Path, choose: Chooser, cells: Cells | None = None, separator: str | None = None
-) -> Sheet:
-    """Read the columns that `choose` takes from the header.
-
-    A file is a .csv, .tsv or .txt (or any of them with .gz) whose first line names the columns, an
-    .arff (perhaps with .gz), or an .npz with the array X (n, p) of numbers or words, and perhaps
-    feature_names (p,). The separator is by default a tab for .tsv, else whichever of comma,
-    semicolon and tab the first line has most of.
-    """
-    if not path.is_file():
-        raise PsephosError(f"there is no file {str(path)!r}: check the name and the folder.")
-    cells, separator = cells or Cells(), checked_separator(separator)
-    kinds = [suffix.lower() for suffix in path.suffixes]
-    if kinds[-1:] == [".npz"]:
-        return _read_npz(path, choose, cells)
-    if not {".csv", ".tsv", ".txt", ".arff"} & set(kinds[-2:]):
-        raise PsephosError(
-            f"{path.name!r} is of an unknown kind: give a .csv, .tsv, .txt or .arff file (perhaps "
-            "with .gz), or .npz."
-        )
-    with opened(path) as stream:
-        if ".arff" in kinds[-2:]:
-            return _read_arff(path, stream, choose, cells, separator)
-        return _read_text(path, stream, choose, cells, separator)
-
-
-# ---------------------------------------------------------------------- text
-def _read_text(
-    path: Path, stream: Any, choose: Chooser, cells: Cells, separator: str | None
-) -> Sheet:
-    header, lines = table_rows(path, stream, separator)
-    reading = _Reading(header, choose(header), cells)
-    numbers: list[int] = []
-    for line, text, row in lines:
-        reading.add(row, text)
-        numbers.append(line)
-    return reading.sheet(numbers)
-
-
-class _Reading:
+class SheetRows:
     """The rows read so far: numbers as they come, words in lists."""
 
     def __init__(self, header: Header, choice: Choice, cells: Cells) -> None:
@@ -182,60 +144,101 @@ def _all(row: list[str]) -> Sequence[str]:
     return row
 
 
-# ---------------------------------------------------------------------- ARFF
-def _read_arff(
-    path: Path, stream: Any, choose: Chooser, cells: Cells, separator: str | None
-) -> Sheet:
-    """Read an ARFF file: its words for missing values are ? and those that are no nominal value."""
-    if separator is not None or not cells.plain:
+def read_text(path: Path, choose: Chooser, cells: Cells, separator: str | None) -> Sheet:
+    """Read a text file.
+
+    The separator is by default a tab for .tsv, else whichever of comma, semicolon and tab the first
+    line has most of.
+    """
+    numbers: list[int] = []
+    with opened(path) as stream:
+        header, lines = table_rows(path, stream, separator)
+        reading = SheetRows(header, choose(header), cells)
+        for line, text, row in lines:
+            reading.add(row, text)
+            numbers.append(line)
+    return reading.sheet(numbers)
+
+
+# ---------------------------------------------------------------------- cases
+@dataclass(frozen=True)
+class CaseTable:
+    """Cases to be answered: their names, and the columns asked for, in that order."""
+
+    ids: list[str]  # the id column; without one the line in a csv file, or the row of an npz from 0
+    # (n, q), NaN where missing; of categories the codes of the model's levels
+    X: NDArray[np.float64]
+    notes: list[str]  # sentences on how the table was read that its reader must know
+
+
+def read_cases(
+    path: Path,
+    wanted: Wanted,
+    id_column: str | None,
+    *,
+    cells: Cells | None = None,
+    missing: Sequence[str] = (),
+    separator: str | None = None,
+) -> CaseTable:
+    """Read the columns of a model; all others are ignored, whatever they hold.
+
+    A model that knows the names of its columns finds them by name (columns of an npz file without
+    feature_names are called 'column 0', 'column 1', ...). A model that was fitted on a table
+    without names reads columns by position: the table must have as many as that one, besides the
+    id. The words of `missing` stand for no value even where the model has a category of that name.
+    """
+    places: list[int] = []
+    notes: list[str] = []
+
+    def choose(header: Header) -> Choice:
+        if wanted.names is not None and not header.named:
+            _check_width(header, wanted)
+        places[:] = places_in(header, wanted, id_column, notes)
+        words = {places[k] for k, j in enumerate(wanted.columns) if j in wanted.levels}
+        name = id_column or header.row_names
+        if name in header.names and not header.arrays:
+            words.add(header.names.index(name))
+        return Choice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
+
+    sheet = read_sheet(path, choose, cells, separator)
+    X = np.full((len(sheet.X), len(places)), np.nan)
+    for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):
+        name, levels = wanted.word(j), wanted.levels.get(j)
+        if place >= 0 and levels is not None:
+            X[:, k] = codes_in(name, sheet.words[place], levels, sheet.cells, missing, notes)
+        elif place >= 0:
+            X[:, k] = _numbers(sheet, place, name, notes)
+    return CaseTable(_ids(sheet, id_column), X, notes)
+
+
+def _check_width(header: Header, wanted: Wanted) -> None:
+    """Raise PsephosError if names that stand for positions are of a table of another width."""
+    made = unnamed(wanted.n_columns)
+    if list(map(wanted.word, range(wanted.n_columns))) == made and header.names != made:
         raise PsephosError(
-            f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
-            "have a point: leave --separator, --decimal and --thousands out."
+            f"{header.file!r} has {len(header.names)} columns and no names, and the model was "
+            f"fitted on {wanted.n_columns}, which it finds by position: give a table of those "
+            "columns in that order, or fit the model on a table with names."
         )
-    head = arff_head(path.name, stream)
-    levels = {word for known in head.levels for word in known or ()}
-    if cells.missing == MISSING:
-        cells = Cells(tuple(word for word in MISSING if word not in levels))
-    header = Header(path.name, head.names, relation=head.relation)
-    reading = _Reading(header, choose(header), cells)
-    lines: list[int] = []
-    for line, row in arff_rows(path.name, head, stream):
-        reading.add(row)
-        lines.append(line)
-    if not lines:
-        raise PsephosError(f"{path.name!r} has no rows below @data.")
-    return reading.sheet(lines)
 
 
-# ---------------------------------------------------------------------- npz
-def _read_npz(path: Path, choose: Chooser, cells: Cells) -> Sheet:
-    arrays = read_arrays(path)
-    X = arrays.pop("X")
-    names = arrays.get("feature_names")
-    header = Header(
-        path.name,
-        unnamed(X.shape[1]) if names is None else [str(one) for one in names.tolist()],
-        names is not None,
-        arrays,
-    )
-    if len(header.names) != X.shape[1]:
-        raise PsephosError(
-            f"'feature_names' of {path.name!r} has {len(header.names)} names for {X.shape[1]} "
-            "columns."
-        )
-    choice = choose(header)
-    if X.dtype.kind == "U":
-        reading = _Reading(header, choice, cells)
-        for row in X.tolist():
-            reading.add(row)
-        return reading.sheet(None)
-    values = np.array(X[:, list(choice.columns)], dtype=np.float64)
-    values[np.isin(values, cells.gone_numbers)] = math.nan
-    words = {j: [_word(value, cells) for value in X[:, j].tolist()] for j in choice.words}
-    return Sheet(header, choice, values, words, None, cells)
+def _numbers(sheet: Sheet, place: int, name: str, notes: list[str]) -> NDArray[np.float64]:
+    values = sheet.X[:, list(sheet.choice.columns).index(place)]
+    if place in sheet.words:  # words where numbers should be, or the column of the ids as well
+        words = with_words(values, sheet.words[place])
+        values = np.array(numbers_in(name, words, sheet.cells, sheet.place, notes))
+    bad = np.flatnonzero(beyond(values))
+    if len(bad):
+        refuse_far(name, float(values[bad[0]]), sheet.place(int(bad[0])))
+    return values
 
 
-def _word(value: Any, cells: Cells) -> Any:
-    """Return a value of an array of numbers, to be matched as one; '' if it is missing."""
-    gone = value != value or value in cells.gone_numbers
-    return "" if gone else value
+def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
+    header = sheet.header
+    if id_column is not None and header.arrays:
+        check_values(header.arrays[id_column], id_column, header.file, len(sheet.X))
+        return [str(one) for one in header.arrays[id_column].tolist()]
+    name = id_column or header.row_names
+    if name is None:
+        return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]
+    return list(sheet.words[header.names.index(name)])

@@ -25,9 +25,28 @@ class Header(NamedTuple):
     # the name given to a first column that has none, as R and pandas write the names of rows
     row_names: str | None = None
     relation: str | None = None  # the name that an ARFF file gives its table
+    of_arrays: bool = False  # whether labels and ids are arrays, and not columns
 
 
+#: Suffixes of text files, and whether .gz may follow.
+SUFFIXES = {".csv": True, ".tsv": True, ".txt": True}
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+
+
+def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
+    """Return which suffix a file has of those that are known; some may be followed by another."""
+    if not file.is_file():
+        raise PsephosError(f"there is no file {str(file)!r}: check the name and the folder.")
+    ends = [suffix.lower() for suffix in file.suffixes[:-3:-1]]
+    for place, suffix in enumerate(ends):
+        if known.get(suffix, False) or (place == 0 and suffix in known):
+            return suffix
+    *most, last = [suffix for suffix in known if known[suffix]]
+    others = "".join(f", or {suffix}" for suffix in known if not known[suffix])
+    raise PsephosError(
+        f"{file.name!r} is of an unknown kind: give a {', '.join(most)} or {last} file (perhaps "
+        f"with .gz){others}."
+    )
 
 
 @contextmanager

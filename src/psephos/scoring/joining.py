@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (
     "_errors.py", "files/cells.py", "files/levels.py", "files/near.py", "files/columns.py",
-    "files/text.py", "files/unknown.py",
+    "files/text.py", "files/unknown.py", "files/cases.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
@@ -20,7 +20,7 @@ _READER = (
     "vote/reading/core.py",
     *(f"scoring/reader/{name}.py" for name in (
         "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
-        "calibrated", "within", "model", "table", "command",
+        "calibrated", "within", "model", "command",
     )),
 )  # fmt: skip
 _SCRIPT = (

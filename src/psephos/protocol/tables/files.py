@@ -13,8 +13,9 @@ from psephos.files.arff import labels_declared
 from psephos.files.arrays import check_values, word_array
 from psephos.files.cells import Cells
 from psephos.files.columns import holds_words, in_one_form
+from psephos.files.formats import read_sheet
 from psephos.files.near import CELL, shown, suggest
-from psephos.files.sheet import Choice, Sheet, read_sheet, with_words
+from psephos.files.sheet import Choice, Sheet, with_words
 from psephos.files.text import Header
 from psephos.protocol.tables.checks import refuse_duplicates, refuse_farthest
 from psephos.protocol.tables.labels import (
@@ -174,10 +175,9 @@ def read_table(
             "name one."
         )
     cells = Cells().but(missing, decimal, thousands)
-    if file.suffix.lower() == ".npz":
-        sheet = read_sheet(file, lambda header: _choose_arrays(header, roles), cells, separator)
-        return _from_arrays(sheet, roles, name)
     sheet = read_sheet(file, lambda header: _choose(header, roles), cells, separator)
+    if sheet.header.of_arrays:
+        return _from_arrays(sheet, roles, name)
     return _from_text(sheet, _with_labels(_with_row_names(roles, sheet.header), sheet.header), name)
 
 
@@ -212,6 +212,8 @@ def _with_labels(roles: _Roles, header: Header) -> _Roles:
 
 
 def _choose(found: Header, roles: _Roles) -> Choice:
+    if found.of_arrays:
+        return _choose_arrays(found, roles)
     header, file = found.names, found.file
     for j, name in enumerate(header):
         if not name:

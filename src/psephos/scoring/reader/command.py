@@ -10,9 +10,9 @@ from itertools import zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos.files.cases import CaseFile, Wanted
 from psephos.files.cells import Cells
 from psephos.scoring.reader.model import PlainModel, said_words
-from psephos.scoring.reader.table import CaseFile, Wanted
 from psephos.vote.reading.core import CALIBRATIONS, part_of
 
 

@@ -1,8 +1,9 @@
 """Cases of a table: where the columns of a model stand, and what their cells say.
 
-The command reads tables by these rules too (`psephos.cli.columns`), so both refuse alike.
+The command and an exported scorer read tables by these rules, so both refuse alike.
 """
 
+import math
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,8 @@ from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes
 from psephos.files.near import CELL, shown, suggest
-from psephos.files.text import Header, checked_separator, opened, table_rows
+from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
 from psephos.files.unknown import Unknown
-from psephos.vote.reading.core import NAN
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def numbers_in(
                 f"column {shown(name)} has text in {place(i)} ({shown(word, CELL)}), but the model "
                 "reads numbers there: write NA if it is missing (--missing lists other words)."
             )
-    return [NAN if number is None else number for number in read]
+    return [math.nan if number is None else number for number in read]
 
 
 def codes_in(
@@ -250,13 +250,7 @@ class CaseFile:
     ) -> None:
         self.notes: list[str] = []
         file, mark = pathlib.Path(path), checked_separator(separator)
-        if not file.is_file():
-            raise PsephosError(f"there is no file {path!r}: check the name and the folder.")
-        if not {".csv", ".tsv", ".txt"} & {suffix.lower() for suffix in file.suffixes[-2:]}:
-            raise PsephosError(
-                f"{file.name!r} is of an unknown kind: give a .csv, .tsv or .txt file (perhaps "
-                "with .gz)."
-            )
+        kind_of(file)
         with opened(file) as stream:
             header, below = table_rows(file, stream, mark)
             places = places_in(header, wanted, id_column, self.notes)
@@ -273,7 +267,7 @@ class CaseFile:
         for place, j in zip(places, wanted.columns, strict=True):
             name, levels = wanted.word(j), wanted.levels.get(j)
             if place < 0:
-                columns.append([NAN] * len(lines))
+                columns.append([math.nan] * len(lines))
             elif levels is not None:
                 columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
             else:
