@@ -132,8 +132,7 @@ def test_a_model_that_reads_no_column_is_said_to_be_that(call, tmp_path):
 def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
     from psephos.estimator.contender import Shape
     from psephos.protocol import Protocol, known_models
-    from psephos.protocol.running.forecast import Forecast
-    from psephos.protocol.running.progress import shown
+    from psephos.protocol.running.progress import Forecast, shown
     from psephos.protocol.running.tasks import Task
 
     model, plan = known_models()["majority"], Protocol(folds=2, repeats=250)

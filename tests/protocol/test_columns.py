@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos._errors import PsephosError
 from psephos.estimator.contender import Shape
 from psephos.protocol import columns_used, known_models
-from psephos.protocol.running.building import prepared
+from psephos.protocol.running.contenders import prepared
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 12))

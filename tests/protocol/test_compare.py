@@ -31,7 +31,7 @@ from psephos.protocol.evaluation.scores import answers_of, balanced_accuracy
 from psephos.protocol.evaluation.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.running.contenders import contenders, default_models, final_step
-from psephos.protocol.tables.partial import Partial
+from psephos.protocol.tables.labels import Partial
 from psephos.registry import model_names
 
 _SPEC = importlib.util.spec_from_file_location(

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.model_selection import StratifiedGroupKFold
 
 from psephos.protocol import Protocol, better_than_constant, compare
-from psephos.protocol.evaluation.design_effects import design_effect, intraclass
+from psephos.protocol.evaluation.statistics import design_effect, intraclass
 from psephos.report import build_report, summarise
 
 GROUPS = np.repeat(np.arange(4), 3)

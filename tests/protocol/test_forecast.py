@@ -9,8 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from psephos.estimator.contender import Contender, LogUniform, Shape
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.evaluation.presets import protocol_named
-from psephos.protocol.running.forecast import Forecast, seconds_of
-from psephos.protocol.running.progress import plan_words
+from psephos.protocol.running.progress import Forecast, plan_words, seconds_of
 from psephos.protocol.running.tasks import Task
 from psephos.testing import small_table
 

@@ -31,8 +31,8 @@ from psephos.protocol import (
     table_from_arrays,
 )
 from psephos.protocol.evaluation.label_scores import label_figures
-from psephos.protocol.evaluation.label_splits import _Assignment
-from psephos.protocol.running.building import OneModelALabel
+from psephos.protocol.evaluation.splits import _Assignment
+from psephos.protocol.running.contenders import OneModelALabel
 from psephos.report import build_report, summarise
 from psephos.report.words import number
 

@@ -17,7 +17,7 @@ from psephos.estimator.partial import NO_UNLABELED
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.protocol.evaluation.splits import outer_splits
 from psephos.protocol.running.contenders import default_models, partial_contenders
-from psephos.protocol.tables.partial import Partial
+from psephos.protocol.tables.labels import Partial
 from psephos.report import build_report
 from psephos.supervision import pu_scores
 

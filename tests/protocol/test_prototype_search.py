@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from psephos import ProsetClassifier, ProsetRegressor, ProsetSearchCV, PsephosError
 from psephos.protocol import columns_used
 from psephos.protocol.evaluation.splits import seed_of
-from psephos.protocol.running.prototype_paths import Offered, follow_paths
-from psephos.protocol.running.prototype_search import _admissible
+from psephos.protocol.running.prototype_search import Offered, _admissible, follow_paths
 
 WINE = load_wine(return_X_y=True)
 DIABETES = tuple(part[:120] for part in load_diabetes(return_X_y=True))

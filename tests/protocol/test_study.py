@@ -394,7 +394,7 @@ def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
 
 def test_a_parameter_that_was_removed_stays_in_the_keys_of_old_studies():
     """So that a study with a C4.5, in a committee or alone, is resumed without a fit."""
-    from psephos.protocol.running.keys import settings_words
+    from psephos.protocol.running.runner import settings_words
 
     removed = {"n_windows": "0", "soft_thresholds": "False"}
     removed |= {"window_size": "None", "window_increment": "None"}
@@ -418,7 +418,7 @@ def test_a_parameter_that_was_removed_stays_in_the_keys_of_old_studies():
 def test_a_parameter_that_came_later_leaves_the_keys_of_old_studies(
     name, parameter, value, left_out
 ):
-    from psephos.protocol.running.keys import settings_words
+    from psephos.protocol.running.runner import settings_words
 
     def get_params(_, deep=True):
         return {"random_state": 0, parameter: value}

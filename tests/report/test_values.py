@@ -16,7 +16,7 @@ from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.protocol.tables.partial import Partial
+from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
 from psephos.report.drawings.planes import plane
 from psephos.report.numbers.calculators import distances, nearest_own, typical

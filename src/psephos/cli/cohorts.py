@@ -17,8 +17,8 @@ from psephos.files.near import suggest
 from psephos.files.sheet import Choice, read_cases
 from psephos.files.text import Header
 from psephos.modelfile import load
-from psephos.protocol.tables.contents import contents_words
 from psephos.protocol.tables.labels import class_codes
+from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import Labels, empty_columns, labels_of, reading_model

@@ -94,7 +94,7 @@ def fit(
 
 def _told(model: Any, data: Any) -> list[str]:
     """Return what is said of a model: its first sentence, and the labels it was fitted on."""
-    from psephos.protocol.tables.partial import given_rows
+    from psephos.protocol.tables.labels import given_rows
 
     words = [model.describe()[0]]
     labels = getattr(model, "labels_", None)

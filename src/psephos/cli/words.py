@@ -211,7 +211,7 @@ def truth_known(about: Any) -> bool:
 
 def partial_words(about: Any) -> list[str]:
     """Return what is to be known of a comparison on labels that are partly recorded."""
-    from psephos.protocol.tables.partial import given_rows
+    from psephos.protocol.tables.labels import given_rows
 
     partial = about.get("partial")
     if partial is None:

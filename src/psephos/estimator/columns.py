@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, UnknownLevelWarning
 from psephos.files.arrays import object_array
-from psephos.files.levels import LevelCodes, merged
-from psephos.files.unknown import Unknown
+from psephos.files.levels import LevelCodes, Unknown, merged
 from psephos.vote.part import sparse
 
 _NUMBERS = (

@@ -12,10 +12,9 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
-from psephos.files.levels import LevelCodes
+from psephos.files.levels import LevelCodes, Unknown
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
-from psephos.files.unknown import Unknown
 
 
 @dataclass(frozen=True)

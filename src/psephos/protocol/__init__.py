@@ -15,8 +15,8 @@ from psephos.protocol.evaluation.label_scores import (
     one_error,
     ranking_loss,
 )
-from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.evaluation.presets import PROTOCOLS, Protocol
+from psephos.protocol.evaluation.splits import MultilabelStratifiedKFold
 from psephos.protocol.evaluation.stability import Stability, selection_stability
 from psephos.protocol.evaluation.statistics import (
     better_than_constant,
@@ -29,8 +29,7 @@ from psephos.protocol.running.columns import columns_used
 from psephos.protocol.running.contenders import known_models
 from psephos.protocol.running.prototype_search import ProsetSearchCV
 from psephos.protocol.running.runner import compare
-from psephos.protocol.study.comparison import Comparison
-from psephos.protocol.study.displays import AccuracyDisplay, StabilityDisplay
+from psephos.protocol.study.comparison import AccuracyDisplay, Comparison, StabilityDisplay
 from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.protocol.study.returning import Returned, returned, returned_of
 from psephos.protocol.tables.files import read_table

@@ -1,23 +1,219 @@
-"""Outer and inner splits, and the seeds of everything that is drawn."""
+"""Outer and inner splits, and the seeds of everything that is drawn.
+
+Of several labels a row, every label has its share of each fold.
+"""
 
 # pyright: reportMissingTypeStubs=false
 
 import hashlib
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.model_selection import (
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn import model_selection, utils
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
+from psephos.estimator.labels import read_groups, read_labels
+from psephos.estimator.params import Constraint, Flag, Interval, check_params
+from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.tables.table import DataTable
+
+_Rows = NDArray[np.intp]
+_utils: Any = utils
+_Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
+_CONSTRAINTS: dict[str, Constraint] = {
+    "n_splits": Interval(2, whole=True),
+    "order": Interval(1, 2, whole=True),
+    "shuffle": Flag(),
+}
+_LEVEL = 1e-9  # wanted shares that differ by less are equal
+
+
+@parameters
+class MultilabelStratifiedKFold(_Base):
+    """Cross-validation folds that share out the rows of every label evenly, groups whole.
+
+    Use it where a row has several labels, as a splitter of scikit-learn (``cv=``): random folds
+    leave rare labels out of some. The label of which fewest rows are left is shared out first; each
+    of its rows goes to the fold that wants most of that label, of equals to the one that wants
+    most rows (iterative stratification). With `groups` whole groups are assigned instead of rows.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Folds.
+    order : {1, 2}, default=1
+        1: labels are shared out. 2: pairs of labels that stand together in a row, and then labels,
+        so that their joint counts are alike, too; with K labels up to K (K + 1) / 2 counts are
+        kept even.
+    shuffle : bool, default=False
+        Whether the order of rows, and what is equal, is drawn. Otherwise the first row, label or
+        fold of equals is taken, and folds are the same every time.
+    random_state : int, RandomState instance or None, default=None
+        Of the drawing; only with ``shuffle=True``.
+
+    Raises
+    ------
+    PsephosError
+        In `split`: if Y is no table of 0 and 1, there are fewer rows (groups) than folds, or a
+        parameter cannot be used.
+
+    See Also
+    --------
+    sklearn.model_selection.StratifiedGroupKFold : for one class a row.
+
+    Notes
+    -----
+    Folds may differ in size by more than one row, as labels come first. A label of fewer rows (or
+    groups) than folds is in no test part of some folds. A group goes where it is wanted for its
+    rarest label; those that hold most of it are assigned first. A fold that got nothing is given
+    the group of fewest rows of the fold that has most groups (rows are groups of one).
+
+    References
+    ----------
+    Sechidis, Tsoumakas & Vlahavas (2011), "On the stratification of multi-label data", ECML PKDD.
+    Szymanski & Kajdanowicz (2017), "A network perspective on stratification of multi-label data",
+    PMLR 74 (order=2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.protocol import MultilabelStratifiedKFold
+    >>> Y = np.array([[1, 0], [1, 0], [1, 1], [1, 1], [0, 1], [0, 0]])
+    >>> for train, test in MultilabelStratifiedKFold(2).split(Y, Y):
+    ...     print(test, Y[test].sum(axis=0))
+    [1 2 4] [2 2]
+    [0 3 5] [2 1]
+    """
+
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": True}
+
+    n_splits: int = 5
+    _: KW_ONLY
+    order: int = 1
+    shuffle: bool = False
+    random_state: Any = None
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[_Rows, _Rows]]:
+        """Yield the training and test rows of each fold, sorted.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Only its length matters.
+        y : array, data frame or sparse table of shape (n, K)
+            0 and 1: which labels a row has.
+        groups : array of shape (n,), default=None
+            Rows of one group are never divided.
+        """
+        folds: Any = super()
+        yield from folds.split(X, y, groups)
+
+    def _iter_test_indices(
+        self, X: Any = None, y: Any = None, groups: Any = None
+    ) -> Iterator[_Rows]:
+        check_params(self, _CONSTRAINTS)
+        if self.random_state is not None and not self.shuffle:
+            raise PsephosError("random_state has no effect without shuffle=True: leave it out.")
+        if y is None:
+            raise PsephosError("y is missing: give the table of labels, a row a case.")
+        if np.ndim(y) != 2 and not sp.issparse(y):
+            raise PsephosError(
+                "y is not a table of labels: for one class a row use scikit-learn's "
+                "StratifiedKFold or StratifiedGroupKFold."
+            )
+        Y = read_labels(X, y)[1]
+        named = read_groups(groups, len(Y))
+        item = np.arange(len(Y)) if named is None else np.unique(named, return_inverse=True)[1]
+        sizes = np.bincount(item.ravel())
+        if len(sizes) < self.n_splits:
+            what = "rows" if groups is None else "groups"
+            raise PsephosError(
+                f"there are {len(sizes)} {what} for {self.n_splits} folds: use fewer folds."
+            )
+        labels: Any = sp.csc_array(Y)
+        counted = labels if self.order == 1 else _with_pairs(labels)
+        place = (item.ravel(), np.arange(len(Y)))
+        member: Any = sp.csc_array((np.ones(len(Y)), place), shape=(len(sizes), len(Y)))
+        counts = sp.csc_array(member @ counted)
+        counts.sort_indices()
+        rng = _utils.check_random_state(self.random_state) if self.shuffle else None
+        fold = _Assignment(counts, sizes.astype(np.float64), self.n_splits, rng).run()
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold[item.ravel()] == k)
+
+
+def _with_pairs(Y: Any) -> Any:
+    """Return a column for each pair of labels that some row has, a label with itself among them."""
+    first, second = np.nonzero(np.triu((Y.T @ Y).toarray()))
+    return Y[:, first].multiply(Y[:, second])
+
+
+class _Assignment:
+    """The fold of each item (a row, or a group of rows), by iterative stratification.
+
+    `counts` (n_items, K), CSC, are the rows of each label in an item, `sizes` (n_items,) its rows;
+    `rng` draws the order and among equals, None takes the first.
+    """
+
+    def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:
+        n, n_labels = counts.shape
+        drawn: Any = np.arange if rng is None else rng.permutation
+        self.items, self.labels = drawn(n), drawn(n_labels)
+        self.by_label, self.by_item = counts[self.items], counts.tocsr()
+        self.sizes, self.rng = sizes, rng
+        self.left = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
+        self.wanted = np.tile(self.left / n_folds, (n_folds, 1))  # rows of a label, by fold
+        self.room = np.full(n_folds, sizes.sum() / n_folds)
+        self.fold = np.full(n, -1, dtype=np.intp)
+
+    def run(self) -> _Rows:
+        """Return the fold of each item."""
+        while (self.left > 0.5).any():
+            left = self.left[self.labels]
+            label = self.labels[np.where(left > 0.5, left, np.inf).argmin()]
+            column = self.by_label[:, [label]]
+            own, most = self.items[column.indices], column.data
+            free = self.fold[own] < 0
+            for item in own[free][np.argsort(-most[free], kind="stable")].tolist():
+                self._assign(item, self.wanted[:, label])
+        rest = self.items[self.fold[self.items] < 0]  # of rows without labels
+        for item in rest[np.argsort(-self.sizes[rest], kind="stable")].tolist():
+            self._assign(item, self.room)
+        self._fill()
+        return self.fold
+
+    def _assign(self, item: int, want: NDArray[np.float64]) -> None:
+        """Give an item to the fold that wants most, of equals to that of most room."""
+        best = np.flatnonzero(want >= want.max() - _LEVEL)
+        if len(best) > 1:
+            room = self.room[best]
+            best = best[room >= room.max() - _LEVEL]
+        k = best[0 if self.rng is None else self.rng.randint(len(best))]
+        part = slice(self.by_item.indptr[item], self.by_item.indptr[item + 1])
+        labels, rows = self.by_item.indices[part], self.by_item.data[part]
+        self.fold[item] = k
+        self.room[k] -= self.sizes[item]
+        self.wanted[k, labels] -= rows
+        self.left[labels] -= rows
+
+    def _fill(self) -> None:
+        """Give a fold that got nothing the item of fewest rows of the one that has most items."""
+        for k in range(len(self.room)):
+            n_items = np.bincount(self.fold, minlength=len(self.room))
+            if not n_items[k]:
+                own = np.flatnonzero(self.fold == n_items.argmax())
+                self.fold[own[self.sizes[own].argmin()]] = k
+
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]

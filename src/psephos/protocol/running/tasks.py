@@ -19,7 +19,7 @@ from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import draw
 from psephos.estimator.row_names import naming_rows
 from psephos.files.arrays import object_array
-from psephos.files.unknown import quiet_levels
+from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,
     average_precision,
@@ -38,9 +38,8 @@ from psephos.protocol.evaluation.scores import (
 )
 from psephos.protocol.evaluation.splits import Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
-from psephos.protocol.running.building import OneModelALabel
 from psephos.protocol.running.columns import columns_used
-from psephos.protocol.running.contenders import built, final_step
+from psephos.protocol.running.contenders import OneModelALabel, built, final_step
 from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.study.fold_models import packed_fold
 from psephos.protocol.tables.table import DataTable

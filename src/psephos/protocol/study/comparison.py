@@ -1,14 +1,21 @@
-"""What a comparison returns."""
+"""What a comparison returns: its figures as rows and frames, and pictures of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.label_scores import LABEL_METRICS
 from psephos.protocol.evaluation.scores import METRICS, main_metric
+from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.evaluation.statistics import (
     Difference,
     Summary,
@@ -20,6 +27,7 @@ from psephos.protocol.evaluation.statistics import (
 )
 from psephos.protocol.study.outputs import result_columns
 from psephos.vote.frames import frame_of
+from psephos.vote.names import MINUS, fixed
 
 
 @dataclass(frozen=True)
@@ -99,8 +107,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the models as a table of a notebook, the most accurate first."""
-        from psephos.protocol.study.displays import comparison_html
-
         return comparison_html(self)
 
     def summary(self) -> list[Summary]:
@@ -148,3 +154,296 @@ class Comparison:
                 )
         measure = main_metric(self.results[0]) if metric is None else metric
         return paired_difference(self.results, model, other, measure)
+
+
+# ---------------------------------------------------------------------- pictures
+_Floats = NDArray[np.float64]
+_DRAWN = 30  # columns that are drawn
+
+
+def _refuse_others(comparison: Any) -> None:
+    """Raise PsephosError unless it is what `compare` returned."""
+    if not isinstance(comparison, Comparison):
+        raise PsephosError(
+            f"from_comparison takes what compare returned, not {comparison!r}. To open the folder "
+            "of a study, call compare with the same table, target, models and out=folder: what is "
+            "in it is not fitted again."
+        )
+
+
+@dataclass(frozen=True)
+class AccuracyDisplay(Display):
+    """How accurate each model of a comparison is, against the columns it reads.
+
+    `plot` draws each model at its columns and its accuracy, and the frontier dashed.
+
+    Parameters
+    ----------
+    models : tuple of str
+    scores, columns : tuple of ndarray
+        For each model the measure and the columns read of every fit that succeeded.
+    frontier : tuple of str
+        Models that no other beats in both.
+    measure : str
+    reference : str
+        The model of the best mean among those that have all folds.
+    difference, low, high : ndarray of shape (n_models,)
+        The paired difference from it and its corrected 95 % interval; NaN of itself.
+
+    Examples
+    --------
+    >>> from psephos.protocol import AccuracyDisplay, compare
+    >>> study = compare("table.csv", target="diagnosis")  # doctest: +SKIP
+    >>> AccuracyDisplay.from_comparison(study).plot()  # doctest: +SKIP
+    """
+
+    models: tuple[str, ...]
+    scores: tuple[_Floats, ...]
+    columns: tuple[_Floats, ...]
+    frontier: tuple[str, ...]
+    measure: str
+    reference: str
+    difference: _Floats
+    low: _Floats
+    high: _Floats
+    _size = (8, 5)
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison) -> Self:
+        """Return the display of what `compare` returned.
+
+        Raises
+        ------
+        PsephosError
+            If it is no comparison, or every fit failed.
+        """
+        _refuse_others(comparison)
+        done = [row for row in comparison.results if row["status"] == "ok"]
+        if not done:
+            raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
+        measure = main_metric(done[0])
+        models = [one.model for one in comparison.summary() if one.columns_used.n]
+        rows = {m: [row for row in done if row["model"] == m] for m in models}
+        frontier = tuple(one.model for one in comparison.pareto())
+        whole = max(len(own) for own in rows.values())
+        means = {m: _mean(own, measure) for m, own in rows.items() if len(own) == whole}
+        best = max(means, key=lambda m: means[m])
+        pairs = [None if m == best else comparison.difference(m, best) for m in models]
+        ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
+        return cls(
+            tuple(models),
+            tuple(_values(rows[m], measure) for m in models),
+            tuple(_values(rows[m], "columns_used") for m in models),
+            frontier,
+            measure,
+            best,
+            *(np.array(one) for one in ends),
+        )
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a model, as the comparison lists them.
+
+        ``model``, ``columns`` (the mean over folds, with ``columns_low`` and ``columns_high``),
+        ``score`` and ``sd`` (over the folds), ``n`` (folds), ``frontier``, and ``difference``,
+        ``low``, ``high`` of the paired difference from the best.
+        """
+        return {
+            "model": list(self.models),
+            "columns": [float(one.mean()) for one in self.columns],
+            "columns_low": [float(one.min()) for one in self.columns],
+            "columns_high": [float(one.max()) for one in self.columns],
+            "score": [float(np.mean(one)) if len(one) else np.nan for one in self.scores],
+            "sd": [float(one.std(ddof=1)) if len(one) > 1 else np.nan for one in self.scores],
+            "n": [len(one) for one in self.scores],
+            "frontier": [name in self.frontier for name in self.models],
+            "difference": self.difference.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+        }
+
+    def _draw(self, axes: Any) -> None:
+        table = self.table()
+        x, y = np.array(table["columns"]), np.array(table["score"])
+        on = np.array(table["frontier"])
+        axes.scatter(x[on], y[on], color="black", zorder=2)
+        axes.scatter(x[~on], y[~on], edgecolors="black", facecolors="white", zorder=2)
+        for name, a, b in zip(self.models, x, y, strict=True):
+            axes.annotate(plain(name), (a, b), xytext=(5, 4),
+                          textcoords="offset points")  # fmt: skip
+        order = np.argsort(x[on], kind="stable")
+        axes.plot(x[on][order], y[on][order], linestyle="--", color="0.6", zorder=1)
+        axes.set_xscale("symlog", linthresh=1)
+        folds = max(table["n"])
+        axes.set(xlabel="columns read (mean over folds)",
+                 ylabel=f"{self.measure.replace('_', ' ')}, mean of {folds} folds")  # fmt: skip
+
+
+_ENDS = ("mean", "low", "high")
+
+
+def _values(rows: list[dict[str, Any]], key: str) -> _Floats:
+    return np.array([row[key] for row in rows if row[key] is not None], dtype=np.float64)
+
+
+def _mean(rows: list[dict[str, Any]], key: str) -> float:
+    values = _values(rows, key)
+    return float(values.mean()) if len(values) else -np.inf
+
+
+@dataclass(frozen=True)
+class StabilityDisplay(Display):
+    """Which columns a model of a comparison read in which fold, and fitted to all rows.
+
+    `plot` draws columns by folds, the fit to all rows last; of more than 30 columns the first.
+
+    Parameters
+    ----------
+    model : str
+    names : tuple of str
+        Columns that any fit read, those that came back most often first.
+    read : ndarray of shape (n_columns, n_folds), bool
+    final : ndarray of shape (n_columns,), bool, or None
+        Which the fit to all rows reads; None where it was not kept.
+    stability : Stability
+        1: the same columns every time; 0: no more alike than by lot.
+    """
+
+    model: str
+    names: tuple[str, ...]
+    read: NDArray[np.bool_]
+    final: NDArray[np.bool_] | None
+    stability: Stability
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, model: str) -> Self:
+        """Return the display of one model of what `compare` returned.
+
+        Raises
+        ------
+        PsephosError
+            If it is no comparison, the model did not take part, or which columns it read was not
+            kept.
+        """
+        _refuse_others(comparison)
+        found = {one.model: one for one in comparison.summary()}
+        if model not in found:
+            raise PsephosError(f"{model!r} did not take part: {suggest(model, list(found))}")
+        folds = [
+            positions_of(str(row["columns"]))
+            for row in comparison.results
+            if row["model"] == model and row["status"] == "ok" and row.get("columns") is not None
+        ]
+        names = [str(one) for one in comparison.about["columns"]]
+        if not folds:
+            raise PsephosError(f"which columns {model!r} reads was not kept.")
+        fitted: Any = comparison.models.get(model)
+        last: set[int] = set()
+        if fitted is not None:
+            where = {name: j for j, name in enumerate(names)}
+            called = fitted.schema_.words().columns
+            last = {where[called[j]] for j in fitted.vote_.used.tolist() if called[j] in where}
+        read = np.zeros((len(names), len(folds)), dtype=bool)
+        for f, own in enumerate(folds):
+            read[own, f] = True
+        times = read.sum(axis=1)
+        every = [j for j in range(len(names)) if times[j] or j in last]
+        order = sorted(every, key=lambda j: (-int(times[j]), j not in last, j))
+        return cls(
+            model,
+            tuple(names[j] for j in order),
+            read[order],
+            None if fitted is None else np.array([j in last for j in order], dtype=bool),
+            found[model].stability,
+        )
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a column: ``column``, ``folds`` that read it, ``share``, ``final``."""
+        n = self.read.shape[1]
+        times = self.read.sum(axis=1)
+        final = [None] * len(self.names) if self.final is None else self.final.tolist()
+        return {
+            "column": list(self.names),
+            "folds": times.tolist(),
+            "share": (times / n).tolist(),
+            "final": final,
+        }
+
+    @property
+    def _size(self) -> Any:
+        return 7, 1.5 + 0.28 * len(self.read[:_DRAWN])
+
+    def _draw(self, axes: Any) -> None:
+        drawn = self.read[:_DRAWN]
+        last = [] if self.final is None else [self.final[:_DRAWN, None]]
+        axes.imshow(np.hstack([drawn, *last]), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
+        n = drawn.shape[1]
+        if last:
+            axes.axvline(n - 0.5, color="black")
+        axes.set_yticks(range(len(drawn)), [plain(one) for one in self.names[:_DRAWN]])
+        axes.set_xticks(range(n + len(last)), [*range(1, n + 1), *(["all"] if last else [])])
+        more = len(self.names) - len(drawn)
+        rest = f"; {more} columns more" if more else ""
+        axes.set(xlabel="fold", title=plain(f"{self.model}: columns read{rest}"))
+
+
+# ------------------------------------------------------------------- in a notebook
+_CELL = "padding:2px 10px 2px 0;text-align:left"
+
+
+def comparison_html(comparison: Any) -> str:
+    """Return how the run ended, and a row a model: columns, accuracy, difference from the best."""
+    words = comparison.words()
+    parts = [f"<p><b>{escape(words[0].upper() + words[1:])}</b></p>"]
+    if any(row["status"] == "ok" for row in comparison.results):
+        display = AccuracyDisplay.from_comparison(comparison)
+        parts += [_table(display, comparison), f"<p>{escape(_note(comparison))}</p>"]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _table(display: AccuracyDisplay, comparison: Any) -> str:
+    table = display.table()
+    stable = {one.model: one.stability.value for one in comparison.summary()}
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    rows.sort(key=lambda row: (-row["n"], -row["score"] if row["score"] == row["score"] else 0.0))
+    heads = ("model", "columns", display.measure.replace("_", " "), "folds",
+             f"less that of {display.reference}", "95 % interval", "stability")  # fmt: skip
+    body = [
+        (
+            row["model"] + (" *" if row["frontier"] else ""),
+            _span(row["columns_low"], row["columns_high"], 0),
+            _number(row["score"]) + ("" if math.isnan(row["sd"]) else f" ± {_number(row['sd'])}"),
+            str(row["n"]),
+            _number(row["difference"]),
+            _span(row["low"], row["high"], 3),
+            _number(stable[row["model"]], 2),
+        )
+        for row in rows
+    ]
+    head = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in heads)
+    lines = "".join(
+        "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
+        for row in body
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _note(comparison: Any) -> str:
+    words = "* none is better in both accuracy and columns. Mean ± standard deviation over folds."
+    found = comparison.selected()
+    if found is None:
+        return words
+    return (
+        f"{words} The fewest columns within one standard error of the best: {found.model}, "
+        "selected on these same folds."
+    )
+
+
+def _number(value: float, digits: int = 3) -> str:
+    return "–" if math.isnan(value) else fixed(value, digits).replace("-", MINUS)
+
+
+def _span(low: float, high: float, digits: int) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return "–"
+    one, two = _number(low, digits), _number(high, digits)
+    return one if digits == 0 and one == two else f"{one} to {two}"

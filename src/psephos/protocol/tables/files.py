@@ -1,4 +1,7 @@
-"""Tables in files: which columns are what, for those who fit."""
+"""Tables in files: which columns are what, for those who fit.
+
+What `compare` takes as a table: arrays or a frame, a DataTable, or the path of a file.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,23 +20,55 @@ from psephos.files.formats import read_sheet
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.sheet import Choice, Sheet, with_words
 from psephos.files.text import Header
-from psephos.protocol.tables.checks import refuse_duplicates, refuse_farthest
 from psephos.protocol.tables.labels import (
-    class_codes,
-    coded,
-    tidy_labels,
-    together,
-    written_labels,
-)
-from psephos.protocol.tables.partial import (
     array_words,
     check_mark,
+    class_codes,
+    coded,
     label_word,
     partly_written,
     plain_words,
     refuse_old_positive,
+    tidy_labels,
+    together,
+    written_labels,
 )
-from psephos.protocol.tables.table import DataTable
+from psephos.protocol.tables.table import (
+    DataTable,
+    refuse_duplicates,
+    refuse_farthest,
+    table_from_arrays,
+)
+
+
+def table_given(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
+    """Return the table that `compare` was called with: arrays, a DataTable or a file."""
+    if isinstance(X, str | Path):
+        return _from_file(X, y, dataset, given)
+    if not isinstance(X, DataTable):
+        if y is None:
+            raise PsephosError("y is missing: give one class label per row of X.")
+        return table_from_arrays(X, y, dataset=dataset or "table", **given)
+    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
+        if value is not None:
+            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
+    return X if dataset is None else X.renamed(dataset)
+
+
+def _from_file(path: str | Path, target: Any, dataset: str | None, given: dict[str, Any]) -> Any:
+    """Return the table in a file, whose columns are given by name."""
+    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
+    for name, values in columns.items():
+        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
+        if not all(one is None or isinstance(one, str) for one in words):
+            raise PsephosError(
+                f"X is the path of a file, so {name} is the name of a column in it. For arrays "
+                "give the values of the table as X, or a DataTable (psephos.read_table)."
+            )
+    if given["column_names"] is not None:
+        raise PsephosError("a file names its columns: leave column_names out.")
+    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
+    return read_table(path, target=target, group=given["groups"], dataset=dataset, **roles)
 
 
 @dataclass(frozen=True)

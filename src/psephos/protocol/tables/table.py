@@ -1,7 +1,7 @@
-"""A table as the protocol wants it: numbers, codes for categories, labels, and what rows are."""
+"""A table as the protocol wants it: what it must be, its cases and columns, and its first lines."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -14,27 +14,179 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos.estimator.columns import is_missing
 from psephos.estimator.input import Schema, as_given
-from psephos.estimator.labels import read_labels
+from psephos.estimator.labels import many_values, read_labels
 from psephos.estimator.partial import known_rows
-from psephos.files.arrays import object_array, word_array
-from psephos.files.cells import Cells
-from psephos.files.columns import COMPARED
+from psephos.files.arrays import beyond, object_array, word_array
+from psephos.files.cells import Cells, plain_number
+from psephos.files.columns import COMPARED, refuse_far
+from psephos.files.levels import value_of
+from psephos.files.near import CELL, alike, quoted, shown, suggest
 from psephos.files.sheet import unnamed
-from psephos.protocol.tables.checks import (
-    check_rows,
-    check_target,
-    refuse_duplicates,
-    refuse_farthest,
-)
-from psephos.protocol.tables.contents import contents_words
-from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
-from psephos.protocol.tables.partial import (
+from psephos.protocol.tables.labels import (
     Partial,
     check_mark,
+    encode_column,
     label_word,
     read_partial,
+    recorded_labels,
     refuse_old_positive,
+    row_words,
+    tidy_labels,
+    together,
 )
+from psephos.vote.names import listed, plural
+
+_CLASSES, _NAMES = 12, 8
+
+
+def contents_words(
+    n_rows: int,
+    counts: Mapping[str, int],
+    kinds: tuple[int, int],
+    left_out: Sequence[str] = (),
+    *,
+    groups: tuple[int, str] | None = None,
+    unlabelled: int = 0,
+    labels: bool = False,
+) -> str:
+    """Return what a table holds, in sentences.
+
+    Parameters
+    ----------
+    n_rows : int
+    counts : mapping of str to int
+        Cases of each class; with `labels` those that have each of several labels.
+    kinds : tuple of int
+        Columns of numbers, and of categories.
+    left_out : sequence of str, default=()
+        Columns that are neither, and why.
+    groups : tuple (int, str), default=None
+        How many groups there are, and what they are called.
+    unlabelled : int, default=0
+        Cases without a label.
+    labels : bool, default=False
+    """
+    each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in counts.items()]
+    shown = ", ".join(each[:_CLASSES])
+    shown += f" and {len(each) - _CLASSES} more" if len(each) > _CLASSES else ""
+    shown += f", without a label {unlabelled}" if unlabelled else ""
+    cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
+    divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
+    each = zip(kinds, ("numeric", "categorical"), strict=True)
+    words = [f"{n} {word}" for n, word in each if n]
+    whole = f"{cases}{divided}: {shown}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
+    return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")
+
+
+_LISTED = 3  # groups of classes
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise PsephosError naming the first column name that stands twice."""
+    seen: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in seen:
+            raise PsephosError(
+                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+                f"{j + 1}): rename one of them, so that rules can name their column."
+            )
+        seen[name] = j
+
+
+def refuse_farthest(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
+    """Raise PsephosError naming the first value that is infinite or too large."""
+    bad = beyond(X)
+    if bad.any():
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        refuse_far(str(names[column]), float(X[row, column]), place(row))
+
+
+def check_target(table: Any) -> None:
+    """Raise PsephosError if the target has one class, or labels that tell no rows apart.
+
+    Or if the class that measures are about is not one of its classes.
+    """
+    known = [] if table.multilabel else [str(one) for one in table.classes.tolist()]
+    if table.positive is not None and table.positive not in known:
+        other = f"not a class of the target {shown(table.target_name)}: "
+        why = "it is for one label a row" if table.multilabel else other
+        near = "." if table.multilabel else suggest(table.positive, known)
+        raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
+    if table.y.ndim == 2 or table.labels:
+        _check_labels(table)
+        refuse_duplicates(table.labels)
+        return
+    if not table.insisted:
+        _check_classes(table)
+    classes = table.classes
+    if len(classes) < 2:
+        raise PsephosError(
+            f"the target {shown(table.target_name)} has one class only "
+            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
+        )
+
+
+def _check_classes(table: Any) -> None:
+    """Raise PsephosError if labels look like a measurement, or like one class written two ways."""
+    values, sizes = np.unique(table.y, return_counts=True)
+    counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
+    name = shown(table.target_name)
+    insist = f"say so: --categorical {name} (in Python categorical=[{name}])."
+    if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
+        raise PsephosError(
+            f"the target {name} has {len(values)} values in {table.n_rows} "
+            "rows: is it a measurement? Cut it into classes, or name another target; if its "
+            f"numbers are classes, {insist}"
+        )
+    same = [
+        " and ".join(f"{shown(word, CELL)} ({counts[word]} rows)" for word in one)
+        for one in alike(counts)
+    ]
+    if same:
+        raise PsephosError(
+            f"classes of the target {name} differ only in case, blanks or the form of a number: "
+            f"{listed(same, _LISTED)}. Write them alike if they are one class; "
+            f"if they are several, {insist}"
+        )
+
+
+def check_rows(table: Any) -> None:
+    """Raise PsephosError if ids or groups cannot serve."""
+    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
+        if values is not None and len(values) != table.n_rows:
+            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
+    if table.ids is not None:
+        values, counts = np.unique(table.ids, return_counts=True)
+        if counts.max() > 1:
+            twice = [str(v) for v in values[counts > 1]]
+            raise PsephosError(
+                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
+                f"names one row "
+                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
+            )
+    if table.groups is not None and len(np.unique(table.groups)) < 2:
+        raise PsephosError(
+            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
+            "differs between at least two groups, or no group."
+        )
+
+
+def _check_labels(table: Any) -> None:
+    """Raise PsephosError unless y is a table of 0 and 1 for its labels, with rows that differ."""
+    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
+        raise PsephosError(
+            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
+            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
+            "more."
+        )
+    if not np.isin(table.y, (0, 1)).all():
+        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
+    if (table.y == table.y[0]).all():
+        raise PsephosError(
+            "all rows have the same labels, so that there is nothing to learn: give rows that "
+            "differ in one at least."
+        )
+
 
 _Floats = NDArray[np.float64]
 

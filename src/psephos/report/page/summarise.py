@@ -7,7 +7,7 @@ from typing import Any
 
 from psephos import __version__
 from psephos.protocol import better_than_constant
-from psephos.protocol.evaluation.design_effects import design_effect
+from psephos.protocol.evaluation.statistics import design_effect
 from psephos.report.numbers.beside_mistakes import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.numbers.recalibrated import maps_section

@@ -1,4 +1,4 @@
-"""What is told of a comparison besides its figures: copies, labels, failures, class priors."""
+"""Notes and warnings of a comparison: copies, labels, failures, class priors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
