@@ -8,8 +8,7 @@ import pytest
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells, number_form, plain_number
 from psephos.files.columns import refuse_numbers_in_words
-from psephos.files.levels import LevelCodes, merged
-from psephos.files.near import alike
+from psephos.files.levels import LevelCodes, alike, merged
 
 
 @pytest.mark.parametrize("word", [*MISSING, " NA "])

@@ -18,7 +18,8 @@ from psephos.estimator.columns import as_frame, is_missing, plain_column
 from psephos.estimator.row_names import is_outermost
 from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
-from psephos.files.near import alike, shown
+from psephos.files.levels import alike
+from psephos.files.near import shown
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _MANY, _FOLDS = 20, 5

@@ -5,6 +5,7 @@ A value that is no level is named in a warning, or refused.
 
 import math
 import re
+import unicodedata
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos.files.cells import plain_number
 from psephos.files.near import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _LED = re.compile(r"[+-]?0\d", re.ASCII)
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
 def value_of(value: Any) -> int | float | None:
@@ -40,6 +43,22 @@ def _is_nan(number: int | float) -> bool:
 def is_led(value: Any) -> bool:
     """Return whether a word begins with zeros, as identifiers do: 007."""
     return isinstance(value, str) and _LED.match(value) is not None
+
+
+def alike(labels: Iterable[Any]) -> list[list[Any]]:
+    """Return labels that differ only in case, in blanks or in how they write a number, together.
+
+    Characters without width, accents and dashes of another encoding are blanks in this sense; 007
+    is not 7: zeros before a number are those of a key.
+    """
+    found: dict[Hashable, list[Any]] = {}
+    for label in labels:
+        word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
+        word = "".join(c for c in word if unicodedata.category(c) != "Cf")
+        word = plain_number(" ".join(word.split()).casefold())[1]
+        number = None if is_led(word) else value_of(word)
+        found.setdefault(word if number is None else number, []).append(label)
+    return [same for same in found.values() if len(same) > 1]
 
 
 def merged(levels: Iterable[Any]) -> dict[Any, Any]:

@@ -1,14 +1,8 @@
 """Names a user may have meant."""
 
-import unicodedata
-from collections.abc import Hashable, Iterable
-from typing import Any
-
-from psephos.files.cells import plain_number
-from psephos.files.levels import is_led, value_of
+from collections.abc import Iterable
 
 _SHOWN = 6
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
 
 
@@ -27,22 +21,6 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none."
     return f"there are {quoted(names)}."
-
-
-def alike(labels: Iterable[Any]) -> list[list[Any]]:
-    """Return labels that differ only in case, in blanks or in how they write a number, together.
-
-    Characters without width, accents and dashes of another encoding are blanks in this sense; 007
-    is not 7: zeros before a number are those of a key.
-    """
-    found: dict[Hashable, list[Any]] = {}
-    for label in labels:
-        word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
-        word = "".join(c for c in word if unicodedata.category(c) != "Cf")
-        word = plain_number(" ".join(word.split()).casefold())[1]
-        number = None if is_led(word) else value_of(word)
-        found.setdefault(word if number is None else number, []).append(label)
-    return [same for same in found.values() if len(same) > 1]
 
 
 def shown(word: object, most: int = _NAME) -> str:

@@ -13,7 +13,8 @@ from psephos._errors import PsephosError
 from psephos.base import VoteClassifier
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
-from psephos.files.near import alike, shown
+from psephos.files.levels import alike
+from psephos.files.near import shown
 from psephos.vote.names import listed, plural
 
 _LISTED = 6

@@ -19,8 +19,8 @@ from psephos.estimator.partial import known_rows
 from psephos.files.arrays import beyond, object_array, word_array
 from psephos.files.cells import Cells, plain_number
 from psephos.files.columns import COMPARED, refuse_far
-from psephos.files.levels import value_of
-from psephos.files.near import CELL, alike, quoted, shown, suggest
+from psephos.files.levels import alike, value_of
+from psephos.files.near import CELL, quoted, shown, suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.labels import (
     Partial,
