@@ -77,7 +77,9 @@ def settings_words(estimator: Any) -> dict[str, str]:
     words = {name: repr(value) for name, value in params.items()}
     kept = {n: word for n, word in words.items() if not _is_later(estimator, params, n, word)}
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    kind = kind.replace("protocol.running.building", "protocol.label_models")  # keys of old studies
+    kind = kind.replace(
+        "protocol.running.contenders", "protocol.label_models"
+    )  # keys of old studies
     # a default repr holds an address, which is another in every run
     return {"class": kind, **{n: w for n, w in kept.items() if " at 0x" not in w}}
 
