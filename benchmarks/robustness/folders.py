@@ -13,7 +13,7 @@ from damage import damaged_model
 from tables import write_tables
 
 from psephos._errors import PsephosError
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.folder import Journal
 
 __all__ = ["damaged_journal", "runner"]
 

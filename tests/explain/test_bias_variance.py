@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import BiasVarianceDisplay, FittingCurveDisplay
-from psephos.explain.resampling import Draws, Problem, mean_and_error
+from psephos.explain.bias_variance import Draws, Problem, mean_and_error
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))

@@ -8,10 +8,9 @@ import pytest
 
 import psephos
 from psephos import AdaBoostClassifier, PsephosError
-from psephos.explain.rules import Rule, rules_of
 from psephos.protocol import compare, read_folds, returned
 from psephos.protocol.study.fold_models import FoldModel
-from psephos.protocol.study.returning import returned_of
+from psephos.protocol.study.returning import Rule, returned_of, rules_of
 from psephos.recalibrating import recalibrated
 
 

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos.estimator.contender import Contender, LogUniform, Shape
 from psephos.protocol import Protocol, compare, known_models
-from psephos.protocol.evaluation.presets import protocol_named
+from psephos.protocol.evaluation.splits import protocol_named
 from psephos.protocol.running.progress import Forecast, plan_words, seconds_of
 from psephos.protocol.running.tasks import Task
 from psephos.testing import small_table

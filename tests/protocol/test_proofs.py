@@ -19,7 +19,7 @@ from psephos.bounds import (
     tandem_bound,
     version_space_bound,
 )
-from psephos.protocol.evaluation.presets import PROTOCOLS
+from psephos.protocol.evaluation.splits import PROTOCOLS
 from psephos.protocol.running.proofs import refit_bounds
 
 CATEGORIES = {"categorical_features": [0, 1, 2]}

@@ -18,7 +18,7 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos.files.atomic import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.folder import Journal
 from psephos.report.study.folder import read_folder
 
 compare = partial(compare_on_all_cores, n_jobs=1)
@@ -250,7 +250,7 @@ def test_what_changes_while_it_is_read_is_no_report(folder, monkeypatch):
 HOLD = """
 import sys, time
 from pathlib import Path
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.folder import Journal
 held = Journal(Path(sys.argv[1]) / "journal.jsonl")
 print("held", flush=True)
 time.sleep(600)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from psephos.explain.axes import axis_of
+from psephos.explain.effects import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
 from psephos.report.drawings.strips import FEWEST

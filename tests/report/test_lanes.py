@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.explain.dodging import dodged
+from psephos.explain.missed import dodged
 from psephos.figures.confusion import UNIT
 from psephos.report.drawings.lanes import BINS, MOST, lanes_drawing
 

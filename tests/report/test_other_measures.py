@@ -14,9 +14,8 @@ import psephos
 from psephos import PsephosError
 from psephos.cli import main
 from psephos.protocol import compare, read_table
-from psephos.protocol.evaluation.presets import PROTOCOLS
-from psephos.protocol.study.folder import sha256_of
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.evaluation.splits import PROTOCOLS
+from psephos.protocol.study.folder import Journal, sha256_of
 from psephos.report import build_report, summarise
 
 OLD = Path(__file__).parents[1] / "old_files"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from psephos import load
-from psephos.explain.directions import value_text
-from psephos.explain.rules import rules_of
+from psephos.explain.effects import value_text
 from psephos.protocol import read_folds, selection_stability
 from psephos.protocol.evaluation.stability import positions_of
+from psephos.protocol.study.returning import rules_of
 from psephos.report import build_report, summarise
 from psephos.report.panels.stability import _model
 

@@ -11,9 +11,14 @@ from sklearn.inspection import partial_dependence
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
-from psephos.explain.axes import axis_of, pieces_of
-from psephos.explain.directions import cut_of
-from psephos.explain.effects import asked_values, background, mean_answers
+from psephos.explain.effects import (
+    asked_values,
+    axis_of,
+    background,
+    cut_of,
+    mean_answers,
+    pieces_of,
+)
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
@@ -356,8 +361,7 @@ def test_a_study_without_cases_has_no_panel(study):
 
 
 def test_no_cut_where_nothing_changes(study):
-    from psephos.explain.axes import Axis
-    from psephos.explain.directions import Says
+    from psephos.explain.effects import Axis, Says
 
     pieces = pieces_of(Axis(False, 0.0, 1.0, False, False), [0.5], False)
     flat = Says(pieces, np.zeros((2, 2)), None, np.full((1, 2), 0.004), 0.005)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from folders import damaged_journal, runner
 
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.folder import Journal
 
 CASES = 30  # 1,000 by benchmarks/robustness/fuzz.py
 

@@ -20,12 +20,11 @@ error of always predicting the most frequent class proves nothing: it is marked 
 =============================  ===================================================================
 """
 
-from psephos.bounds.compression import sample_compression_bound
 from psephos.bounds.concepts import gibbs_bound, version_space_bound
 from psephos.bounds.held_out import folds_bound, held_out_bound, occam_bound
 from psephos.bounds.pac_bayes import c_bound, pac_bayes_c_bound, pac_bayes_kl_bound, tandem_bound
-from psephos.bounds.result import Bound
-from psephos.bounds.training import training_error_bound
+from psephos.bounds.requirements import Bound
+from psephos.bounds.samba import sample_compression_bound, training_error_bound
 
 __all__ = [
     "Bound", "c_bound", "folds_bound", "gibbs_bound", "held_out_bound", "occam_bound",

@@ -8,6 +8,7 @@ import numpy as np
 from psephos.bounds.formulas import binomial_inverse, gibbs_kl
 from psephos.bounds.requirements import (
     Asked,
+    Bound,
     asked,
     checked_delta,
     constant_error,
@@ -16,7 +17,6 @@ from psephos.bounds.requirements import (
     of_hypotheses,
     refuse_unless_binary,
 )
-from psephos.bounds.result import Bound
 
 _CELLS = 1 << 21
 

@@ -16,13 +16,13 @@ from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
     Asked,
+    Bound,
     checked_delta,
     constant_error,
     hypotheses_of,
     refuse_bins,
     refuse_seen,
 )
-from psephos.bounds.result import Bound
 from psephos.estimator.labels import codes_among
 from psephos.vote import Vote
 from psephos.vote.seen import first_copies

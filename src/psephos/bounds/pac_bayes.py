@@ -12,6 +12,7 @@ from psephos.bounds.requirements import (
     OUT_OF_BAG,
     SETTINGS,
     Asked,
+    Bound,
     asked,
     checked_delta,
     constant_weights,
@@ -25,7 +26,6 @@ from psephos.bounds.requirements import (
     refuse_unless_binary,
     signed_votes,
 )
-from psephos.bounds.result import Bound
 
 _Floats = NDArray[np.float64]
 _ROWS = ("held-out", "weights", "out-of-bag", "training")

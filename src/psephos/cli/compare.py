@@ -101,7 +101,7 @@ def compare(
     Leaves results.csv, model files and report.html.
     """
     from psephos.protocol import read_table
-    from psephos.protocol.evaluation.presets import protocol_named
+    from psephos.protocol.evaluation.splits import protocol_named
 
     named_protocol = protocol_named(protocol)
     data = read_table(table, **roles)

@@ -189,7 +189,7 @@ def fitted(estimator: Any, data: Any) -> Any:
     The table holds codes where the file has words; a model that is used later meets the words.
     """
     from psephos.estimator.input import Schema
-    from psephos.estimator.row_names import naming_rows
+    from psephos.estimator.labels import naming_rows
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)

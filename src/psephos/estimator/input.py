@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.estimator.checks import check_array, validate_data
-from psephos.estimator.column_names import arranged, in_words, names_in
 from psephos.estimator.columns import (
     as_frame,
     codes_of,
@@ -24,7 +23,7 @@ from psephos.estimator.columns import (
     numbers_of,
     refuse_repeated_names,
 )
-from psephos.estimator.schema import Schema
+from psephos.estimator.schema import Schema, arranged, in_words, names_in
 from psephos.files.arrays import beyond
 from psephos.files.cells import FARTHEST
 from psephos.files.columns import (

@@ -1,7 +1,9 @@
-"""Labels and weights: class indices, and how much each row counts."""
+"""Labels and weights: class indices, how much each row counts, and what rows are called."""
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Generator, Hashable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,12 +17,46 @@ from psephos.estimator.checks import (
     column_or_1d,
 )
 from psephos.estimator.columns import as_frame, is_missing, plain_column
-from psephos.estimator.row_names import is_outermost
 from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
 from psephos.files.levels import alike
 from psephos.files.near import shown
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
+
+_names: ContextVar[Sequence[str]] = ContextVar("names of rows", default=())
+_depth: ContextVar[int] = ContextVar("fits within fits", default=0)
+
+
+@contextmanager
+def naming_rows(names: Sequence[str]) -> Generator[None]:
+    """Call the rows of what is fitted within by these names, one a row."""
+    token = _names.set(names)
+    try:
+        yield
+    finally:
+        _names.reset(token)
+
+
+@contextmanager
+def one_fit() -> Generator[None]:
+    """Enter a fit: one within another is on rows of its own, which have no names."""
+    token = _depth.set(_depth.get() + 1)
+    try:
+        yield
+    finally:
+        _depth.reset(token)
+
+
+def is_outermost() -> bool:
+    """Return whether no other fit surrounds this one, such as that of a committee."""
+    return _depth.get() <= 1
+
+
+def row_word(row: int) -> str:
+    """Return the name of a row of the table that is fitted; 'row 2', from 0, where it has none."""
+    names = _names.get() if is_outermost() else ()
+    return names[row] if row < len(names) else f"row {row}"
+
 
 _MANY, _FOLDS = 20, 5
 _MOST_WEIGHT = 1e15

@@ -9,9 +9,9 @@ from psephos.explain.fitting_curve import FittingCurveDisplay
 from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import next_column
 from psephos.explain.network import ColumnNetwork
-from psephos.explain.prototype_ballots import PrototypeBallot
 from psephos.explain.prototype_plots import BatchMap, ColumnMap, DecisionSurface
 from psephos.explain.prototypes import (
+    PrototypeBallot,
     PrototypeTable,
     familiarity,
     familiarity_p_value,

@@ -1,10 +1,324 @@
-"""Where the loss of an estimator comes from: bias, or variance over draws of the rows."""
+"""Where the loss of an estimator comes from: bias, or variance over draws of the rows.
+
+It is fitted on many draws of the rows, and answers the rows left out.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
 from typing import Any, Self
 
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import _safe_indexing, check_random_state
+
+from psephos._errors import PsephosError
+from psephos.estimator.labels import read_groups, read_numbers, read_target
+from psephos.estimator.params import Interval
 from psephos.explain.drawing import Display
-from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_TRIES = 100  # drawings of rows before one is said to lack a class always
+LOSSES = ("zero_one", "squared")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table, what is predicted of it, and how rows are drawn from it."""
+
+    X: Any  # the rows that are drawn from
+    y: NDArray[Any]  # (n,)
+    test: tuple[Any, NDArray[Any]] | None  # rows that are asked instead of those not drawn
+    unit: _Rows  # (n,), the group of each row, from 0, or the row itself
+    classes: NDArray[Any] | None  # sorted labels; None for numbers
+    loss: str  # 'zero_one' or 'squared'
+    # rows that are asked and are equal, column by column, to one of another group, or drawn from
+    copies: int = 0
+
+    @classmethod
+    def read(
+        cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
+    ) -> "Problem":
+        """Return the problem of an estimator on a table."""
+        labels = bool(is_classifier(estimator))
+        if not labels and not is_regressor(estimator):
+            raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
+        loss = loss or ("zero_one" if labels else "squared")
+        if loss not in LOSSES:
+            raise PsephosError(
+                f"loss is {loss!r}; it must be one of {', '.join(map(repr, LOSSES))}."
+            )
+        if loss == "zero_one" and not labels:
+            raise PsephosError("loss='zero_one' is of classifiers: use 'squared' for a regressor.")
+        if loss == "squared" and labels and not hasattr(estimator, "predict_proba"):
+            raise PsephosError(
+                f"{type(estimator).__name__} has no predict_proba, which loss='squared' is of: use "
+                "'zero_one'."
+            )
+        X = _rows_of(X)
+        classes, y = _answers(X, y, labels)
+        if test is not None:
+            test = _pair(test)
+            answers = np.asarray(test[1]) if labels else read_numbers(*test)
+            new = [] if classes is None else sorted(set(answers.tolist()) - set(classes.tolist()))
+            if new:
+                strange = new[0]
+                raise PsephosError(f"test has the class {strange!r}, which y has not.")
+            test = test[0], answers
+        named = read_groups(groups, len(y))
+        unit = np.arange(len(y)) if named is None else np.unique(named, return_inverse=True)[1]
+        unit = unit.ravel().astype(np.intp)
+        return cls(X, y, test, unit, classes, loss, _copies(X, unit, test))
+
+    @property
+    def asked(self) -> tuple[Any, NDArray[Any]]:
+        """Return the rows that are asked, and their answers."""
+        return (self.X, self.y) if self.test is None else self.test
+
+    def coded(self, values: NDArray[Any]) -> _Floats:
+        """Return answers as (n, K) numbers: a column of numbers, or one a class."""
+        if self.classes is None:
+            return np.asarray(values, dtype=np.float64)[:, None]
+        return (np.asarray(values)[:, None] == self.classes).astype(np.float64)
+
+    def says(self, model: Any, X: Any) -> _Floats:
+        """Return what a fitted estimator says, coded."""
+        if self.classes is None or self.loss == "zero_one":
+            return self.coded(np.asarray(model.predict(X)))
+        out = np.zeros((X.shape[0], len(self.classes)))
+        out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        return out
+
+    def losses(self, said: _Floats, y: NDArray[Any]) -> _Floats:
+        """Return each row's loss: 1 where the class is wrong, or the sum of squared differences."""
+        total = ((said - self.coded(y)) ** 2).sum(axis=1)
+        return total / 2 if self.loss == "zero_one" else total
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the models of all draws say of each row that is asked, summed up."""
+
+    loss: str  # 'zero_one' or 'squared'
+    truth: _Floats  # (n, K), the row's answer: one column a class, or the number
+    total: _Floats  # (n, K), sums over models of what they say less the truth
+    squares: _Floats  # (n, K), sums of its square
+    times: _Rows  # (n,), how many models were asked: at least 2
+    unit: _Rows  # (n,), rows of one group have one number
+    train_loss: _Floats  # (n_draws,), the mean loss of each model on its own rows
+    left_out: int  # rows that fewer than two models could be asked of
+    # rows that are asked and are equal, column by column, to one that may have been drawn
+    copies: int = 0
+
+    def copy_words(self) -> str:
+        """Return ``; 8 rows that are asked are equal to others ...``, or nothing."""
+        if not self.copies:
+            return ""
+        return (
+            f"; {self.copies} rows that are asked are equal in all columns to others that may be "
+            "drawn, so that a model may have seen them"
+        )
+
+    @cached_property
+    def row_loss(self) -> _Floats:
+        """Return each row's mean loss over models."""
+        return self._scale * self.squares.sum(axis=1) / self.times
+
+    @property
+    def _scale(self) -> float:
+        return 0.5 if self.loss == "zero_one" else 1.0
+
+    def squared(self) -> dict[str, _Floats]:
+        """Return each row's squared bias and variance, without the bias of few models.
+
+        Of answers with a class they are halved, which is Kohavi and Wolpert's.
+        """
+        n = self.times[:, None]
+        mean = self.total / n
+        variance = np.maximum(self.squares - n * mean**2, 0.0) / (n - 1)
+        bias = (mean**2 - variance / n).sum(axis=1)
+        return {"bias": self._scale * bias, "variance": self._scale * variance.sum(axis=1)}
+
+    def domingos(self) -> dict[str, _Floats]:
+        """Return each row's terms of Domingos: bias, and the variance that adds or subtracts."""
+        share = self.truth + self.total / self.times[:, None]
+        right = self.truth.argmax(axis=1)
+        main = share.argmax(axis=1)
+        rows = np.arange(len(share))
+        bias = (main != right).astype(np.float64)
+        variance = 1.0 - share[rows, main]
+        return {
+            "bias": bias,
+            "variance": variance,
+            "unbiased variance": np.where(bias == 0, variance, 0.0),
+            "biased variance": np.where(bias == 1, share[rows, right], 0.0),
+            "net variance": np.where(bias == 1, -share[rows, right], variance),
+        }
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of rows: with replacement or without, whole groups, the same for every estimator."""
+
+    problem: Problem
+    n_draws: int
+    max_samples: float  # rows (or groups) of a draw: a number, or a share of those there are
+    bootstrap: bool  # whether with replacement
+    seed: int
+
+    @classmethod
+    def of(
+        cls, problem: Problem, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
+    ) -> Any:
+        """Return draws, with their settings checked."""
+        if not Interval(2, whole=True).allows(n_draws):
+            raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
+        units = int(problem.unit.max()) + 1
+        if Interval(0, 1).allows(max_samples) and not isinstance(max_samples, Integral):
+            size = round(float(max_samples) * units)
+        else:
+            size = max_samples
+        if not Interval(2, np.inf if bootstrap else units, whole=True).allows(size):
+            raise PsephosError(
+                f"max_samples={max_samples!r} of {units} rows or groups: give a whole number from "
+                f"2{'' if bootstrap else f' to {units}'}, or a share of at most 1 that is as many."
+            )
+        state = int(check_random_state(seed).randint(2**31 - 1))
+        return cls(problem, int(n_draws), int(size), bootstrap, state)
+
+    def rows(self, b: int) -> _Rows:
+        """Return the rows of a draw, those drawn twice twice."""
+        p = self.problem
+        rng = np.random.default_rng([self.seed, b])
+        units = int(p.unit.max()) + 1
+        order, ends = np.argsort(p.unit, kind="stable"), np.cumsum(np.bincount(p.unit))
+        for _ in range(_TRIES):
+            drawn = rng.choice(units, int(self.max_samples), replace=self.bootstrap)
+            found = [order[ends[u - 1] if u else 0 : ends[u]] for u in np.sort(drawn)]
+            rows = np.concatenate(found).astype(np.intp)
+            if p.classes is None or len(np.unique(p.y[rows])) == len(p.classes):
+                return rows
+        raise PsephosError(
+            f"{_TRIES} draws of {int(self.max_samples)} rows or groups lack a class, one after "
+            "another: draw more (max_samples), or join rare classes."
+        )
+
+    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Terms:
+        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
+        p = self.problem
+        work = joblib.delayed(_fitted)
+        runs: Any = joblib.Parallel(n_jobs)(
+            work(self, estimator, b, fixed) for b in range(self.n_draws)
+        )
+        y = p.asked[1]
+        truth = p.coded(y)
+        total, squares = np.zeros_like(truth), np.zeros_like(truth)
+        times = np.zeros(len(y), dtype=np.intp)
+        for out, said, _ in runs:
+            off = said - truth[out]
+            total[out] += off
+            squares[out] += off**2
+            times[out] += 1
+        kept = times > 1
+        if kept.sum() < 2:
+            raise PsephosError(
+                "no two rows were left out of two draws: draw fewer rows (max_samples), more often "
+                "(n_draws), or give test=(X, y)."
+            )
+        unit = p.unit if p.test is None else np.arange(len(y))
+        loss = np.array([run[2] for run in runs])
+        return Terms(
+            p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
+            int((~kept).sum()), p.copies,
+        )  # fmt: skip
+
+
+def _fitted(draws: Draws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _Floats, float]:
+    """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
+    p, rows = draws.problem, draws.rows(b)
+    model: Any = clone(estimator)
+    names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
+    seeds = np.random.SeedSequence([draws.seed, b, 1]).generate_state(max(1, len(names)))
+    pairs = zip(names, seeds, strict=False)
+    model.set_params(**{n: int(s >> 1) for n, s in pairs if n != fixed})
+    # models of psephos divide rows for themselves: copies of a row stay together, like a group
+    more: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
+    own = _safe_indexing(p.X, rows)
+    model.fit(own, p.y[rows], **more)
+    train = float(p.losses(p.says(model, own), p.y[rows]).mean())
+    asked, y = p.asked
+    out = np.arange(len(y))
+    if p.test is None:
+        out = np.flatnonzero(~np.isin(p.unit, p.unit[rows]))
+        asked = _safe_indexing(p.X, out)
+    said = p.says(model, asked) if len(out) else np.zeros((0, p.coded(y[:1]).shape[1]))
+    return out.astype(np.intp), said, train
+
+
+def _rows_of(X: Any) -> Any:
+    """Return the rows as a table: lists of rows as an array."""
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _pair(test: Any) -> tuple[Any, Any]:
+    """Return the rows that are asked and their answers."""
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        raise PsephosError("test is no pair: give (X, y), the rows to be asked and their answers.")
+    X, y = _rows_of(test[0]), np.asarray(test[1])
+    if X.shape[0] != len(y):
+        raise PsephosError(
+            f"test=(X, y) has {X.shape[0]} rows and {len(y)} answers: give one answer per row."
+        )
+    return X, y
+
+
+def _copies(X: Any, unit: _Rows, test: Any) -> int:
+    """Return how many of the rows that are asked are equal, column by column, to one drawn from.
+
+    Rows of one group are drawn together, so that they are asked of no model that has seen one.
+    """
+    keys = _keys(X)
+    if test is not None:
+        known = set(keys)
+        return sum(key in known for key in _keys(test[0]))
+    units: dict[Any, set[int]] = {}
+    for key, one in zip(keys, unit.tolist(), strict=True):
+        units.setdefault(key, set()).add(one)
+    return sum(len(units[key]) > 1 for key in keys)
+
+
+def _keys(X: Any) -> list[Any]:
+    """Return what is equal for rows of equal values; a missing value is equal to another."""
+    sparse = bool(issparse(X))  # a plain bool: the type guard would narrow X
+    values: Any = X.toarray() if sparse else np.asarray(X)
+    if values.dtype.kind not in "biuf":
+        return [tuple(row) for row in values.astype(str).tolist()]
+    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # one zero
+    numbers[np.isnan(numbers)] = np.nan
+    return [row.tobytes() for row in numbers]
+
+
+def _answers(X: Any, y: Any, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """Return (classes or None, the answers) of a table."""
+    if not labels:
+        return None, read_numbers(X, y)
+    classes, codes = read_target(X, y)
+    return classes, classes[codes]
+
+
+def mean_and_error(values: _Floats, unit: _Rows) -> tuple[float, float]:
+    """Return the mean over rows and its standard error, rows of one group taken together."""
+    mean = float(values.mean())
+    sums = np.bincount(unit, values - mean)
+    n_units = len(np.unique(unit))
+    if n_units < 2:
+        return mean, np.nan
+    return mean, float(np.sqrt((sums**2).sum() * n_units / (n_units - 1)) / len(values))
+
 
 _NAMES = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi-Wolpert", "squared": "squared error"}
 

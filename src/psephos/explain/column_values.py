@@ -8,10 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.axes import Axis, axis_of, pieces_of
-from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_words, sides
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
-from psephos.explain.effects import Threshold, asked_values, background, mean_answers
+from psephos.explain.effects import (
+    FEW,
+    Axis,
+    Cut,
+    Says,
+    Threshold,
+    asked_values,
+    axis_of,
+    background,
+    cut_of,
+    direction,
+    level_words,
+    mean_answers,
+    pieces_of,
+    sides,
+)
 from psephos.files.levels import LevelCodes
 from psephos.files.near import suggest
 from psephos.vote.names import class_words

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos.explain.bias_variance import Draws, Problem, Terms, mean_and_error
 from psephos.explain.drawing import Display
-from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
 
 
 @dataclass(frozen=True)

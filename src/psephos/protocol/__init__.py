@@ -15,8 +15,7 @@ from psephos.protocol.evaluation.label_scores import (
     one_error,
     ranking_loss,
 )
-from psephos.protocol.evaluation.presets import PROTOCOLS, Protocol
-from psephos.protocol.evaluation.splits import MultilabelStratifiedKFold
+from psephos.protocol.evaluation.splits import PROTOCOLS, MultilabelStratifiedKFold, Protocol
 from psephos.protocol.evaluation.stability import Stability, selection_stability
 from psephos.protocol.evaluation.statistics import (
     better_than_constant,

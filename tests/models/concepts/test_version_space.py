@@ -256,7 +256,7 @@ def test_a_description_tells_the_version_space():
 
 
 def test_names_of_rows_are_said_of_the_table_that_is_fitted_alone():
-    from psephos.estimator.row_names import naming_rows, one_fit, row_word
+    from psephos.estimator.labels import naming_rows, one_fit, row_word
 
     rows, labels = [*ROWS, ROWS[0]], [*LABELS, "no"]
     with naming_rows([f"p{i}" for i in range(5)]):

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos.base import Labels, VoteEstimator
 from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import one_fit
 from psephos.estimator.members import needed_weight_parameter
-from psephos.estimator.row_names import one_fit
 from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
 from psephos.runtime.progress import progress

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import row_word
 from psephos.estimator.params import Accepts, Constraint, Interval, Options
-from psephos.estimator.row_names import row_word
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.naming import ESTIMATORS
 from psephos.models.concepts.elimination import eliminated, space_of, started

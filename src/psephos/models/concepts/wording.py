@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.estimator.row_names import row_word
+from psephos.estimator.labels import row_word
 from psephos.models.concepts.elimination import number_of
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.vote.names import Names, listed, plural

@@ -12,7 +12,7 @@ from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
 from psephos.protocol.running.tasks import Task
-from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.folder import Journal
 from psephos.protocol.study.outputs import SCHEMA, versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable

@@ -16,8 +16,13 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos.estimator.contender import Contender
 from psephos.estimator.params import Interval
 from psephos.files.atomic import UnwritableError
-from psephos.protocol.evaluation.presets import Protocol, protocol_named
-from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
+from psephos.protocol.evaluation.splits import (
+    Protocol,
+    Split,
+    outer_splits,
+    protocol_named,
+    seed_of,
+)
 from psephos.protocol.running.contenders import built, partial_contenders
 from psephos.protocol.running.notes import (
     about_copies,
@@ -35,8 +40,7 @@ from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.tasks import Task, run_task, shape_of
 from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.fold_models import folds_told, kept, kept_fold
-from psephos.protocol.study.folder import Study, identity_of, sha256_of
-from psephos.protocol.study.journal import Journal, key_of
+from psephos.protocol.study.folder import Journal, Study, identity_of, key_of, sha256_of
 from psephos.protocol.study.outputs import (
     SCHEMA,
     describe,
@@ -77,9 +81,8 @@ def settings_words(estimator: Any) -> dict[str, str]:
     words = {name: repr(value) for name, value in params.items()}
     kept = {n: word for n, word in words.items() if not _is_later(estimator, params, n, word)}
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    kind = kind.replace(
-        "protocol.running.contenders", "protocol.label_models"
-    )  # keys of old studies
+    # keys of old studies have this module
+    kind = kind.replace("protocol.running.contenders", "protocol.label_models")
     # a default repr holds an address, which is another in every run
     return {"class": kind, **{n: w for n, w in kept.items() if " at 0x" not in w}}
 

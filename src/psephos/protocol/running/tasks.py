@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier
 from psephos._errors import CollapseWarning, PsephosError
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import draw
-from psephos.estimator.row_names import naming_rows
+from psephos.estimator.labels import naming_rows
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.label_scores import (
@@ -26,7 +26,6 @@ from psephos.protocol.evaluation.label_scores import (
     label_answers_of,
     label_measures,
 )
-from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.evaluation.scores import (
     METRICS,
     PU_METRICS,
@@ -36,7 +35,7 @@ from psephos.protocol.evaluation.scores import (
     main_metric,
     measures,
 )
-from psephos.protocol.evaluation.splits import Rows, Split, inner_splits
+from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.running.columns import columns_used
 from psephos.protocol.running.contenders import OneModelALabel, built, final_step

@@ -15,8 +15,8 @@ from psephos.estimator.contender import Contender
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
 from psephos.protocol.evaluation.label_scores import label_figures
-from psephos.protocol.evaluation.presets import Protocol
 from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
 from psephos.protocol.study.folder import MARK, Study, sealed, sha256_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.explain.dodging import dodged
+from psephos.explain.missed import dodged
 from psephos.figures.confusion import in_millionths
 from psephos.report.words import plural
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.explain.axes import Axis, Pieces, axis_of, pieces_of
-from psephos.explain.effects import Threshold
+from psephos.explain.effects import Axis, Pieces, Threshold, axis_of, pieces_of
 from psephos.report.study.carried import guarded
 from psephos.report.study.opened import Asked
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.explain.directions import value_text
+from psephos.explain.effects import value_text
 from psephos.report.numbers.column_values import by_importance
 from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.study.saved import Saved

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.axes import axis_of
+from psephos.explain.effects import axis_of
 from psephos.report.study.carried import FIGURES, guarded, rounded, short
 from psephos.report.study.opened import Asked
 from psephos.scoring import plain

@@ -9,16 +9,20 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.column_values import shown_of
-from psephos.explain.directions import (
+from psephos.explain.effects import (
     Cut,
     Says,
+    Threshold,
+    asked_values,
+    background,
     count_words,
     direction,
     further,
     level_words,
+    mean_answers,
+    ringed,
     sides,
 )
-from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.drawings.planes import plane
 from psephos.report.drawings.strips import EIGHTHS, FEWEST

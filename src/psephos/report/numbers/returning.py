@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psephos.explain.directions import value_text
+from psephos.explain.effects import value_text
 from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.protocol.study.returning import returned_of
 from psephos.report.study.folder import Folder

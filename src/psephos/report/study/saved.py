@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.explain.effects import Threshold, asked_values
-from psephos.explain.rules import rules_of
+from psephos.protocol.study.returning import rules_of
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
 from psephos.report.study.opened import Asked, Opened, open_model
