@@ -33,8 +33,8 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
+    from psephos.report.numbers.classes import Names, fills, measures_rows
     from psephos.report.numbers.measures import counts_at, four
-    from psephos.report.numbers.two_classes import Names, fills, measures_rows
 
     told = study[1]
     one, code = told["models"][model], told["positive"]
@@ -217,7 +217,7 @@ def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
 
 
 def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
-    from psephos.report.drawings.curves import marks_at
+    from psephos.report.drawings.answers import marks_at
 
     two(study)
     page = visit()
@@ -264,7 +264,7 @@ def test_a_person_is_ringed_wherever_chosen(visit, study):
 
 
 def test_groups_are_chosen_and_follow_the_threshold(visit, study):
-    from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
+    from psephos.report.numbers.measures import Subgroups, subgroup_rows
 
     two(study)
     page = visit()

@@ -93,8 +93,8 @@ def test_every_class_has_its_score(visit, compared):
 @of_book
 def test_the_score_is_that_of_the_saved_model(visit, compared, summarised):
     from psephos.report.study.folder import read_folder
-    from psephos.report.study.names import short_names
     from psephos.report.study.opened import open_model
+    from psephos.report.words import short_names
 
     folder = read_folder(compared)
     choice = summarised["card"]["choice"]

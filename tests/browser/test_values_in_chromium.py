@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from psephos.report.numbers.calculators import light
+from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
-from psephos.report.study.names import shown_names
-from psephos.report.study.saved import Saved
+from psephos.report.study.opened import Saved
+from psephos.report.words import shown_names
 from psephos.vote.next_column import next_of
 
 pytestmark = pytest.mark.browser

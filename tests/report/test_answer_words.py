@@ -7,7 +7,7 @@ from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.datasets import make_continuous_xor
 from psephos.models import save
 from psephos.report import summarise
-from psephos.report.numbers.two_classes import Names, share_words
+from psephos.report.numbers.classes import Names, share_words
 from psephos.report.study.opened import model_facts
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE
 

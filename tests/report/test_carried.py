@@ -10,14 +10,13 @@ import pytest
 from psephos.explain.effects import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
-from psephos.report.drawings.strips import FEWEST
-from psephos.report.numbers.two_classes import About, Names, judged
+from psephos.report.drawings.values import FEWEST
+from psephos.report.numbers.classes import About, Names, judged
 from psephos.report.study.answers import class_codes, held_out_answers
-from psephos.report.study.carried import guarded
 from psephos.report.study.folder import read_folder
-from psephos.report.study.names import shown_names
-from psephos.report.study.options import Options
-from psephos.report.study.saved import Saved
+from psephos.report.study.opened import Saved
+from psephos.report.study.options import Options, guarded
+from psephos.report.words import shown_names
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
 

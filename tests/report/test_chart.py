@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.report.drawings.pareto import FRAMES, WIDE, Point, interval_strip, pareto_chart
+from psephos.report.panels.accuracy import FRAMES, WIDE, Point, interval_strip, pareto_chart
 
 
 def point(key, columns, score, *, readable=False, frontier=False, fits=(), final=None):

@@ -10,7 +10,7 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from psephos.figures import area, calibration_table
 from psephos.figures.confusion import UNIT
-from psephos.report.drawings.curves import (
+from psephos.report.drawings.answers import (
     FRAME,
     GRID,
     benefits,

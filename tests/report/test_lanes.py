@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from psephos.explain.missed import dodged
 from psephos.figures.confusion import UNIT
-from psephos.report.drawings.lanes import BINS, MOST, lanes_drawing
+from psephos.report.drawings.answers import BINS, MOST, lanes_drawing
 
 units = st.lists(st.sampled_from([0, UNIT, 500_000]) | st.integers(0, UNIT), max_size=150)
 

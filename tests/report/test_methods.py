@@ -7,7 +7,7 @@ import pytest
 
 from psephos import SamBAClassifier
 from psephos.models.prototypes import ProsetClassifier
-from psephos.report.panels.tripod import ITEMS
+from psephos.report.panels.methods import ITEMS
 from psephos.report.study.opened import renamed_rows
 
 

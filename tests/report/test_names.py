@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.report.study.names import LETTERS, short_names
+from psephos.report.words import LETTERS, short_names
 
 LINEAGE = "k__Bacteria|p__Firmicutes|c__Clostridia|f__XI|g__Parvimonas|s__Parvimonas_"
 

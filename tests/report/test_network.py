@@ -7,8 +7,7 @@ import pytest
 
 from psephos.explain import ColumnNetwork
 from psephos.report import summarise
-from psephos.report.drawings.network import MOST_COLUMNS, MOST_PAIRS, drawing
-from psephos.report.panels.network import together
+from psephos.report.panels.network import MOST_COLUMNS, MOST_PAIRS, drawing, together
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import open_model
 
@@ -113,7 +112,7 @@ def test_bars_are_the_counts_of_the_search(compared):
 
 
 def test_errors_that_are_all_one_still_have_an_axis():
-    from psephos.report.drawings.network import histograms
+    from psephos.report.panels.network import histograms
 
     errors = SimpleNamespace(
         dimension=np.array([1]),

@@ -4,8 +4,8 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.report import build_report, summarise
-from psephos.report.study.names import Shown, shown_names
 from psephos.report.study.options import Named, Options, read_names
+from psephos.report.words import Shown, shown_names
 
 
 def written(path, text):

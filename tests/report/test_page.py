@@ -15,7 +15,7 @@ from psephos.report import build_report
 from psephos.report.numbers.training_ballots import casebook, sentence_of, shared_sentences
 from psephos.report.page.render import embed
 from psephos.report.study.folder import read_folder
-from psephos.report.study.names import short_names
+from psephos.report.words import short_names
 
 _VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
 

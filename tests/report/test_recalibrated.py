@@ -5,8 +5,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from psephos.report import summarise
-from psephos.report.numbers.recalibrated import cross_fitted_answers
-from psephos.report.study.answers import held_out_answers
+from psephos.report.study.answers import cross_fitted_answers, held_out_answers
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import model_facts
 from psephos.report.study.options import Options

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from psephos.report.numbers.subgroups import _column
+from psephos.report.numbers.measures import _column
 
 
 def test_a_value_equal_to_the_printed_median_is_not_above_it():

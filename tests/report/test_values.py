@@ -23,17 +23,14 @@ from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.drawings.planes import plane
-from psephos.report.numbers.calculators import distances, nearest_own, typical
-from psephos.report.numbers.column_values import portrait
-from psephos.report.numbers.correlated import rising_with
-from psephos.report.study.carried import carried_rows, rounded
+from psephos.report.drawings.values import plane
+from psephos.report.numbers.column_values import portrait, rising_with
+from psephos.report.panels.case import distances, nearest_own, typical
 from psephos.report.study.folder import Cases, read_folder
-from psephos.report.study.names import shown_names
-from psephos.report.study.opened import Asked
-from psephos.report.study.saved import Saved
+from psephos.report.study.opened import Asked, Saved
+from psephos.report.study.options import carried_rows, rounded
 from psephos.report.study.standings import standings
-from psephos.report.words import chance
+from psephos.report.words import chance, shown_names
 
 
 def words_of(parts):

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 from psephos.explain.column_values import shown_of
@@ -22,17 +23,72 @@ from psephos.explain.effects import (
     mean_answers,
     ringed,
     sides,
+    value_text,
 )
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.report.drawings.planes import plane
-from psephos.report.drawings.strips import EIGHTHS, FEWEST
-from psephos.report.numbers.correlated import rising_with
-from psephos.report.study.carried import guarded
+from psephos.report.drawings.values import EIGHTHS, FEWEST, plane
 from psephos.report.study.folder import Folder
-from psephos.report.study.names import Shown
-from psephos.report.study.opened import Asked, Opened
-from psephos.report.words import MINUS, chance, number
+from psephos.report.study.opened import Asked, Opened, Saved
+from psephos.report.study.options import carried_rows, carried_values, guarded
+from psephos.report.words import MINUS, Shown, chance, number
 from psephos.vote.names import percent
+
+_LEAST = 0.6  # of the size of a rank correlation that is told
+_MOST = 3
+_PAIRS = 10  # cases that have both values, at least
+_BLOCK = 256
+_Floats = NDArray[np.float64]
+
+
+class Rising(NamedTuple):
+    """A column and its rank correlation (Spearman's rho) with another, over cases with both."""
+
+    column: int
+    rho: float
+
+
+def rising_with(
+    values: _Floats, column: int, others: Sequence[int], most: int = _MOST, least: float = _LEAST
+) -> list[Rising]:
+    """Return the columns of greatest rank correlation with one, the greatest first.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, q)
+        NaN where missing.
+    others : sequence of int
+        The columns that are looked at.
+    least : float, default=0.6
+        Correlations of smaller size are left out, and those over fewer than 10 cases.
+    """
+    own = values[:, column]
+    looked = [j for j in others if j != column]
+    found: list[Rising] = []
+    for start in range(0, len(looked), _BLOCK):
+        part = looked[start : start + _BLOCK]
+        rho = _correlations(own, values[:, part])
+        found += [Rising(j, float(r)) for j, r in zip(part, rho, strict=True) if abs(r) >= least]
+    return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
+
+
+def _correlations(own: _Floats, others: _Floats) -> _Floats:
+    """Return the rank correlation of a column with others; 0 where it is not defined."""
+    gaps = np.isnan(own)[:, None] | np.isnan(others)
+    rho = np.zeros(others.shape[1])
+    patterns, which = np.unique(gaps, axis=1, return_inverse=True)
+    for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
+        both, at = ~patterns[:, p], np.flatnonzero(which == p)
+        if both.sum() >= _PAIRS:
+            rho[at] = _pearson(rankdata(own[both]), rankdata(others[np.ix_(both, at)], axis=0))
+    return rho
+
+
+def _pearson(a: Any, b: Any) -> _Floats:
+    a, b = a - a.mean(), b - b.mean(axis=0)
+    size = np.sqrt((a @ a) * (b * b).sum(axis=0))
+    known = size > 0
+    return np.where(known, (a @ b) / np.where(known, size, 1.0), 0.0)
+
 
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
@@ -374,3 +430,47 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
 
 def _rounded(values: _Floats) -> list[Any]:
     return np.round(values, _DIGITS).tolist()
+
+
+# ---------------------------------------------------------------------- beside mistakes
+MOST = 3  # columns
+
+
+def beside(saved: Saved, key: str, full: bool) -> list[dict[str, Any]]:
+    """Return the most important columns, each with its values as the page carries and writes them.
+
+    Parameters
+    ----------
+    key : str
+        A model that has a file.
+    full : bool
+        Whether values keep all their figures.
+
+    Returns
+    -------
+    columns : list of dict
+        ``name``, ``whole``, ``italic``, ``unit``, and under ``of`` the text of each carried row.
+    """
+    cases = saved.folder.cases
+    if cases is None or key not in saved.keys:
+        return []
+    asked = saved.asked(key)
+    whole = [asked.whole[j] for j in by_importance(asked, saved.opened(key))[:MOST]]
+    rows = carried_rows(np.asarray(cases.y, dtype=np.intp))
+    values = carried_values(cases, rows, {name: saved.cuts(name) for name in whole}, full)
+    return [
+        {
+            "name": saved.names[name].text,
+            "whole": name,
+            "italic": saved.names[name].italic,
+            "unit": saved.names[name].unit,
+            "of": dict(zip(rows.tolist(), map(_text, values[name]), strict=True)),
+        }
+        for name in whole
+    ]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return value if isinstance(value, str) else value_text(float(value))

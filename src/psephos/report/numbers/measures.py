@@ -1,12 +1,17 @@
-"""What a threshold on held-out answers costs: counts, four measures, and their intervals."""
+"""What a threshold on held-out answers costs: counts, four measures and intervals, by group too."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, confusion, in_millionths
+from psephos.report.study.answers import Answers
+from psephos.report.study.folder import Cases
+from psephos.report.words import count, of, rate, span
 
 TENTHS = tuple(k / 10 for k in range(1, 10))
 
@@ -68,3 +73,157 @@ def four(
     """
     found = confusion(positive, units >= in_millionths(threshold), groups)
     return [found.sensitivity, found.specificity, found.ppv, found.npv]
+
+
+# ---------------------------------------------------------------------- subgroups
+FEW = 10  # of fewer cases there are counts only
+_LEVELS = 14  # of more nothing could be read
+_VARIABLES = 10
+_VALUES = 6  # different values of a column of numbers that are groups of their own
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """One way to part the cases."""
+
+    name: str
+    levels: list[str]
+    of: list[int]  # (m,) the level of each case; -1 where its value is missing
+    listed: bool = False  # whether it stands beside each mistake: a group or a category
+
+    def island(self) -> dict[str, Any]:
+        """Return its part of the page's data."""
+        return {"name": self.name, "levels": self.levels, "of": self.of, "listed": self.listed}
+
+
+def subgroups(
+    answers: Answers,
+    cases: Cases | None,
+    group: str | None,
+    kinds: Sequence[tuple[str, str]],
+    telling: Sequence[tuple[str, str]],
+) -> list[Subgroups]:
+    """Return the ways to part the cases: by group, by categories, by fold, by numbers.
+
+    Of the columns of numbers, those of few values have a group each; of others the halves at the
+    median are groups.
+
+    Parameters
+    ----------
+    group : str or None
+        What the groups of the study are called.
+    kinds : sequence of (column, shown name)
+        Columns of categories.
+    telling : sequence of (column, shown name)
+        Columns of numbers that the chosen model reads, the most telling first.
+    """
+    found: list[Subgroups] = []
+    rows = answers.rows
+    known = cases if cases is not None and int(rows[-1]) < len(cases.ids) else None
+    if known is not None and known.groups is not None:
+        found += _levels(group or "group", [known.groups[int(i)] for i in rows])
+    if known is not None:
+        found += _columns(known, rows, kinds, _VARIABLES)
+    found = [replace(one, listed=True) for one in found]
+    if (answers.fold >= 0).all() and len(set(answers.fold.tolist())) > 1:
+        folds = sorted(set(answers.fold.tolist()))
+        where = {fold: k for k, fold in enumerate(folds)}
+        own = [where[fold] for fold in answers.fold.tolist()]
+        found.append(Subgroups("fold", [f"fold {fold + 1}" for fold in folds], own))
+    if known is not None:
+        found += _columns(known, rows, telling, _VARIABLES - len(found))
+    return found
+
+
+def _columns(
+    cases: Cases, rows: NDArray[np.intp], names: Sequence[tuple[str, str]], most: int
+) -> list[Subgroups]:
+    """Return the ways to part the cases by columns that were kept."""
+    place = {name: j for j, name in enumerate(cases.names)}
+    found: list[Subgroups] = []
+    for name, shown in names:
+        if name in place and len(found) < most:
+            found += _column(shown, np.asarray(cases.values)[rows, place[name]])
+    return found
+
+
+def _levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
+    levels = sorted({v for v in values if v is not None}, key=_in_order)
+    if not 1 < len(levels) <= _LEVELS:
+        return []
+    where = {level: k for k, level in enumerate(levels)}
+    return [Subgroups(name, levels, [-1 if v is None else where[v] for v in values])]
+
+
+def _in_order(level: str) -> tuple[int, float, str]:
+    try:
+        value = float(level)
+    except ValueError:
+        value = math.nan
+    return (1, 0.0, level) if math.isnan(value) else (0, value, level)
+
+
+def _apart(values: Sequence[float]) -> dict[float, str]:
+    """Return what numbers are called, with as many figures as tell them apart, four at least."""
+    called: dict[float, str] = {}
+    for digits in range(4, 18):
+        called = {v: f"{v:.{digits}g}" for v in values}
+        if len(set(called.values())) == len(called):
+            break
+    return called
+
+
+def _column(name: str, values: Any) -> list[Subgroups]:
+    if values.dtype == object and any(isinstance(v, str) for v in values.tolist()):
+        return _levels(name, [v if isinstance(v, str) else None for v in values.tolist()])
+    numbers = values.astype(np.float64)
+    known = numbers[~np.isnan(numbers)]
+    different = np.unique(known)
+    if len(different) <= _VALUES:
+        called = _apart(different.tolist())
+        return _levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
+    cut = float(np.median(known))
+    levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
+    cut = float(f"{cut:.3g}")  # groups are what their words say
+    own = np.where(np.isnan(numbers), -1, numbers > cut).astype(int)
+    return [Subgroups(name, levels, own.tolist())] if len(set(own.tolist()) - {-1}) == 2 else []
+
+
+def subgroup_rows(
+    parted: Subgroups,
+    units: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    threshold: float,
+    groups: NDArray[np.intp] | None = None,
+) -> list[dict[str, Any]]:
+    """Return a row a group: its cases, and each measure as counts, value and interval.
+
+    Of fewer than ten cases there are counts only.
+    """
+    own = np.array(parted.of)
+    rows: list[dict[str, Any]] = []
+    for k, level in enumerate(parted.levels):
+        mine = (own == k) & known
+        c = counts_at(units[mine], positive[mine], threshold)
+        found = four(
+            units[mine], positive[mine], threshold, None if groups is None else groups[mine]
+        )
+        counts = (
+            (c.found, c.positive), (c.cleared, c.negative),
+            (c.found, c.found + c.alarms), (c.cleared, c.cleared + c.missed),
+        )  # fmt: skip
+        measures = [_measure(*one, figure) for one, figure in zip(counts, found, strict=True)]
+        rows.append({"level": level, "n": count(int(mine.sum())), "measures": measures})
+    return rows
+
+
+def _measure(k: int, n: int, figure: Estimate) -> dict[str, Any]:
+    if n < FEW:
+        return {"text": of(k, n), "bar": None}
+    text = f"{of(k, n)}: {rate(figure.value)}"
+    if not math.isfinite(figure.low):  # of one group alone
+        return {"text": text, "bar": None}
+    ends = (figure.value, figure.low, figure.high)
+    text += f" ({span(figure.low, figure.high)})"
+    return {"text": text, "bar": [round(v, 4) for v in ends]}

@@ -8,10 +8,9 @@ from typing import Any
 from psephos import __version__
 from psephos.protocol import better_than_constant
 from psephos.protocol.evaluation.statistics import design_effect
-from psephos.report.numbers.beside_mistakes import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
-from psephos.report.numbers.recalibrated import maps_section
-from psephos.report.numbers.subgroups import Subgroups, subgroups
+from psephos.report.numbers.column_values import beside
+from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.labels import label_figures
@@ -21,15 +20,20 @@ from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import cases_in_groups, caution, verdict
-from psephos.report.study.answers import Answers, Positive, called, held_out_answers, positive_class
+from psephos.report.study.answers import (
+    Answers,
+    Positive,
+    called,
+    held_out_answers,
+    maps_section,
+    positive_class,
+)
 from psephos.report.study.folder import Folder, read_folder
-from psephos.report.study.names import Shown, shown_names
-from psephos.report.study.opened import Facts, Opened, model_facts, open_model
+from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
 from psephos.report.study.options import Options
-from psephos.report.study.saved import Saved
 from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Choice, Standing, choose, pairs, standings
-from psephos.report.words import count, plural, series
+from psephos.report.words import Shown, count, plural, series, shown_names
 from psephos.vote.names import listed
 
 _CONTENTS = (

@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.figures import called
-from psephos.report.numbers.subgroups import Subgroups
+from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.verdict import missed_words
 from psephos.report.study.answers import Answers, Positive, class_codes, positive_class
 from psephos.report.study.folder import Cases, Fit, Folder
-from psephos.report.study.names import shown_names
 from psephos.report.study.opened import model_facts
 from psephos.report.study.options import Options
-from psephos.report.words import Wording, chance, class_words, count, of, plural, series, span
+from psephos.report.words import (
+    Wording,
+    chance,
+    class_words,
+    count,
+    of,
+    plural,
+    series,
+    shown_names,
+    span,
+)
 from psephos.validation import read_validation
 from psephos.validation.result import MARK
 from psephos.vote.names import number

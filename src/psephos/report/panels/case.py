@@ -1,28 +1,262 @@
 """A new case: what the chosen model would say of it, and who votes."""
 
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from psephos.report.numbers.calculators import (
-    CAPACITY,
-    calculator,
-    size_words,
-    typical,
-    typical_words,
-)
+from psephos._errors import PsephosError
+from psephos.explain.effects import axis_of
 from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
-from psephos.report.study.carried import carried_rows, carried_values
-from psephos.report.study.opened import Facts
-from psephos.report.study.options import Options
-from psephos.report.study.saved import Saved
+from psephos.report.study.opened import Asked, Facts, Saved
+from psephos.report.study.options import (
+    FIGURES,
+    Options,
+    carried_rows,
+    carried_values,
+    guarded,
+    rounded,
+    short,
+)
 from psephos.report.study.standings import Choice
 from psephos.report.words import plural, series
+from psephos.scoring import plain
+from psephos.scoring.lighter import lighter
 from psephos.vote.names import percent
+from psephos.vote.next_column import VALUES
+
+CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
+_QUANTILES = 101
+_FEWEST = 10  # values of a mean, where no single one is to be told
+_NOTHING = 1e-9  # rounding errors of sums
+_Floats = NDArray[np.float64]
+
+
+def calculator(
+    asked: Asked,
+    order: Sequence[int],
+    rows: NDArray[np.intp],
+    y: NDArray[np.intp],
+    n_classes: int,
+    cuts: Sequence[NDArray[np.float64]] | None,
+    cases: str = "full",
+) -> dict[str, Any] | str:
+    """Return what the page answers a case with, as plain values; a sentence where it cannot.
+
+    Parameters
+    ----------
+    order : sequence of int
+        The columns that a complete case is answered by, the most important first.
+    rows : ndarray of int
+        The cases that the page carries.
+    y : ndarray of int
+        The classes of all cases.
+    cuts : sequence of ndarray, optional
+        The thresholds of each of its columns: values of cases are rounded, in the model as well,
+        but not across these. By default nothing is.
+    cases : {'rounded', 'full', 'none'}
+        How the page carries cases. Where it carries none, typical ones are means of ten and more.
+
+    Returns
+    -------
+    calculator : dict or str
+        ``plain``, the decision function; ``fields``, one a column, in the order they are asked
+        in; ``tried``, of each the values, and of categories their shares, over which the next
+        measurement is weighed (`psephos.explain.next_column`); ``spread``, by which differences
+        are divided; ``own``, quantiles of the distance of a case to the nearest other;
+        ``rounding``, what rounding does to the answers, in words.
+    """
+    try:
+        model, kept = (asked.model, False) if cuts is None else light(asked)
+        function = plain(model)
+    except PsephosError as error:
+        return str(error)
+    wanted = [*order, *asked.vote.backup.tolist()]
+    spread, X = _spread(asked), _carried(asked, rows, cuts)
+    return {
+        "plain": function,
+        "fields": fields_of(asked, wanted, len(order), cases),
+        "tried": None if cases == "none" else _tried(asked, wanted, cuts),
+        "spread": [spread[j] for j in order],
+        "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
+        "typical": [
+            None if row is None else _worded(asked, row, wanted, cuts)
+            for row in (typical(asked, y == k, cases) for k in range(n_classes))
+        ],
+        "typical_words": typical_words(cases),
+        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, X, kept),
+    }
+
+
+def fields_of(
+    asked: Asked, wanted: Sequence[int], n_used: int, cases: str = "full"
+) -> list[dict[str, Any]]:
+    """Return the fields of a form: names, axes or categories, and where they go in the function."""
+    fields: list[dict[str, Any]] = []
+    for i, j in enumerate(wanted):
+        kind: dict[str, Any] = (
+            {"levels": asked.levels[j]}
+            if j in asked.levels
+            else {"axis": axis_of(guarded(asked.X[:, j], cases)).data()}
+        )
+        one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
+        fields.append(one | kind)
+    return fields
+
+
+def _tried(
+    asked: Asked, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[list[list[Any]]] | None:
+    """Return the values of each field that a missing one may have, as `next_of` draws them."""
+    profile = asked.profile
+    if profile is None:
+        return None
+    found: list[list[list[Any]]] = []
+    for j in wanted:
+        values, chances = profile.points(j, VALUES)
+        if j in asked.levels:
+            found.append([[asked.levels[j][int(v)] for v in values], chances.tolist()])
+        else:
+            found.append([[v if cuts is None else short(v, cuts[j]) for v in values.tolist()]])
+    return found
+
+
+def typical(
+    asked: Asked, which: NDArray[np.bool_], cases: str = "full"
+) -> NDArray[np.float64] | None:
+    """Return the median of each column over some cases, of categories the most frequent code.
+
+    NaN where no case has a value. In a page that carries no cases it is the mean, of ten values
+    and more; None where so many cases are not there.
+    """
+    kept = cases != "none"
+    if not kept and which.sum() < _FEWEST:
+        return None
+    found = np.full(asked.X.shape[1], np.nan)
+    for j in range(asked.X.shape[1]):
+        own = asked.X[which, j]
+        own = np.sort(own[~np.isnan(own)])
+        if len(own) < (1 if kept else _FEWEST):
+            continue
+        if j in asked.levels:
+            codes, counts = np.unique(own, return_counts=True)
+            found[j] = codes[counts.argmax()]
+        else:
+            found[j] = np.median(own) if kept else own.mean()
+    return found
+
+
+def typical_words(cases: str) -> str:
+    """Return what a typical case is."""
+    return "mean" if cases == "none" else "median"
+
+
+def light(asked: Asked) -> tuple[Any, bool]:
+    """Return the model with the values of training cases that it keeps rounded, and whether so."""
+    if not asked.keeps_rows:
+        return asked.model, False
+    try:
+        return lighter(asked.model, digits=FIGURES).estimator, True
+    except PsephosError:  # rows are within voters of its own
+        return asked.model, False
+
+
+def _carried(
+    asked: Asked, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
+) -> _Floats:
+    """Return the cases as the page carries them."""
+    near = asked.X[rows].copy()
+    for j in range(near.shape[1]):
+        if cuts is not None and j not in asked.levels:
+            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in near[:, j].tolist()]
+    return near
+
+
+def _rounding(asked: Asked, vote: Any, rows: NDArray[np.intp], near: _Floats, kept: bool) -> str:
+    """Return by how much rounding moves the answers to the carried cases, as measured."""
+    X = asked.X[rows]
+    if not len(X):
+        return ""
+    off = float(np.abs(vote.probabilities(near) - asked.vote.probabilities(X)).max())
+    what = "Values are rounded in this page"
+    what += ", also those of training cases that the model keeps" if kept else ""
+    if off <= _NOTHING:
+        return f"{what}; that changes none of its answers to the cases."
+    size = "less than 0.001" if off < 1e-3 else f"at most {math.ceil(off * 1000) / 1000:.3f}"
+    return f"{what}: its answers to the cases change by {size}."
+
+
+def _worded(
+    asked: Asked, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[Any]:
+    """Return the values of a case as the page has them: words of categories, None where missing."""
+
+    def told(j: int) -> Any:
+        value = float(row[j])
+        if np.isnan(value):
+            return None
+        if j in asked.levels:
+            return asked.levels[j][int(value)]
+        return value if cuts is None else short(value, cuts[j])
+
+    return [told(j) for j in wanted]
+
+
+def _spread(asked: Asked) -> dict[int, float]:
+    """Return the standard deviation of each column; 0 of categories, which differ by 0 or 1."""
+    found: dict[int, float] = {}
+    for j in range(asked.X.shape[1]):
+        own = asked.X[~np.isnan(asked.X[:, j]), j]
+        found[j] = 0.0 if j in asked.levels else float(own.std()) if len(own) else 1.0
+        if j not in asked.levels and found[j] == 0:
+            found[j] = 1.0
+    return found
+
+
+def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
+    """Return quantiles, from the least to the greatest, of cases' distance to the nearest other.
+
+    The distance is Euclidean over the columns that both have, each in its standard deviations, a
+    category that differs counting 1, times the root of the number of columns over that of those
+    both have. A case that shares but half of the columns that a case has is not near it.
+    """
+    if len(X) < 2 or not X.shape[1]:
+        return []
+    known = ~np.isnan(X)
+    both = known.astype(np.intp) @ known.T.astype(np.intp)
+    distance = np.where(2 * both > known.sum(axis=1)[:, None], distances(X, spread), np.nan)
+    np.fill_diagonal(distance, np.nan)
+    nearest = np.nanmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
+    known = np.sort(nearest[np.isfinite(nearest)])
+    if len(known) > _QUANTILES:
+        known = np.quantile(known, np.linspace(0, 1, _QUANTILES))
+    return [float(f"{v:.6g}") for v in known.tolist()]
+
+
+def distances(X: _Floats, spread: Sequence[float]) -> _Floats:
+    """Return the distances between rows, as `nearest_own` describes them; NaN where none."""
+    n, q = X.shape
+    total, both = np.zeros((n, n)), np.zeros((n, n))
+    for column, size in zip(X.T, spread, strict=True):
+        off = np.subtract.outer(column, column)
+        off = off / size if size > 0 else np.where(np.isnan(off), np.nan, off != 0)
+        total += np.nan_to_num(off) ** 2
+        both += ~np.isnan(off)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(np.where(both > 0, total * q / both, np.nan))
+
+
+def size_words(data: Any) -> tuple[int, str]:
+    """Return the bytes that data take in the page, and in words."""
+    size = len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    return size, f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size / 1e3, 0.1):.1f} kB"
+
 
 _SHOWN = 7  # ballots before the reader asks for all
 

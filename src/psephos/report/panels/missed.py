@@ -10,22 +10,20 @@ from numpy.typing import NDArray
 
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import t_quantile
-from psephos.report.drawings.curves import FRAME, benefits, marks_at
-from psephos.report.drawings.lanes import lanes_drawing
-from psephos.report.numbers.measures import TENTHS, counts_at, four
-from psephos.report.numbers.recalibrated import cross_fitted_answers
-from psephos.report.numbers.several_classes import binned_answers, several_judged
-from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
-from psephos.report.numbers.two_classes import (
+from psephos.report.drawings.answers import FRAME, benefits, lanes_drawing, marks_at
+from psephos.report.numbers.classes import (
     About,
     Names,
+    binned_answers,
     fills,
     histogram,
     judged,
     measures_rows,
     mistakes_words,
+    several_judged,
 )
-from psephos.report.study.answers import Answers, Positive, called
+from psephos.report.numbers.measures import TENTHS, Subgroups, counts_at, four, subgroup_rows
+from psephos.report.study.answers import Answers, Positive, called, cross_fitted_answers
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import Options
@@ -124,7 +122,7 @@ def missed_section(
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     columns : sequence of dict
-        Whose values stand beside each mistake (see `psephos.report.numbers.beside_mistakes`).
+        Whose values stand beside each mistake (see `psephos.report.numbers.column_values`).
     """
     if told is None or not order:
         return {"missed": None, "island": {"missed": None}}

@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.drawings.strips import FEWEST, strip
+from psephos.report.drawings.values import FEWEST, strip
 from psephos.report.numbers.column_values import FIRST, portrait
 from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
-from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.study.folder import Folder
-from psephos.report.study.opened import Opened
-from psephos.report.study.options import Options
-from psephos.report.study.saved import Saved
+from psephos.report.study.opened import Opened, Saved
+from psephos.report.study.options import Options, carried_rows, carried_values
 from psephos.report.study.standings import Choice
 from psephos.report.words import class_kinds, count, plural, series
 from psephos.vote.names import percent

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
+from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
-from psephos.report.study.folder import Cases
-from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, plural
+from psephos.protocol.study.returning import rules_of
+from psephos.report.study.folder import Cases, Folder
+from psephos.report.study.standings import standings
+from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, Shown, plural
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
@@ -378,16 +381,83 @@ def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
     if not is_dataclass(part) or isinstance(part, type):
         return part
     changed: dict[str, Any] = {}
-    for field in fields(part):
-        value: Any = getattr(part, field.name)
-        if not field.init:
+    for one in fields(part):
+        value: Any = getattr(part, one.name)
+        if not one.init:
             continue
-        if field.name in _KEPT and isinstance(value, np.ndarray):
+        if one.name in _KEPT and isinstance(value, np.ndarray):
             rows = cast("NDArray[Any]", value)
             if rows.dtype.kind == "U":
-                changed[field.name] = np.array([names.get(v, v) for v in rows.tolist()], dtype=str)
+                changed[one.name] = np.array([names.get(v, v) for v in rows.tolist()], dtype=str)
         else:
             made = renamed_rows(value, names)
             if made is not value:
-                changed[field.name] = made
+                changed[one.name] = made
     return replace(part, **changed) if changed else part
+
+
+# ---------------------------------------------------------------------- of a study
+@dataclass(frozen=True)
+class Saved:
+    """The saved models of a study, in the order of the verdict: the most accurate first.
+
+    Parameters
+    ----------
+    names : dict of str to Shown
+        What columns are called, by their names in the table.
+    known : dict of str to Opened
+        Those that are open already.
+    """
+
+    folder: Folder
+    names: Mapping[str, Shown]
+    known: dict[str, Opened] = field(default_factory=dict[str, Opened])
+    _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
+        default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
+    )
+    _cuts: dict[str, NDArray[np.float64]] = field(default_factory=dict[str, NDArray[np.float64]])
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the names of the models; none where no page of columns and cases is made."""
+        if self.folder.cases is None or self.folder.multilabel or not self.folder.cases.ids:
+            return []
+        return [one.key for one in standings(self.folder) if one.key in self.folder.models]
+
+    def opened(self, key: str) -> Opened:
+        """Return a model."""
+        if key not in self.known:
+            short = {name: one.text for name, one in self.names.items()}
+            self.known[key] = open_model(self.folder.models[key], short, self.folder.cases)
+        return self.known[key]
+
+    def asked(self, key: str) -> Asked:
+        """Return a model on the columns it reads, with the training cases."""
+        if key not in self._asked:
+            cases = self.folder.cases
+            assert cases is not None, "there are no models without cases"
+            self._asked[key] = self.opened(key).asked(cases)
+        return self._asked[key]
+
+    def asked_values(self, key: str) -> tuple[dict[int, list[Threshold]], set[int]]:
+        """Return what `psephos.explain.effects.asked_values` says of a model."""
+        if key not in self._values:
+            self._values[key] = asked_values(self.asked(key))
+        return self._values[key]
+
+    def cuts(self, column: str) -> NDArray[np.float64]:
+        """Return the thresholds of all models for a column, by its name in the table, sorted."""
+        if not self._cuts:
+            found: dict[str, set[float]] = {}
+            for key in self.keys:
+                asked, opened = self.asked(key), self.opened(key)
+                for j, own in self.asked_values(key)[0].items():
+                    found.setdefault(asked.whole[j], set()).update(one.at for one in own)
+                for rule in rules_of(opened.model):
+                    if rule.bound is not None:
+                        whole = opened.whole.get(rule.column, rule.column)
+                        found.setdefault(whole, set()).add(rule.bound)
+            self._cuts.update({name: np.array(sorted(own)) for name, own in found.items()})
+            self._cuts.setdefault("", np.empty(0))  # that they were looked for
+        return self._cuts.get(column, np.empty(0))

@@ -1,4 +1,4 @@
-// One dot a case in lanes, drawn at the width there is; psephos.report.drawings.lanes does the same.
+// One dot a case in lanes, drawn at the width there is; psephos.report.drawings.answers does the same.
 page.lanes = (() => {
   const { svg } = page;
   const UNIT = 1e6, MOST = 400, BINS = 50, RADII = [3.2, 2.6, 2.1, 1.6], PUSHED = 6;
