@@ -234,7 +234,6 @@ def _reasons(one: Asked) -> str:
 
 
 # ---------------------------------------------------------------------- training error
-_Floats = NDArray[np.float64]
 
 
 class _Rounds(NamedTuple):

@@ -110,7 +110,6 @@ def _beside(axis: Axis, ends: Sequence[float], at: float) -> tuple[float, float]
     return max(at - near, (ends[i - 1] + at) / 2), min(at + near, (at + ends[i + 1]) / 2)
 
 
-_Floats = NDArray[np.float64]
 _ROWS = 20_000  # answered at once
 _REASONS = 8_000  # looked at for thresholds
 _BACKGROUND, _FEWER = 100, 40  # cases whose other values are kept; of models of many voters
@@ -223,7 +222,6 @@ def ringed(asked: Asked, called: Sequence[str]) -> list[int]:
 
 # ---------------------------------------------------------------------- in words
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
-_Floats = NDArray[np.float64]
 _LISTED = 4
 FEW = 8  # thresholds that are listed
 

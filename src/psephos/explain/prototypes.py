@@ -368,8 +368,6 @@ def _ranks(values: _Floats) -> Any:
 
 
 # ---------------------------------------------------------------------- ballots
-_Floats = NDArray[np.float64]
-_Counts = NDArray[np.intp]
 _SLACK = 1e-12  # of the mass: a lead smaller than this may be rounding
 
 

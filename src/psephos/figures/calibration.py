@@ -69,8 +69,6 @@ def likeliest(
     return at
 
 
-_Floats = NDArray[np.float64]
-_special: Any = scipy.special
 _LEAST = 1e-6  # a probability of 0 has no log-odds
 _SUM = 1e-3  # some models answer in float32
 _STEEP = 1e4  # a slope beyond: the classes are separated

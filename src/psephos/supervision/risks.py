@@ -70,7 +70,6 @@ class MarginLoss:
         return -wrong if self.name == "logistic" else -wrong * (1.0 - wrong)
 
 
-_Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
 
 

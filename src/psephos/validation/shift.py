@@ -193,7 +193,7 @@ def _number(value: float) -> str:
     return number(value) if math.isfinite(value) else "beyond float64's range"
 
 
-_ROWS = 256
+_SHARED_ROWS = 256
 ABSENT = ("missing", "silent")  # what may be done about columns that a cohort lacks
 STATES = ("all", "some", "none", "no column")
 
@@ -285,8 +285,8 @@ def speaking(model: Any, cohort: Cohort, absent: str) -> dict[str, Any]:
 def _shares(vote: Any, cohort: Cohort) -> NDArray[np.float64]:
     """Return each voter's mean share of the weight over the cohort."""
     share = np.zeros(vote.n_voters)
-    for start in range(0, len(cohort.X), _ROWS):
-        sizes = np.abs(over_outputs(vote.output_shares(cohort.X[start : start + _ROWS])))
+    for start in range(0, len(cohort.X), _SHARED_ROWS):
+        sizes = np.abs(over_outputs(vote.output_shares(cohort.X[start : start + _SHARED_ROWS])))
         total = sizes.sum(axis=1, keepdims=True)
         share += (sizes / np.where(total > 0, total, 1.0)).sum(axis=0) / len(cohort.X)
     return share
@@ -324,7 +324,6 @@ def speaking_words(told: dict[str, Any]) -> list[str]:
     return lines
 
 
-_Floats = NDArray[np.float64]
 _COUNT = 1.358  # of Kolmogorov and Smirnov's distance, at 0.05
 _DRAWS = 1999  # in which levels are dealt to cohort and training rows by lot
 

@@ -24,7 +24,7 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.protocol.tables.table import DataTable
 
-_CONSTRAINTS: dict[str, Constraint] = {
+_OF_PROTOCOLS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),
     "repeats": Interval(1, whole=True),
@@ -84,7 +84,7 @@ class Protocol:
     distributions: str = "quick"
 
     def __post_init__(self) -> None:
-        check_params(self, _CONSTRAINTS)
+        check_params(self, _OF_PROTOCOLS)
 
     def n_draws(self, model: str) -> int:
         """Return how many draws a model gets."""

@@ -191,12 +191,10 @@ def _number_losses(vote: Vote, X: Any, stages: list[int], truth: _Floats, scorin
 
 
 # their types say less than they promise
-_base: Any = sklearn.base
 _utils: Any = sklearn.utils
 _methods: Any = sklearn.utils.metaestimators
 _validation: Any = sklearn.utils.validation
 
-_Floats = NDArray[np.float64]
 _Penalties = Sequence[Mapping[str, float]]
 _GRID = np.logspace(-6, -1, 11)
 _STRATA = 5  # ranges of a target that folds share alike

@@ -280,7 +280,7 @@ def several_judged(
         "rows": [_class_row(c, classes[c], truth, said, areas[c], about.groups) for c in range(k)],
         "curves": [_curves(chances[:, c], truth == c, areas[c], classes[c], about)
                    for c in range(k)],
-        "note": _note(names, about),
+        "note": _note_of_several(names, about),
         "cost": [_cost(grid, c, classes[c]) for c in range(k)],
     }  # fmt: skip
 
@@ -318,7 +318,7 @@ def _curves(
     return {key: drawn[key] for key in ("roc", "pr", "cal")}
 
 
-def _note(names: Names, about: About) -> str:
+def _note_of_several(names: Names, about: About) -> str:
     return (
         "A case is called the class it is most probably of; of equals the first."
         f" {pooled_words(about)} Curves and areas set the chosen class against all others."

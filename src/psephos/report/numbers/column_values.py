@@ -98,7 +98,6 @@ _BINS = 48  # of a histogram
 _MANY = 400  # cases of a class from which on they are counted in bins
 _DIGITS = 4  # decimals of what is drawn
 _WORTH = 0.02  # of the range of the answers to the cases
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def calculator(
     except PsephosError as error:
         return str(error)
     wanted = [*order, *asked.vote.backup.tolist()]
-    spread, X = _spread(asked), _carried(asked, rows, cuts)
+    spread, X = _spread(asked), _rows_of(asked, rows, cuts)
     return {
         "plain": function,
         "fields": fields_of(asked, wanted, len(order), cases),
@@ -167,7 +167,7 @@ def light(asked: Asked) -> tuple[Any, bool]:
         return asked.model, False
 
 
-def _carried(
+def _rows_of(
     asked: Asked, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
 ) -> _Floats:
     """Return the cases as the page carries them."""

@@ -94,7 +94,7 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
     saved, held = facts["saved"], facts["answers"]
     return {
         "10": _size(facts),
-        "11": _missing(facts["missing"]),
+        "11": _missing_words(facts["missing"]),
         "12a": "nested: settings were chosen within training parts, and judged on held-out parts;"
         " see the protocol above",
         "12c": "the models compared, what was drawn for each and how it was chosen: see above",
@@ -148,7 +148,7 @@ def _size(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _missing(values: tuple[int, int] | None) -> str:
+def _missing_words(values: tuple[int, int] | None) -> str:
     if values is None:
         return ""
     return (

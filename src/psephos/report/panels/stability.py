@@ -46,7 +46,7 @@ def rules_section(
             found[key] = _none(_not_kept(key, told))
             continue
         final = load(folder.models[key]) if key in folder.models else None
-        found[key] = _model(folder, key, kept[key], final, place)
+        found[key] = _rules_of(folder, key, kept[key], final, place)
     return found
 
 
@@ -64,7 +64,7 @@ def _not_kept(key: str, told: Mapping[str, Any] | None) -> str:
     return f"The models of the folds of {key} were not kept: its rules cannot be counted."
 
 
-def _model(
+def _rules_of(
     folder: Folder,
     key: str,
     folds: Sequence[FoldModel],
@@ -86,7 +86,7 @@ def _model(
     drawn = [row for row in found.rules if row["folds"] > found.n_folds / 2 or row["final"]][:MOST]
     single = len(fits) <= _SQUARES
     return {
-        "words": _words(key, found.rules, found.n_folds, len(fits), final is not None),
+        "words": _rule_words(key, found.rules, found.n_folds, len(fits), final is not None),
         "rows": [
             [
                 place[row["column"]], classes.index(row["toward"]), row["levels"], _span(row),
@@ -99,7 +99,7 @@ def _model(
         "fits": len(fits),
         "single": single,
         "final": final is not None,
-        "note": _note(drawn, found.rules, found.n_folds, final is not None),
+        "note": _rules_note(drawn, found.rules, found.n_folds, final is not None),
     }  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def _values(bounds: Sequence[float]) -> str:
     return series(texts) if len(texts) <= 3 else f"{texts[0]} to {texts[-1]}"
 
 
-def _words(key: str, rules: Sequence[Any], n: int, fits: int, final: bool) -> str:
+def _rule_words(key: str, rules: Sequence[Any], n: int, fits: int, final: bool) -> str:
     read = [row for row in rules if row["folds"]]
     if n == 1:
         return f"Of {key} one model of a fold was kept: nothing can be said of what comes back."
@@ -147,7 +147,7 @@ def _words(key: str, rules: Sequence[Any], n: int, fits: int, final: bool) -> st
     )
 
 
-def _note(drawn: Sequence[Any], rules: Sequence[Any], n: int, final: bool) -> str:
+def _rules_note(drawn: Sequence[Any], rules: Sequence[Any], n: int, final: bool) -> str:
     words = (
         "A rule is a column and the class that its higher values, or the categories named, speak"
         " for; its threshold may differ from fold to fold."
@@ -162,7 +162,6 @@ def _note(drawn: Sequence[Any], rules: Sequence[Any], n: int, final: bool) -> st
 
 ROWS = 30  # columns that are drawn one by one; of more, how many came back how often
 _LISTED = 60  # columns of a model in its table
-_SQUARES = 10  # fits that are drawn one by one
 _NAMED = 4
 
 
