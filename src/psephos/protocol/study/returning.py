@@ -89,7 +89,7 @@ def _of_tree(shown: ShownTree, names: Names) -> Iterator[Rule]:
 
 def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[Rule]:
     """Yield the rule of a stump, or the terms of a linear score, of the reason of one row."""
-    tests = getattr(reason, "tests", ())
+    tests: Any = getattr(reason, "tests", ())
     if len(tests) == 1 and len(sides) == 2:
         here = np.array(reason.answer)
         votes = [np.asarray(vote) for _, vote in sides]
