@@ -30,6 +30,27 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
     assert {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()} == before
 
 
+def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeypatch):
+    from psephos.protocol.evaluation import scores
+
+    def brier(answers, truth):
+        return float(np.mean((answers.proba[:, 1] - (truth == 1)) ** 2))
+
+    row = scores.ResultMetric(
+        "brier", "Brier score", brier, head="Brier", first=True, lower_is_better=True
+    )
+    monkeypatch.setitem(scores.TABLES, "classes", (*scores.TABLES["classes"], row))
+    out = tmp_path / "out"
+    result = call("compare", table, *columns, "--models", "samba,majority", "--out", out)
+    assert result.exit_code == 0, result.output
+    with (out / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {0.0 < float(row["brier"]) < 1.0 for row in rows} == {True}
+    heads = next(line for line in result.stdout.splitlines() if line.startswith("model"))
+    assert heads.split()[:5] == ["model", "bal.", "accuracy", "ROC-AUC", "Brier"]
+    assert "Brier score" in (out / "report.html").read_text("utf-8")
+
+
 def test_no_report_leaves_the_report_out_and_report_writes_it(call, table, columns, tmp_path):
     out, page = tmp_path / "out", tmp_path / "page.html"
     chosen = [*columns, "--models", "majority,adaboost", "--out", out, "--drop", "noise"]

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from psephos.protocol import DataTable, Protocol, compare, known_models
-from psephos.protocol.study.outputs import RESULT_COLUMNS
+from psephos.protocol.evaluation.scores import measures_for
+from psephos.protocol.study.outputs import result_columns
 
+RESULT_COLUMNS = result_columns([one.name for one in measures_for()])
 ATTACK = "</script><script>window.__pwned=1;alert(1)</script>"
 HOSTILE = (
     'k__Bacteria;p__<b>"x"',

@@ -7,12 +7,15 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.protocol import better_than_constant
-from psephos.protocol.study.outputs import RESULT_COLUMNS
+from psephos.protocol.evaluation.scores import measures_for
+from psephos.protocol.study.outputs import result_columns
 from psephos.report.page.summarise import summarise
 from psephos.report.panels.verdict import opened_words, verdict
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, pairs, standings
 from psephos.report.words import difference, rate, small_difference
+
+RESULT_COLUMNS = result_columns([one.name for one in measures_for()])
 
 
 def folder(tmp_path, **models):

@@ -188,20 +188,12 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
 
 def _measures(about: Any) -> dict[str, str]:
     """Return the measures shown, and their heads."""
-    if not about.get("partial"):
-        return _LABELLED if about.get("multilabel") else _CLASSED
-    return {**(_CLASSED if truth_known(about) else {}), **_PARTIAL}
+    from psephos.protocol.evaluation.scores import measures_for, shown
 
-
-_CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}
-_LABELLED = {
-    "average_precision": "av. precision",
-    "hamming_loss": "Hamming loss",
-    "ranking_loss": "ranking loss",
-}
-
-
-_PARTIAL = {"pu_f": "PU-F", "accuracy_low": "acc. from", "accuracy_high": "to"}
+    partial = bool(about.get("partial"))
+    several = bool(about.get("multilabel"))
+    known = measures_for(several, partial=partial, truth=truth_known(about))
+    return {one.name: one.head for one in shown(known) if one.head}
 
 
 def truth_known(about: Any) -> bool:

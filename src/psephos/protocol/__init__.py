@@ -8,7 +8,7 @@ The folder that `out` names is described file by file in docs/study-folder.md.
 
 from psephos.estimator.contender import Contender
 from psephos.files.cells import MISSING
-from psephos.protocol.evaluation.label_scores import (
+from psephos.protocol.evaluation.scores import (
     average_precision,
     coverage,
     hamming_loss,

@@ -12,8 +12,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
-from psephos.protocol.evaluation.label_scores import LABEL_METRICS
-from psephos.protocol.evaluation.scores import METRICS, PU_METRICS, main_metric
+from psephos.protocol.evaluation.scores import known_measures, main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
 _LEVEL = 0.95  # of the upper limit of the correlation of answers
@@ -178,8 +177,7 @@ def summary(results: Rows) -> list[Summary]:
         Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
     """
     found: list[Summary] = []
-    every = (*METRICS, *PU_METRICS, *LABEL_METRICS)
-    metrics = [name for name in every if name in results[0]] if results else METRICS
+    metrics = [name for name in known_measures() if not results or name in results[0]]
     for model in dict.fromkeys(str(row["model"]) for row in results):
         rows = [row for row in results if row["model"] == model]
         done = [row for row in rows if row["status"] == "ok"]
@@ -304,7 +302,7 @@ def _paired(
 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
     if results and metric not in results[0]:
-        known = [m for m in (*METRICS, *PU_METRICS, *LABEL_METRICS) if m in results[0]]
+        known = [m for m in known_measures() if m in results[0]]
         raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(known)}.")
     return {
         (int(row["repeat"]), int(row["fold"])): row

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.estimator.contender import Contender
-from psephos.protocol.evaluation.label_scores import prior_precision
+from psephos.protocol.evaluation.scores import prior_precision
 from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models

@@ -29,7 +29,7 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.settings import automatic
-from psephos.protocol.evaluation.scores import METRICS, Answers, measures
+from psephos.protocol.evaluation.scores import TABLES, Answers, measures
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.runtime.threads import one_thread
 from psephos.runtime.workers import delayed
@@ -38,9 +38,9 @@ from psephos.vote.frames import frame_of
 
 _base: Any = sklearn.base  # it has no types
 _Floats = NDArray[np.float64]
-CLASS_SCORES = ("log_loss", *(name for name in METRICS if name != "log_loss"))
+CLASS_SCORES = ("log_loss", *(m.name for m in TABLES["classes"] if m.name != "log_loss"))
 NUMBER_SCORES = ("negative_log_density", "crps")
-LOSSES = ("log_loss", *NUMBER_SCORES)  # the smaller the better
+LOSSES = (*(m.name for m in TABLES["classes"] if m.lower_is_better), *NUMBER_SCORES)
 _LEAST = 1e-15  # a probability, in the logarithm: as in the comparison
 _HELD = 1 << 22  # weights of (row, voter) held at once: 32 MiB
 

@@ -20,20 +20,17 @@ from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.label_scores import (
-    LABEL_METRICS,
-    average_precision,
-    label_answers_of,
-    label_measures,
-)
 from psephos.protocol.evaluation.scores import (
-    METRICS,
-    PU_METRICS,
+    TABLES,
     answers_of,
+    average_precision,
     balanced_accuracy,
     codes_of,
+    label_answers_of,
+    label_measures,
     main_metric,
     measures,
+    measures_for,
 )
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
@@ -162,9 +159,10 @@ def _fitted(task: Task, table: DataTable, keep: bool) -> tuple[dict[str, Any], A
 
 def metrics_of(table: DataTable) -> tuple[str, ...]:
     """Return the names of the measures on a table."""
-    if table.partial is not None:
-        return (*METRICS, *PU_METRICS) if table.partial.truth else PU_METRICS
-    return LABEL_METRICS if table.multilabel else METRICS
+    partial = table.partial
+    truth = partial is None or bool(partial.truth)
+    found = measures_for(table.multilabel, partial=partial is not None, truth=truth)
+    return tuple(one.name for one in found)
 
 
 def inner_metric(table: DataTable) -> str:
@@ -207,7 +205,7 @@ def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[st
     if partial is not None:
         positive = answers.codes == partial.positive
         scores = pu_scores(positive, partial.codes[test], partial.prior)
-        measured |= {name: scores[name] for name in PU_METRICS}
+        measured |= {one.name: one.measured(scores, None) for one in TABLES["partial"]}
     return {"measures": measured, "proba": answers.proba.tolist()}
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
-from psephos.protocol.evaluation.label_scores import LABEL_METRICS
-from psephos.protocol.evaluation.scores import METRICS, main_metric
+from psephos.protocol.evaluation.scores import main_metric, measures_for
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.evaluation.statistics import (
     Difference,
@@ -98,9 +97,9 @@ class Comparison:
         MissingExtraError
             If no data frame library is installed.
         """
-        several = LABEL_METRICS if self.about.get("multilabel", False) else METRICS
+        usual = [one.name for one in measures_for(self.about.get("multilabel", False))]
         names = result_columns(
-            self.about.get("metrics", several), partial=bool(self.about.get("partial"))
+            self.about.get("metrics", usual), partial=bool(self.about.get("partial"))
         )
         columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)

@@ -14,8 +14,7 @@ from psephos import __version__
 from psephos.estimator.contender import Contender
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
-from psephos.protocol.evaluation.label_scores import label_figures
-from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.evaluation.scores import label_figures
 from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
@@ -28,7 +27,6 @@ _WHICH = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",
 )  # fmt: skip
 _READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
-RESULT_COLUMNS = (*_WHICH, *METRICS, *_READ)
 _LABEL_COLUMNS = (
     "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
 )  # fmt: skip

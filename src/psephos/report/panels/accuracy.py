@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from psephos.protocol.evaluation.scores import main_metric
+from psephos.protocol.evaluation.scores import ResultMetric, main_metric
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
 from psephos.report.words import (
@@ -254,21 +254,6 @@ def _r(value: float) -> float:
     return round(value, 2)
 
 
-_LABEL_MEASURES = (
-    ("average_precision", "average precision"),
-    ("hamming_loss", "Hamming loss"),
-    ("one_error", "one-error"),
-    ("coverage", "coverage"),
-    ("ranking_loss", "ranking loss"),
-)
-_MEASURES = (
-    ("balanced_accuracy", "balanced accuracy"),
-    ("roc_auc", "ROC-AUC"),
-    ("accuracy", "accuracy"),
-    ("log_loss", "log-loss"),
-)
-_UNBOUNDED = ("log_loss", "coverage")  # no rates: to three decimals
-_MAIN = 2  # measures of the first table; the others are in a second
 _FEW = 10  # cases of a fold
 _FOLDS = 20  # fits of a model that are drawn one by one, at most
 
@@ -296,10 +281,8 @@ def accuracy_section(
         Whether the page carries single cases: else it tells no fold of fewer than ten, and of
         fits that failed no more than how many, for errors may name a case.
     """
-    every = _LABEL_MEASURES if folder.multilabel else _MEASURES
     measured = rows[0].summary.measures  # a folder of another version has others
-    measures = [one for one in every if one[0] in measured]
-    main = every[: 1 if folder.multilabel else _MAIN]
+    measures = [one for one in folder.measures if one.name in measured]
     best = choice.best if choice else None
     judged = {p.key: p for p in found}
     reach = _reach(found)
@@ -309,8 +292,8 @@ def accuracy_section(
         "chart": _charts(folder, rows, n_columns, kept),
         "chart_note": _chart_note(rows),
         "any_frontier": any(s.frontier for s in rows if s.drawn),
-        "measures": [{"key": key, "words": words} for key, words in measures],
-        "n_main": sum(one in measures for one in main),
+        "measures": [{"key": one.name, "words": one.words} for one in measures],
+        "n_main": sum(one.first for one in measures),
         "models": [
             _model(s, measures, folder, judged.get(s.key), best, reach, s.key in unsure)
             for s in rows
@@ -318,7 +301,7 @@ def accuracy_section(
         "any_failed": any(s.failed for s in rows),
         "n_fits_words": plural(len({f.split for s in rows for f in [*s.fits, *s.failed]}), "fold"),
         "measures_note": _measures_note(folder, prior)
-        + _not_measured([words for key, words in every if key not in measured]),
+        + _not_measured([one.words for one in folder.measures if one.name not in measured]),
         "prior_words": number(prior) if math.isfinite(prior) else "",
         "difference_note": _difference_note(found, best),
         "voters_note": _voters_note(rows),
@@ -375,16 +358,16 @@ def _chart_note(rows: Sequence[Standing]) -> str:
 # ---------------------------------------------------------------------- the table
 def _model(
     s: Standing,
-    measures: Sequence[tuple[str, str]],
+    measures: Sequence[ResultMetric],
     folder: Folder,
     pair: Pair | None,
     best: Standing | None,
     reach: float,
     unsure: bool,
 ) -> dict[str, Any]:
-    cells = [_measured(s, key) for key, _ in measures]
+    cells = [_measured(s, one) for one in measures]
     if unsure:
-        cells[[key for key, _ in measures].index("log_loss")]["mark"] = "†"
+        cells[[one.name for one in measures].index("log_loss")]["mark"] = "†"
     columns = s.columns
     spread = count(columns.sd) if columns.sd > 0 else ""
     words = f"{count(columns.mean)} ± {spread}" if spread else count(columns.mean)
@@ -409,14 +392,14 @@ def _model(
     }
 
 
-def _measured(s: Standing, key: str) -> dict[str, Any]:
-    one = s.spread(key)
-    digits = 3 if key in _UNBOUNDED else 2
+def _measured(s: Standing, measure: ResultMetric) -> dict[str, Any]:
+    one = s.spread(measure.name)
+    digits = 2 if measure.greatest == 1 else 3  # of what is no rate
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
     if text == "1.00" and one.mean < 1:
         text = ">0.99"
-    return _cell(one.mean, text, spread, key)
+    return _cell(one.mean, text, spread, measure.name)
 
 
 def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:

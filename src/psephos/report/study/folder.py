@@ -14,8 +14,7 @@ import numpy as np
 from psephos._errors import ModelFileError, PsephosError
 from psephos.bounds.requirements import constant_error
 from psephos.files.escaping import disarmed
-from psephos.protocol.evaluation.label_scores import LABEL_METRICS
-from psephos.protocol.evaluation.scores import METRICS, main_metric
+from psephos.protocol.evaluation.scores import ResultMetric, measures_for, shown
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.study.folder import MARK, STUDY, sha256_of
@@ -23,7 +22,6 @@ from psephos.protocol.study.outputs import SCHEMA
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 _COUNTED = ("repeat", "fold", "row")
-_UNBOUNDED = ("log_loss", "coverage")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _LABELS = ("model", "label", "rows", "given", "found")
 
@@ -92,9 +90,14 @@ class Folder:
         return bool(self.about.get("multilabel"))
 
     @property
+    def measures(self) -> list[ResultMetric]:
+        """Return the measures of the page; models are ranked by the first."""
+        return shown(measures_for(self.multilabel))
+
+    @property
     def measure(self) -> str:
         """Return the measure that models are ranked by, in words."""
-        return "average precision" if self.multilabel else "balanced accuracy"
+        return self.measures[0].words
 
     @property
     def tuned_by(self) -> str:
@@ -226,7 +229,7 @@ def read_folder(path: str | Path) -> Folder:
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
         )
     several = bool(about.get("multilabel"))
-    ranked_by = main_metric(LABEL_METRICS if several else METRICS)
+    ranked_by = shown(measures_for(several))[0].name
     rows = list(_rows(folder / "results.csv", (*_RESULTS, ranked_by)))
     fits = _fits(rows, folder / "results.csv", about)
     _check_fits(fits, about, folder / "results.csv")
@@ -322,8 +325,8 @@ def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list
     """Return the rows of results.csv as fits, of which there are some."""
     if not rows:
         raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
-    measures = LABEL_METRICS if about.get("multilabel") else METRICS
-    return [_fit(row, path, measures) for row in rows]
+    names = [one.name for one in measures_for(bool(about.get("multilabel")))]
+    return [_fit(row, path, names) for row in rows]
 
 
 def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
@@ -398,9 +401,10 @@ def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
 def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
     """Raise unless every model has every split once, and every figure is one."""
     splits: dict[str, list[tuple[int, int]]] = {}
+    most_of = {one.name: one.greatest for one in measures_for(bool(about.get("multilabel")))}
     for fit in fits:
         splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
-        wrong = [k for k, v in fit.measures.items() if v < 0 or (v > 1 and k not in _UNBOUNDED)]
+        wrong = [k for k, v in fit.measures.items() if v < 0 or v > most_of[k]]
         if wrong:
             raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
         most = about.get("n_columns", np.inf)
