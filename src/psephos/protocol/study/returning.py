@@ -95,7 +95,7 @@ def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[Rule]:
         votes = [np.asarray(vote) for _, vote in sides]
         there = votes[1] if np.array_equal(votes[0], here) else votes[0]
         test, gap = tests[0], here - there
-        name: str = names.columns[test.column]
+        name = names.columns[int(test.column)]
         if test.relation in ("<=", "<", ">", ">="):
             yield Rule(name, _toward(gap if test.relation[0] == ">" else -gap), float(test.bound))
         elif test.relation in ("in", "not in"):
