@@ -134,9 +134,9 @@ def summarised(compared):
 def caseless(compared):
     """What the report says where it may tell of no case."""
     from psephos.report import summarise
-    from psephos.report.study.options import Options
+    from psephos.report.study.options import PageOptions
 
-    return summarise(compared, options=Options(cases="none"))
+    return summarise(compared, options=PageOptions(cases="none"))
 
 
 @pytest.fixture

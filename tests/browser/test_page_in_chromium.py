@@ -33,7 +33,7 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
-    from psephos.report.numbers.classes import Names, fills, measures_rows
+    from psephos.report.numbers.classes import ClassNames, fills, measures_rows
     from psephos.report.numbers.measures import counts_at, four
 
     told = study[1]
@@ -45,7 +45,7 @@ def judged(study, model, threshold, prevalence=None):
     found = four(q[known], positive, threshold, groups and np.array(groups)[known])
     if prevalence is not None:
         found[2:] = _mercaldo().predictive(c, prevalence)
-    names = Names(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
+    names = ClassNames(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
     return fills(c, threshold, names), measures_rows(c, names, found), c
 
 

@@ -133,11 +133,13 @@ def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
     from psephos.estimator.contender import Shape
     from psephos.protocol import Protocol, known_models
     from psephos.protocol.running.progress import Forecast, shown
-    from psephos.protocol.running.tasks import Task
+    from psephos.protocol.running.tasks import FitTask
 
     model, plan = known_models()["majority"], Protocol(folds=2, repeats=250)
     rows, shape = np.arange(10), Shape(n_columns=3, n_classes=2)
-    tasks = [Task(str(split), model, plan, split, rows, rows, (0, 0, 0)) for split in plan.splits]
+    tasks = [
+        FitTask(str(split), model, plan, split, rows, rows, (0, 0, 0)) for split in plan.splits
+    ]
     forecast = Forecast(tasks, shape, 1)
     seconds = {f"{part}_seconds": 1.0 for part in ("search", "fit", "predict")}
     entries = [{"key": task.key, "model": "majority", "timing": seconds} for task in tasks]

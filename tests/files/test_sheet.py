@@ -9,7 +9,7 @@ import pytest
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.files.formats import read_sheet
-from psephos.files.sheet import Choice
+from psephos.files.sheet import ColumnChoice
 from psephos.files.text import rows, separator_of
 
 
@@ -47,7 +47,7 @@ def test_the_separator_is_looked_for_outside_quotes(tmp_path):
 
 
 def read(path, words=(), **more):
-    return read_sheet(path, lambda h: Choice(range(len(h.names)), words), Cells(), **more)
+    return read_sheet(path, lambda h: ColumnChoice(range(len(h.names)), words), Cells(), **more)
 
 
 @pytest.mark.parametrize("mark", ["|", ":", "tab", "space"])

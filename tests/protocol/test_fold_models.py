@@ -10,7 +10,7 @@ import psephos
 from psephos import AdaBoostClassifier, PsephosError
 from psephos.protocol import compare, read_folds, returned
 from psephos.protocol.study.fold_models import FoldModel
-from psephos.protocol.study.returning import Rule, returned_of, rules_of
+from psephos.protocol.study.returning import ColumnRule, returned_of, rules_of
 from psephos.recalibrating import recalibrated
 
 
@@ -65,9 +65,9 @@ def test_rules_are_those_of_the_voters():
     X, y = _table()
     model = AdaBoostClassifier(n_estimators=1).fit(X, y)
     (rule,) = rules_of(model)
-    assert rule == Rule("a", 0, rule.bound)
+    assert rule == ColumnRule("a", 0, rule.bound)
     tree = psephos.CARTClassifier(max_depth=1).fit(X, y)
-    assert rules_of(tree) == [Rule("a", 0, float(tree.vote_.voters.tree(0).threshold[0]))]
+    assert rules_of(tree) == [ColumnRule("a", 0, float(tree.vote_.voters.tree(0).threshold[0]))]
     words = X.assign(a=np.where(X["a"] > 0.1, "hot", "cold")).astype({"a": "category"})
     stump = AdaBoostClassifier(n_estimators=1).fit(words, y)
     (rule,) = rules_of(stump)

@@ -10,7 +10,7 @@ from psephos.estimator.contender import Contender, LogUniform, Shape
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.evaluation.splits import protocol_named
 from psephos.protocol.running.progress import Forecast, plan_words, seconds_of
-from psephos.protocol.running.tasks import Task
+from psephos.protocol.running.tasks import FitTask
 from psephos.testing import small_table
 
 QUICK = protocol_named("quick")
@@ -49,7 +49,7 @@ def work_of(models, protocol=QUICK, n=100):
     splits = [*protocol.splits, None]
     rows = {split: np.arange(n if split is None else n - n // protocol.folds) for split in splits}
     return [
-        Task(
+        FitTask(
             f"{model} {split}", known[model], protocol, split, rows[split], rows[None][:0], (0,) * 3
         )
         for model in models

@@ -20,7 +20,7 @@ from psephos.protocol import (
     selection_stability,
     summary,
 )
-from psephos.protocol.evaluation.scores import Answers, balanced_accuracy, measures
+from psephos.protocol.evaluation.scores import ClassAnswers, balanced_accuracy, measures
 
 
 def row(model, fold, score, columns, status="ok", n_train=80, n_test=20):
@@ -154,7 +154,7 @@ def test_metrics_equal_scikit_learns(n_classes):
     proba += 0.05
     proba /= proba.sum(axis=1, keepdims=True)
     codes = proba.argmax(axis=1)
-    found = measures(Answers(codes, proba, proba), truth)
+    found = measures(ClassAnswers(codes, proba, proba), truth)
     level = proba.round(12)  # ties but for rounding are ties
     assert_allclose(found["balanced_accuracy"], metrics.balanced_accuracy_score(truth, codes))
     assert_allclose(found["accuracy"], metrics.accuracy_score(truth, codes))
@@ -167,18 +167,18 @@ def test_scores_that_differ_by_rounding_are_ties_in_roc_auc():
     truth = np.array([0, 1, 0, 1, 0])
     p = np.array([0.2, 0.2 + 1e-16, 0.2 - 3e-17, 0.9, 0.1])
     proba = np.column_stack([1 - p, p])
-    area = measures(Answers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    area = measures(ClassAnswers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
     assert_allclose(area, metrics.roc_auc_score(truth, [0.2, 0.2, 0.2, 0.9, 0.1]))
     tiny = np.array([1e-20, 3e-20, 1e-21, 2e-20, 4e-20])  # small and different is no tie
     proba = np.column_stack([1 - tiny, tiny])
-    area = measures(Answers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    area = measures(ClassAnswers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
     assert_allclose(area, metrics.roc_auc_score(truth, tiny))
 
 
 def test_metrics_where_a_class_is_absent():
     truth = np.array([0, 0, 2])
     proba = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
-    found = measures(Answers(np.array([0, 1, 2]), proba, proba), truth)
+    found = measures(ClassAnswers(np.array([0, 1, 2]), proba, proba), truth)
     assert found["roc_auc"] is None
     assert found["balanced_accuracy"] == 0.75
     assert_allclose(found["log_loss"], -math.log(1e-15) / 3)

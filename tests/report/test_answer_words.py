@@ -7,7 +7,7 @@ from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.datasets import make_continuous_xor
 from psephos.models import save
 from psephos.report import summarise
-from psephos.report.numbers.classes import Names, share_words
+from psephos.report.numbers.classes import ClassNames, share_words
 from psephos.report.study.opened import model_facts
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE
 
@@ -37,7 +37,7 @@ def test_a_leaf_share_is_the_share_of_the_training_cases_in_the_leaf():
 
 def test_the_note_says_what_is_no_probability():
     told = {
-        axis: share_words(Names("ill", "well", "cart", axis))
+        axis: share_words(ClassNames("ill", "well", "cart", axis))
         for axis in (STATED, VOTE_SHARE, LEAF_SHARE, "recalibrated probability")
     }
     assert told[STATED] == told["recalibrated probability"] == ""

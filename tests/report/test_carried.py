@@ -11,11 +11,11 @@ from psephos.explain.effects import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
 from psephos.report.drawings.values import FEWEST
-from psephos.report.numbers.classes import About, Names, judged
+from psephos.report.numbers.classes import About, ClassNames, judged
 from psephos.report.study.answers import class_codes, held_out_answers
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
-from psephos.report.study.options import Options, guarded
+from psephos.report.study.options import PageOptions, guarded
 from psephos.report.words import shown_names
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
@@ -55,7 +55,7 @@ def test_a_page_without_cases_has_no_value_answer_or_place_of_one(compared, tmp_
     assert len(among(numbers_of(full), values.ravel())) > 48
     assert 'class="case' not in re.sub(r"<script>.*?</script>", "", page, flags=re.S)
     assert not [one for one in read.cases.ids if one in page]
-    island = summarise(compared, options=Options(cases="none"))["island"]
+    island = summarise(compared, options=PageOptions(cases="none"))["island"]
     assert island["values"]["rows"] == island["values"]["y"] == []
     assert not any(island["values"]["of"].values())
     assert island["missed"]["truth"] is island["missed"]["clusters"] is None
@@ -73,7 +73,7 @@ def test_curves_without_answers_do_not_tell_their_order():
     drawn = []
     for _ in range(3):
         answers = tenths / 10 + rng.uniform(0.001, 0.099, 80)
-        one = judged(answers, positive, Names("ill", "well", "m", "p"), about)
+        one = judged(answers, positive, ClassNames("ill", "well", "m", "p"), about)
         drawn.append([one["curves"][key]["d"] for key in ("roc", "pr", "nb")] + one["tenths"])
     assert drawn[0] == drawn[1] == drawn[2]
     assert drawn[0][0].count("L") <= len(edges)
@@ -113,7 +113,7 @@ def test_what_classes_are_called_changes_no_figure(builders, tmp_path, classes):
     told = []
     for k, names in enumerate((("a", "b"), classes)):
         folder = builders.written_folder(tmp_path / str(k), truth, {"m": [proba]}, list(names))
-        report = summarise(folder, options=Options(positive=names[1]))
+        report = summarise(folder, options=PageOptions(positive=names[1]))
         one = report["island"]["missed"]["models"]["m"]
         told.append([one["q"], one["tenths"], one["curves"]["roc"], report["missed"]["counts"]])
         shown = report["island"]["missed"]["classes"]
@@ -140,7 +140,7 @@ def test_labels_of_any_kind_are_the_classes_of_the_page(tmp_path, labels):
     small = Protocol("small", draws=1, inner_folds=2)
     compare(table, models=["cart", "majority"], protocol=small, out=tmp_path / "s", n_jobs=1)
     asked = {2.0: "2"}.get(labels[1].item(), labels[1].item())  # numbers match by value
-    report = summarise(tmp_path / "s", options=Options(positive=asked))
+    report = summarise(tmp_path / "s", options=PageOptions(positive=asked))
     told = report["island"]["missed"]
     about = json.loads((tmp_path / "s" / "comparison.json").read_text("utf-8"))
     assert len(about["classes"]) == 2

@@ -19,7 +19,7 @@ from psephos.report.drawings.answers import (
     steps,
     worth,
 )
-from psephos.report.numbers.measures import Counts
+from psephos.report.numbers.measures import Fourfold
 from psephos.report.words import chance
 
 
@@ -157,7 +157,7 @@ def test_marks_stand_on_the_curves():
     drawn = curves_drawing(answers, positive, area(positive, answers), "ill")
     for t in (0.2, 0.5, 0.77):
         called = (answers * UNIT).astype(int) >= t * UNIT
-        c = Counts(*(int(v.sum()) for v in (called & positive, ~called & positive,
+        c = Fourfold(*(int(v.sum()) for v in (called & positive, ~called & positive,
                                             called & ~positive, ~called & ~positive)))  # fmt: skip
         marks = marks_at(
             c, t, float(benefits(answers, positive, np.array([t]))[0][0]), drawn["nb"]["top"]
@@ -165,8 +165,8 @@ def test_marks_stand_on_the_curves():
         assert distance_to(drawn["roc"]["d"], *marks["roc"]) < 0.6
         assert distance_to(drawn["pr"]["d"], *marks["pr"]) < 0.6
         assert distance_to(drawn["nb"]["d"], *marks["nb"]) < 1.5  # between two hundredths
-    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["pr"] is None
-    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["nb"] is None
+    assert marks_at(Fourfold(0, 5, 0, 5), 1.0, 0.0, 0.6)["pr"] is None
+    assert marks_at(Fourfold(0, 5, 0, 5), 1.0, 0.0, 0.6)["nb"] is None
 
 
 def test_a_fifth_of_one_group_has_a_point_without_an_interval():

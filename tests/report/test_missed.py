@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos.figures import in_millionths
 from psephos.report import build_report, render, summarise
 from psephos.report.study.folder import read_folder
-from psephos.report.study.options import Options
+from psephos.report.study.options import PageOptions
 
 
 def answers_of(folder, model):
@@ -166,7 +166,7 @@ def test_ids_are_on_the_page_only_if_asked_for(compared, tmp_path):
 
 
 def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
-    report = summarise(compared, options=Options(cases="none"))
+    report = summarise(compared, options=PageOptions(cases="none"))
     told = report["island"]["missed"]
     assert told["truth"] is None
     assert told["rows"] is None
@@ -189,8 +189,8 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
 
 def test_options_that_contradict_are_a_sentence():
     with pytest.raises(PsephosError, match="cases is one of full, rounded, none"):
-        Options(cases="some")
+        PageOptions(cases="some")
     with pytest.raises(PsephosError, match="without cases has no ids"):
-        Options(cases="none", ids=True)
+        PageOptions(cases="none", ids=True)
     with pytest.raises(PsephosError, match="the title is empty"):
-        Options(title=" ")
+        PageOptions(title=" ")

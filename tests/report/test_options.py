@@ -4,8 +4,8 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.report import build_report, summarise
-from psephos.report.study.options import Named, Options, read_names
-from psephos.report.words import Shown, shown_names
+from psephos.report.study.options import ColumnName, PageOptions, read_names
+from psephos.report.words import ShortName, shown_names
 
 
 def written(path, text):
@@ -16,10 +16,12 @@ def written(path, text):
 def test_names_and_units_are_read(tmp_path):
     path = written(tmp_path / "n.csv", '\ufeffcolumn,name,unit\ng1,"Gene, one",mg\n\ng2,,%\n')
     assert read_names(path, ["g1", "g2", "g3"]) == {
-        "g1": Named("Gene, one", "mg"),
-        "g2": Named("", "%"),
+        "g1": ColumnName("Gene, one", "mg"),
+        "g2": ColumnName("", "%"),
     }
-    assert read_names(written(path, "column,name\ng1,One\n"), ["g1"]) == {"g1": Named("One", "")}
+    assert read_names(written(path, "column,name\ng1,One\n"), ["g1"]) == {
+        "g1": ColumnName("One", "")
+    }
 
 
 @pytest.mark.parametrize(
@@ -41,12 +43,12 @@ def test_species_are_italic_and_names_that_are_given_are_as_given():
     lineage = "k__Bacteria|p__Firmicutes|g__Parvimonas|s__Parvimonas_micra"
     vague = "k__Bacteria|g__Gemella|s__Gemella_unclassified"
     genus = "k__Bacteria|g__Gemella"
-    found = shown_names([lineage, vague, genus, "x"], {"x": Named("Age", "years")})
-    assert found[lineage] == Shown("Parvimonas micra", italic=True)
-    assert found[genus] == Shown("Gemella")
-    assert found["x"] == Shown("Age", unit="years")
+    found = shown_names([lineage, vague, genus, "x"], {"x": ColumnName("Age", "years")})
+    assert found[lineage] == ShortName("Parvimonas micra", italic=True)
+    assert found[genus] == ShortName("Gemella")
+    assert found["x"] == ShortName("Age", unit="years")
     with pytest.raises(PsephosError, match="'Gemella' given for the column 'x' is that of another"):
-        shown_names([genus, "x"], {"x": Named("Gemella")})
+        shown_names([genus, "x"], {"x": ColumnName("Gemella")})
 
 
 def test_title_names_and_class_are_on_the_page(compared, summarised, builders, tmp_path):
@@ -60,7 +62,7 @@ def test_title_names_and_class_are_on_the_page(compared, summarised, builders, t
     page = path.read_text("utf-8")
     assert '<h1 data-test="title">Who &lt;i&gt;has&lt;/i&gt; it?</h1>' in page
     assert "&lt;b&gt;Short&lt;/b&gt;" in page
-    report = summarise(compared, options=Options(positive=wanted))
+    report = summarise(compared, options=PageOptions(positive=wanted))
     assert report["positive_words"] == f"{wanted}: it was asked for"
     assert report["island"]["first"]["cls"] == 1
     with pytest.raises(PsephosError, match="is no class of this study"):

@@ -8,7 +8,7 @@ from psephos.report import summarise
 from psephos.report.study.answers import cross_fitted_answers, held_out_answers
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import model_facts
-from psephos.report.study.options import Options
+from psephos.report.study.options import PageOptions
 
 
 def test_cross_fitted_answers_have_the_log_loss_that_the_models_file_tells(compared):
@@ -38,7 +38,7 @@ def test_a_map_is_offered_where_its_answers_are_judged(summarised):
 
 
 def test_the_points_of_an_isotonic_map_are_left_out_with_the_cases(compared, monkeypatch):
-    kept = summarise(compared, options=Options(cases="none"))["island"]["maps"]
+    kept = summarise(compared, options=PageOptions(cases="none"))["island"]["maps"]
     assert {one["map"]["kind"] for one in kept.values()} == {"sigmoid calibration"}
     monkeypatch.setattr("psephos.vote.recalibration.Recalibration.method", "isotonic")
-    assert summarise(compared, options=Options(cases="none"))["island"]["maps"] == {}
+    assert summarise(compared, options=PageOptions(cases="none"))["island"]["maps"] == {}

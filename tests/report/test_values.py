@@ -26,8 +26,8 @@ from psephos.report import summarise
 from psephos.report.drawings.values import plane
 from psephos.report.numbers.column_values import portrait, rising_with
 from psephos.report.panels.case import distances, nearest_own, typical
-from psephos.report.study.folder import Cases, read_folder
-from psephos.report.study.opened import Asked, Saved
+from psephos.report.study.folder import KeptCases, read_folder
+from psephos.report.study.opened import Reduced, Saved
 from psephos.report.study.options import carried_rows, rounded
 from psephos.report.study.standings import standings
 from psephos.report.words import chance, shown_names
@@ -59,7 +59,7 @@ def study(compared):
 def asked(model, X):
     """Return a fitted model and the columns of X that it reads."""
     small = model.reduce()
-    return Asked(small, small.vote_, X[:, model.vote_.columns], ["a", "b", "c"], [], {})
+    return Reduced(small, small.vote_, X[:, model.vote_.columns], ["a", "b", "c"], [], {})
 
 
 MODELS = {
@@ -354,7 +354,7 @@ def test_models_come_in_the_order_of_the_verdict(study):
 def test_a_study_without_cases_has_no_panel(study):
     folder, _ = study
     assert saved_of(replace(folder, cases=None)).keys == []
-    assert saved_of(replace(folder, cases=Cases([], [], [], np.empty((0, 0))))).keys == []
+    assert saved_of(replace(folder, cases=KeptCases([], [], [], np.empty((0, 0))))).keys == []
 
 
 def test_no_cut_where_nothing_changes(study):

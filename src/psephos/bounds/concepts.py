@@ -7,8 +7,8 @@ import numpy as np
 
 from psephos.bounds.formulas import binomial_inverse, gibbs_kl
 from psephos.bounds.requirements import (
-    Asked,
     Bound,
+    Evaluated,
     asked,
     checked_delta,
     constant_error,
@@ -177,7 +177,7 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     )
 
 
-def _refuse_unless_posterior(one: Asked) -> None:
+def _refuse_unless_posterior(one: Evaluated) -> None:
     """Raise PsephosError unless the model says that its weights are a posterior."""
     facts = hypotheses_of(one.model)
     if facts is None:
@@ -199,7 +199,7 @@ def _refuse_unless_posterior(one: Asked) -> None:
         )
 
 
-def _asked(model: Any, X: Any) -> Asked:
+def _asked(model: Any, X: Any) -> Evaluated:
     """Return the vote and the cases; labels are not asked for."""
     vote: Any = getattr(model, "vote_", model)
     classes: Any = getattr(getattr(vote, "target", None), "classes", None)

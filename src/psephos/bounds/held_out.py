@@ -15,8 +15,8 @@ from psephos.bounds.formulas import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
-    Asked,
     Bound,
+    Evaluated,
     checked_delta,
     constant_error,
     hypotheses_of,
@@ -298,7 +298,7 @@ def _nats_known(model: Any) -> tuple[float, tuple[str, ...]]:
             "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
             "held_out_bound."
         )
-    one = Asked(model, vote, None, np.empty(0, np.intp), "Occam bound")
+    one = Evaluated(model, vote, None, np.empty(0, np.intp), "Occam bound")
     if facts.answer is None:
         raise one.refuse(
             "it is a vote of hypotheses, and the theorem is about one. pac_bayes_kl_bound with "
@@ -319,7 +319,9 @@ def _errors(model: Any, X: Any, y: Any, bound: str, assumed: str) -> tuple[_Coun
     """Return the errors on rows that must be held out, and what is assumed of them."""
     counted = _counted(model, X, y)
     if hasattr(model, "vote_"):
-        one = Asked(model, model.vote_, model._values(X), codes_among(model.classes_, y, y), bound)
+        one = Evaluated(
+            model, model.vote_, model._values(X), codes_among(model.classes_, y, y), bound
+        )
         return counted, refuse_seen(one, assumed)
     return counted, assumed
 

@@ -11,8 +11,8 @@ from psephos.bounds.requirements import (
     INDEPENDENT,
     OUT_OF_BAG,
     SETTINGS,
-    Asked,
     Bound,
+    Evaluated,
     asked,
     checked_delta,
     constant_weights,
@@ -357,7 +357,7 @@ def tandem_bound(
 
 
 def _prior_and_rows(
-    one: Asked, weights: _Floats, rows: str, prior: Any, function: str
+    one: Evaluated, weights: _Floats, rows: str, prior: Any, function: str
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
     if rows not in _ROWS:
@@ -399,7 +399,7 @@ def _prior_and_rows(
     return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, assumed))
 
 
-def _refuse_none(one: Asked, n: int) -> None:
+def _refuse_none(one: Evaluated, n: int) -> None:
     if n < 1:
         raise one.refuse("a voter was left no row out of bag. Grow it on fewer rows (max_samples).")
 
@@ -414,7 +414,7 @@ def _moments(votes: _Floats, weights: _Floats) -> tuple[float, float, _Floats]:
     )
 
 
-def _pairs(one: Asked, out: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+def _pairs(one: Evaluated, out: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
     """Return for each two voters the rows both were left out of, and the sum of their losses.
 
     Voters that were dropped (the last lines of `out`) have rows alone.

@@ -101,7 +101,7 @@ _ASSUMED = {
 }
 
 
-class Asked(NamedTuple):
+class Evaluated(NamedTuple):
     """A vote and the rows it is asked about.
 
     Parameters
@@ -143,7 +143,7 @@ class Asked(NamedTuple):
         return PsephosError(f"the {self.bound} does not hold for {self.name}: {why}")
 
 
-def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
+def asked(model: Any, X: Any, y: Any, bound: str) -> Evaluated:
     """Return a fitted model's vote and the rows as it reads them."""
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
@@ -151,7 +151,7 @@ def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
             f"the {bound} is about a vote: {type(model).__name__} is not a fitted model of "
             "psephos. held_out_bound takes any classifier."
         )
-    found = Asked(model, vote, X, np.empty(0, np.intp), bound)
+    found = Evaluated(model, vote, X, np.empty(0, np.intp), bound)
     if vote.target.kind not in ("binary", "multiclass"):
         raise found.refuse("it does not answer with one class, and the bound is about errors.")
     if getattr(vote.readout.calibration, "posterior", None) is not None:
@@ -188,7 +188,7 @@ def checked_delta(delta: float) -> float:
     return float(delta)
 
 
-def refuse_unless_binary(one: Asked) -> None:
+def refuse_unless_binary(one: Evaluated) -> None:
     """Raise PsephosError if there are more than two classes."""
     k = one.vote.target.n_classes
     if k != 2:
@@ -198,7 +198,7 @@ def refuse_unless_binary(one: Asked) -> None:
         )
 
 
-def constant_weights(one: Asked) -> _Floats:
+def constant_weights(one: Evaluated) -> _Floats:
     """Return Q: the weights as a distribution over the voters, (T,)."""
     weights = one.vote.constant_weights()
     if weights is None:
@@ -213,7 +213,7 @@ def constant_weights(one: Asked) -> _Floats:
     return weights / weights.sum()
 
 
-def loss_blocks(one: Asked) -> Iterator[tuple[slice, _Floats]]:
+def loss_blocks(one: Evaluated) -> Iterator[tuple[slice, _Floats]]:
     """Yield `losses` in blocks of rows."""
     k, target = one.vote.target.n_classes, one.vote.target
     n, T = len(one.y), one.vote.n_voters
@@ -230,7 +230,7 @@ def loss_blocks(one: Asked) -> Iterator[tuple[slice, _Floats]]:
         yield part, np.clip((k - 1) / k * (1.0 - margin.reshape(m, T)), 0.0, 1.0)
 
 
-def losses(one: Asked) -> _Floats:
+def losses(one: Evaluated) -> _Floats:
     """Return the loss of each voter on each row, (n, T): the share of its vote for other classes.
 
     In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
@@ -239,12 +239,12 @@ def losses(one: Asked) -> _Floats:
     return np.concatenate([block for _, block in loss_blocks(one)])
 
 
-def signed_votes(one: Asked) -> _Floats:
+def signed_votes(one: Evaluated) -> _Floats:
     """Return y h_t(x) of two classes, (n, T), in [-1, 1]."""
     return 1.0 - 2.0 * losses(one)
 
 
-def _refuse_unbounded(one: Asked, size: _Floats) -> None:
+def _refuse_unbounded(one: Evaluated, size: _Floats) -> None:
     if (size > 1.0 + _ROUNDING).any():
         t = int(np.argmax(size))
         raise one.refuse(
@@ -253,7 +253,7 @@ def _refuse_unbounded(one: Asked, size: _Floats) -> None:
         )
 
 
-def divergence_of(one: Asked, prior: Any, weights: _Floats, dropped: int = 0) -> float:
+def divergence_of(one: Evaluated, prior: Any, weights: _Floats, dropped: int = 0) -> float:
     """Return KL(Q || P).
 
     `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q. `dropped` voters
@@ -290,7 +290,7 @@ def relative_entropy(weights: _Floats, log_prior: _Floats) -> float:
     return max(0.0, float((q * (np.log(q) - log_prior[there])).sum()))
 
 
-def refuse_seen(one: Asked, what: str) -> str:
+def refuse_seen(one: Evaluated, what: str) -> str:
     """Return what is to be assumed of held-out rows; raise if the model was fitted on them.
 
     Besides what `psephos.vote.seen` refuses everywhere: a single row that equals a training row,
@@ -315,7 +315,7 @@ def refuse_seen(one: Asked, what: str) -> str:
 
 
 # ---------------------------------------------------------------------- rows out of bag
-def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
+def out_of_bag_rows(one: Evaluated, X: Any, y: Any) -> NDArray[np.bool_]:
     """Return which rows each voter was not grown on, (T, n), and below those that were dropped."""
     ask: Any = getattr(one.model, "_left_out", None)
     if ask is None:
@@ -339,7 +339,7 @@ def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
     return np.asarray(out, dtype=np.bool_)
 
 
-def _refuse_unlike(one: Asked, X: Any, y: Any) -> None:
+def _refuse_unlike(one: Evaluated, X: Any, y: Any) -> None:
     """Raise PsephosError if some rows were drawn oftener than others, by the causes there are."""
     weight = one.model.read(X, y)[2]
     causes: list[str] = []
@@ -364,7 +364,7 @@ def hypotheses_of(model: Any) -> Any:
 
 
 def of_hypotheses(
-    one: Asked, facts: Any, weights: NDArray[np.float64]
+    one: Evaluated, facts: Any, weights: NDArray[np.float64]
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed) of a posterior, by the prior over the whole space."""
     assumed = refuse_bins(one, facts)
@@ -379,7 +379,7 @@ def of_hypotheses(
     return relative_entropy(weights, log_prior), (INDEPENDENT, assumed, SETTINGS)
 
 
-def refuse_bins(one: Asked, facts: Any) -> str:
+def refuse_bins(one: Evaluated, facts: Any) -> str:
     """Return what is assumed of hypotheses; raise if the rows decided what they are."""
     if facts.kind == "bins":
         raise one.refuse(

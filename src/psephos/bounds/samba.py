@@ -12,8 +12,8 @@ from psephos.bounds.formulas import sample_compression
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
-    Asked,
     Bound,
+    Evaluated,
     asked,
     checked_delta,
     constant_error,
@@ -136,7 +136,7 @@ def sample_compression_bound(
     )
 
 
-def _gibbs(one: Asked, scale: float) -> tuple[float, float]:
+def _gibbs(one: Evaluated, scale: float) -> tuple[float, float]:
     """Return (Gibbs risk of the scaled sc-voters, error) on the rows."""
     score, mass = one.vote.score_and_mass(one.values)
     total = score[:, 0] * mass if one.vote.readout.score == "normalised" else score[:, 0]
@@ -146,7 +146,7 @@ def _gibbs(one: Asked, scale: float) -> tuple[float, float]:
     return float(0.5 * (1.0 - margin.mean())), float((margin <= 0).mean())
 
 
-def _divergence(one: Asked, facts: Any, theorem: int) -> float:
+def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
     """Return KL(Q || P), equal sc-voters being one.
 
     P gives each row as an anchor the same: rows that coincide in class and the columns of the
@@ -175,7 +175,7 @@ def _keys(rows: _Floats, classes: NDArray[np.intp]) -> list[tuple[bytes, int]]:
     return [(row.tobytes(), label) for row, label in pairs]
 
 
-def _check(one: Asked, facts: Any) -> None:
+def _check(one: Evaluated, facts: Any) -> None:
     """Raise PsephosError unless the vote shows what is stated of it."""
     weighting: Any = one.vote.weighting
     similarity: Any = field_of(weighting, "similarity")
@@ -207,7 +207,7 @@ def _check(one: Asked, facts: Any) -> None:
         raise one.refuse("its distance is scaled by the training rows.")
 
 
-def _reasons(one: Asked) -> str:
+def _reasons(one: Evaluated) -> str:
     """Return why the theorem is not about a vote, as far as it shows."""
     weighting: Any = one.vote.weighting
     similarity: Any = field_of(weighting, "similarity")
@@ -328,7 +328,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     )
 
 
-def _constant(one: Asked, weight: _Floats) -> _Rounds:
+def _constant(one: Evaluated, weight: _Floats) -> _Rounds:
     constant_weights(one)
     signs = signed_votes(one)
     alpha = one.vote.constant_weights()
@@ -346,7 +346,7 @@ def _adaboost(steps: _Floats, signs: _Floats, prior: _Floats) -> str:
     return "AdaBoost" if hard and np.allclose(z, least, rtol=1e-9, atol=1e-12) else ""
 
 
-def _local(one: Asked, X: Any, y: Any, weight: _Floats) -> _Rounds:
+def _local(one: Evaluated, X: Any, y: Any, weight: _Floats) -> _Rounds:
     part: Any = one.vote.weighting
     similarity: Any = part.similarity
     if similarity.a != 0:
@@ -375,7 +375,7 @@ def _local(one: Asked, X: Any, y: Any, weight: _Floats) -> _Rounds:
     return _Rounds(relevance * signs, signs, part.anchor_weight / kept, named)
 
 
-def _refuse_others(one: Asked, part: Any, weight: _Floats) -> None:
+def _refuse_others(one: Evaluated, part: Any, weight: _Floats) -> None:
     """Raise PsephosError unless the rows, copies counted together, are the anchors."""
     rows = columns_of(one.values, part.columns)
     given, kept = (

@@ -14,14 +14,14 @@ from psephos.files.cases import Wanted
 from psephos.files.cells import Cells
 from psephos.files.formats import read_sheet
 from psephos.files.near import suggest
-from psephos.files.sheet import Choice, read_cases
+from psephos.files.sheet import ColumnChoice, read_cases
 from psephos.files.text import Header
 from psephos.modelfile import load
 from psephos.protocol.tables.labels import class_codes
 from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
-from psephos.validation.cohort import Labels, empty_columns, labels_of, reading_model
+from psephos.validation.cohort import LabelMatches, empty_columns, labels_of, reading_model
 from psephos.vote.names import plural
 
 
@@ -119,7 +119,7 @@ def renamed(pairs: Sequence[str], labels: Sequence[Any], classes: Sequence[Any])
     PsephosError
         If one has not both sides, names a label twice, or may be divided in several ways.
     """
-    old_ones, new_ones = Labels(list(dict.fromkeys(labels))), Labels(classes)
+    old_ones, new_ones = LabelMatches(list(dict.fromkeys(labels))), LabelMatches(classes)
     found: dict[str, str] = {}
     for text in pairs:
         parts = text.split("=")
@@ -160,7 +160,7 @@ def _words(
     """
     arrays: dict[str, Any] = {}
 
-    def choose(header: Header) -> Choice:
+    def choose(header: Header) -> ColumnChoice:
         arrays.update({name: a for name, a in header.arrays.items() if a.ndim == 1})
         if target is None and "y" not in arrays:
             raise PsephosError(
@@ -172,7 +172,9 @@ def _words(
                 raise PsephosError(
                     f"{header.file!r} has no column {name!r}; {suggest(name, known)}"
                 )
-        return Choice([], sorted({header.names.index(n) for n in wanted if n in header.names}))
+        return ColumnChoice(
+            [], sorted({header.names.index(n) for n in wanted if n in header.names})
+        )
 
     sheet = read_sheet(path, choose, cells, separator)
 

@@ -192,7 +192,7 @@ class Anything:
 
 
 @dataclass(frozen=True)
-class Folder:
+class FolderPath:
     """None, or the path of a folder."""
 
     def allows(self, value: Any) -> bool:

@@ -27,7 +27,7 @@ LOSSES = ("zero_one", "squared")
 
 
 @dataclass(frozen=True)
-class Problem:
+class Drawn:
     """A table, what is predicted of it, and how rows are drawn from it."""
 
     X: Any  # the rows that are drawn from
@@ -42,7 +42,7 @@ class Problem:
     @classmethod
     def read(
         cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
-    ) -> "Problem":
+    ) -> "Drawn":
         """Return the problem of an estimator on a table."""
         labels = bool(is_classifier(estimator))
         if not labels and not is_regressor(estimator):
@@ -100,7 +100,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Terms:
+class Sums:
     """What the models of all draws say of each row that is asked, summed up."""
 
     loss: str  # 'zero_one' or 'squared'
@@ -161,19 +161,17 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Draws:
+class RowDraws:
     """Draws of rows: with replacement or without, whole groups, the same for every estimator."""
 
-    problem: Problem
+    problem: Drawn
     n_draws: int
     max_samples: float  # rows (or groups) of a draw: a number, or a share of those there are
     bootstrap: bool  # whether with replacement
     seed: int
 
     @classmethod
-    def of(
-        cls, problem: Problem, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
-    ) -> Any:
+    def of(cls, problem: Drawn, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any) -> Any:
         """Return draws, with their settings checked."""
         if not Interval(2, whole=True).allows(n_draws):
             raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
@@ -207,7 +205,7 @@ class Draws:
             "another: draw more (max_samples), or join rare classes."
         )
 
-    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Terms:
+    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Sums:
         """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
         p = self.problem
         work = joblib.delayed(_fitted)
@@ -231,13 +229,13 @@ class Draws:
             )
         unit = p.unit if p.test is None else np.arange(len(y))
         loss = np.array([run[2] for run in runs])
-        return Terms(
+        return Sums(
             p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
             int((~kept).sum()), p.copies,
         )  # fmt: skip
 
 
-def _fitted(draws: Draws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _Floats, float]:
+def _fitted(draws: RowDraws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _Floats, float]:
     """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
     p, rows = draws.problem, draws.rows(b)
     model: Any = clone(estimator)
@@ -387,7 +385,7 @@ class BiasVarianceDisplay(Display):
       Kohavi-Wolpert: variance 0.03484 ± 0.0035
     """
 
-    terms: Terms
+    terms: Sums
     name: str
 
     @classmethod
@@ -436,8 +434,8 @@ class BiasVarianceDisplay(Display):
         PsephosError
             If the loss is not the estimator's, or rows cannot be drawn.
         """
-        problem = Problem.read(estimator, X, y, loss, groups, test)
-        draws = Draws.of(problem, n_draws, max_samples, bootstrap, random_state)
+        problem = Drawn.read(estimator, X, y, loss, groups, test)
+        draws = RowDraws.of(problem, n_draws, max_samples, bootstrap, random_state)
         return cls(draws.terms(estimator, n_jobs), type(estimator).__name__)
 
     def table(self) -> dict[str, list[Any]]:

@@ -35,7 +35,7 @@ _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the see
 _COLOURS = (OTHER, "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
 
 
-class Shown(NamedTuple):
+class ColumnEffect(NamedTuple):
     """The axis of a column of numbers, and what each value of it moves the mean answer by."""
 
     axis: Axis
@@ -53,7 +53,7 @@ def shown_of(
     gradual: bool,
     least: float,
     base: _Floats,
-) -> Shown:
+) -> ColumnEffect:
     """Return the axis of a column and what its values say.
 
     `rows` (n, q) are the cases whose other values are kept (see `background`), `base` (K,) the mean
@@ -74,7 +74,7 @@ def shown_of(
         around[1::2] - around[::2], least,
     )  # fmt: skip
     closed = {one.at: one.closed for one in thresholds}
-    return Shown(axis, says, cut_of(says, closed, values), found[-1] - base if gap else None)
+    return ColumnEffect(axis, says, cut_of(says, closed, values), found[-1] - base if gap else None)
 
 
 class _Read(NamedTuple):
@@ -130,7 +130,7 @@ class ValuesDisplay(Display):
     classes: tuple[str, ...]
     values: _Floats
     codes: NDArray[np.intp]
-    shown: Shown | None
+    shown: ColumnEffect | None
     levels: tuple[str, ...] = ()
     moves: _Floats = field(default_factory=lambda: np.empty((0, 0)))
     words: str = ""

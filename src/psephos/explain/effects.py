@@ -117,7 +117,7 @@ _MANY = 60  # voters
 _FORWARD = ("<", ">=")
 
 
-class Asked(Protocol):
+class HasCases(Protocol):
     """A model on the columns it reads alone, and training cases as it reads them."""
 
     @property
@@ -138,7 +138,7 @@ class Threshold(NamedTuple):
     closed: bool  # whether the value itself belongs to what is above
 
 
-def background(asked: Asked) -> _Floats:
+def background(asked: HasCases) -> _Floats:
     """Return training cases, evenly spaced, as the model reads them.
 
     At most 100; of a model of more than 60 voters, which takes longer to answer, at most 40.
@@ -165,7 +165,7 @@ def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float])
     return np.vstack(found)
 
 
-def asked_values(asked: Asked) -> tuple[dict[int, list[Threshold]], set[int]]:
+def asked_values(asked: HasCases) -> tuple[dict[int, list[Threshold]], set[int]]:
     """Return the thresholds that voters ask for, by column, and the columns read otherwise, too.
 
     Both are read off the reasons of the ballots of training cases; where voters are so many that
@@ -210,7 +210,7 @@ def _bounds(relation: str, bound: Any) -> dict[float, bool]:
     return {float(bound): relation in _FORWARD}
 
 
-def ringed(asked: Asked, called: Sequence[str]) -> list[int]:
+def ringed(asked: HasCases, called: Sequence[str]) -> list[int]:
     """Return the training cases that voters are (prototypes), by position; none where all are."""
     numbered = Names([str(j) for j in range(asked.X.shape[1])])
     data = [reason.data(numbered) for reason in asked.vote.reasons(asked.X[:1])[0]]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos.explain.bias_variance import Draws, Problem, Terms, mean_and_error
+from psephos.explain.bias_variance import Drawn, RowDraws, Sums, mean_and_error
 from psephos.explain.drawing import Display
 
 
@@ -52,7 +52,7 @@ class FittingCurveDisplay(Display):
 
     param_name: str
     param_range: tuple[Any, ...]
-    terms: tuple[Terms, ...]
+    terms: tuple[Sums, ...]
     name: str
 
     @classmethod
@@ -102,9 +102,9 @@ class FittingCurveDisplay(Display):
             )
         if not values:
             raise PsephosError(f"param_range is empty: give values of {param_name}.")
-        problem = Problem.read(estimator, X, y, loss, groups, test)
-        draws = Draws.of(problem, n_draws, max_samples, bootstrap, random_state)
-        each: list[Terms] = []
+        problem = Drawn.read(estimator, X, y, loss, groups, test)
+        draws = RowDraws.of(problem, n_draws, max_samples, bootstrap, random_state)
+        each: list[Sums] = []
         for value in values:
             model: Any = clone(estimator)
             model.set_params(**{param_name: value})

@@ -22,7 +22,7 @@ _FEW = 10  # so many different texts may be categories
 Place = Callable[[int], str]
 
 
-class Ways(NamedTuple):
+class Remedies(NamedTuple):
     """What users of the command, or of Python, do about a column: parts of sentences.
 
     ``{}`` is the column's name; in `reading` it is options, which `between` joins.
@@ -43,7 +43,7 @@ class Ways(NamedTuple):
         return self.reading.format(self.between.join(options))
 
 
-COMMAND = Ways(
+COMMAND = Remedies(
     "NA", "write NA there if it is missing (--missing lists other words)",
     "declare the column categorical (--categorical {})", "leave it out (--drop {})",
     "name it with --id {0}, or leave it out with --drop {0}",
@@ -51,8 +51,8 @@ COMMAND = Ways(
 )  # fmt: skip
 
 
-def _in_python(parameter: str, identifier: str) -> Ways:
-    return Ways(
+def _in_python(parameter: str, identifier: str) -> Remedies:
+    return Remedies(
         "None", "put None there if it is missing", f"list the column in {parameter}", "drop it",
         identifier, "make numbers of them (pandas.read_csv reads them with {})", "{}={!r}", " and ",
     )  # fmt: skip
@@ -82,7 +82,7 @@ def is_number(value: Any) -> bool:
 
 
 def holds_words(
-    name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Ways = COMMAND
+    name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Remedies = COMMAND
 ) -> bool:
     """Return whether a column is one of categories: it holds words, and no number.
 
@@ -143,7 +143,7 @@ def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
     )
 
 
-def refuse_identifier(name: str, present: Iterable[Hashable], ways: Ways = COMMAND) -> None:
+def refuse_identifier(name: str, present: Iterable[Hashable], ways: Remedies = COMMAND) -> None:
     """Raise PsephosError if a category stands in each row that has one: such a name says nothing.
 
     `present` are the categories of the rows, without missing ones.
@@ -165,7 +165,7 @@ def refuse_numbers_in_words(
     words: Sequence[str | None],
     place: Place,
     fitted: bool = False,
-    ways: Ways = COMMAND,
+    ways: Remedies = COMMAND,
 ) -> None:
     """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
@@ -250,7 +250,7 @@ def _one_unit_only(forms: dict[str, str]) -> None:
         forms.update(dict.fromkeys(tight, ""))
 
 
-def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Ways) -> str:
+def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str:
     marks = [kind for kind in kinds if kind.startswith("thousands")]
     if set(kinds) <= {"decimal comma", "grouped", "both"} | set(marks):
         if "both" in kinds:
@@ -276,7 +276,7 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Ways) -> str:
     )
 
 
-def levels_of(name: str, words: Sequence[Any], ways: Ways = COMMAND) -> tuple[str, ...]:
+def levels_of(name: str, words: Sequence[Any], ways: Remedies = COMMAND) -> tuple[str, ...]:
     """Return the sorted levels of words, None where missing: numbers by size, then by letters."""
     present = [word for word in words if word is not None]
     refuse_identifier(name, present, ways)

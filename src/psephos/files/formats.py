@@ -13,7 +13,7 @@ from psephos.files.text import SUFFIXES as TEXT
 from psephos.files.text import Header, checked_separator, kind_of
 
 if TYPE_CHECKING:
-    from psephos.files.sheet import Choice, Sheet
+    from psephos.files.sheet import ColumnChoice, Sheet
 
 
 class Format(NamedTuple):
@@ -51,7 +51,7 @@ def files_words() -> str:
 
 def read_sheet(
     path: Path,
-    choose: "Callable[[Header], Choice]",
+    choose: "Callable[[Header], ColumnChoice]",
     cells: Cells | None = None,
     separator: str | None = None,
 ) -> "Sheet":

@@ -21,7 +21,7 @@ from psephos.files.text import Header, opened, table_rows
 _Floats = NDArray[np.float64]
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """Which columns are wanted, by place in the header."""
 
     columns: Sequence[int]  # of the table, in the order wanted
@@ -33,7 +33,7 @@ class Sheet:
     """A table read from a file."""
 
     header: Header
-    choice: Choice
+    choice: ColumnChoice
     X: _Floats  # (n, q), the columns chosen: NaN where missing, and where a column holds words
     # By place in the header, the cells of columns asked for as words, and of those in which a cell
     # is no number: as they are written but for blanks around them. None stands for cells before the
@@ -52,7 +52,7 @@ def with_words(numbers: _Floats, words: Sequence[Any]) -> list[Any]:
     return [v if w is None else w for v, w in zip(numbers.tolist(), words, strict=True)]
 
 
-Chooser = Callable[[Header], Choice]
+Chooser = Callable[[Header], ColumnChoice]
 
 
 def unnamed(p: int) -> list[str]:
@@ -63,7 +63,7 @@ def unnamed(p: int) -> list[str]:
 class SheetRows:
     """The rows read so far: numbers as they come, words in lists."""
 
-    def __init__(self, header: Header, choice: Choice, cells: Cells) -> None:
+    def __init__(self, header: Header, choice: ColumnChoice, cells: Cells) -> None:
         self._header, self._choice, self._cells = header, choice, cells
         self._rows: list[_Floats] = []
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
@@ -190,7 +190,7 @@ def read_cases(
     places: list[int] = []
     notes: list[str] = []
 
-    def choose(header: Header) -> Choice:
+    def choose(header: Header) -> ColumnChoice:
         if wanted.names is not None and not header.named:
             _check_width(header, wanted)
         places[:] = places_in(header, wanted, id_column, notes)
@@ -198,7 +198,7 @@ def read_cases(
         name = id_column or header.row_names
         if name in header.names and not header.arrays:
             words.add(header.names.index(name))
-        return Choice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
+        return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
     sheet = read_sheet(path, choose, cells, separator)
     X = np.full((len(sheet.X), len(places)), np.nan)

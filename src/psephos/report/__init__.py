@@ -8,9 +8,9 @@ from psephos.report.page.render import render, render_validation
 from psephos.report.page.summarise import summarise
 from psephos.report.page.validated import columns_judged, is_validation, summarise_validation
 from psephos.report.study.folder import columns_of
-from psephos.report.study.options import Options, read_names
+from psephos.report.study.options import PageOptions, read_names
 
-__all__ = ["Options", "build_report", "render", "summarise", "summarise_validation"]
+__all__ = ["PageOptions", "build_report", "render", "summarise", "summarise_validation"]
 
 
 def build_report(
@@ -76,7 +76,7 @@ def build_report(
         raise PsephosError("a validation is of one model: leave out the model to show first.")
     columns = columns_judged if judged else columns_of
     named = {} if names is None else read_names(names, columns(folder))
-    options = Options(title=title, positive=positive, names=named, ids=ids, cases=cases)
+    options = PageOptions(title=title, positive=positive, names=named, ids=ids, cases=cases)
     if judged:
         page = render_validation(summarise_validation(folder, options))
     else:

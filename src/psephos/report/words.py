@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from psephos._errors import PsephosError
-from psephos.report.study.options import Named
+from psephos.report.study.options import ColumnName
 from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
@@ -25,7 +25,7 @@ _EMPTY = {"", "unclassified", "uncultured", "unknown", "unidentified", "noname",
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShortName:
     """What the page calls a column."""
 
     text: str
@@ -33,7 +33,7 @@ class Shown:
     unit: str = ""
 
 
-def shown_names(names: Sequence[str], given: Mapping[str, Named]) -> dict[str, Shown]:
+def shown_names(names: Sequence[str], given: Mapping[str, ColumnName]) -> dict[str, ShortName]:
     """Return what the page calls each column: the name given for it, or its short name.
 
     Parameters
@@ -50,7 +50,7 @@ def shown_names(names: Sequence[str], given: Mapping[str, Named]) -> dict[str, S
     """
     short = short_names(names)
     found = {
-        name: Shown(
+        name: ShortName(
             given[name].name or short[name] if name in given else short[name],
             bool(_SPECIES.search(name)) and not (name in given and given[name].name),
             given[name].unit if name in given else "",

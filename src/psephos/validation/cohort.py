@@ -168,7 +168,7 @@ def labels_of(
         (1 and '1'), or a renaming names a class that the model has not, or a label that no case
         has.
     """
-    known = Labels(classes.tolist())
+    known = LabelMatches(classes.tolist())
     target = [known.place(new) for new in renamed.values()]
     for old, new, place in zip(renamed, renamed.values(), target, strict=True):
         if place is None:
@@ -184,7 +184,7 @@ def labels_of(
             f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): leave "
             "them out, for nothing can be said of their answers."
         )
-    given = Labels(list(renamed))
+    given = LabelMatches(list(renamed))
     said = {_key(label): given.place(label) for label in labels}
     found = {key: known.place(key[1]) if old is None else target[old] for key, old in said.items()}
     for old, label in enumerate(renamed):
@@ -229,7 +229,7 @@ def _key(label: Any) -> tuple[str, Any]:
     return ("number" if isinstance(value, int | float) else "word"), value
 
 
-class Labels:
+class LabelMatches:
     """Where a label stands among others: it is the one it equals, or that is written so."""
 
     def __init__(self, labels: Sequence[Any]) -> None:

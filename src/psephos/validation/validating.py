@@ -29,7 +29,7 @@ from psephos.figures import (
 )
 from psephos.figures.estimate import codes_of_groups
 from psephos.recalibrating import cross_fitted
-from psephos.validation.cohort import Cohort, Labels, cohort_of, reading_model
+from psephos.validation.cohort import Cohort, LabelMatches, cohort_of, reading_model
 from psephos.validation.result import WORTH, Validation
 from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
 from psephos.vote.importance import SampleRows
@@ -448,7 +448,7 @@ def _positive(positive: Any, classes: list[Any], cohort: Cohort) -> Positive:
         return usual_positive([str(one) for one in classes], sizes)
     if len(classes) != 2:
         raise PsephosError("positive is for two classes: leave it out.")
-    place = Labels(classes).place(positive)
+    place = LabelMatches(classes).place(positive)
     if place is None:
         raise PsephosError(
             f"positive is {positive!r}, which is no class of the model: it has "

@@ -21,7 +21,7 @@ _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
 
 
-class Answers(NamedTuple):
+class ClassAnswers(NamedTuple):
     """A model's answers to some rows."""
 
     codes: _Codes  # (n,), the class it answers
@@ -29,7 +29,7 @@ class Answers(NamedTuple):
     ranking: _Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
 
 
-def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
+def answers_of(model: Any, X: _Floats, n_classes: int) -> ClassAnswers:
     """Return the answers of a model fitted on class codes.
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
@@ -56,7 +56,7 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
         plain = np.asarray(decision, dtype=np.float64)
         plain = np.where(np.abs(plain) <= _ZERO * np.abs(plain).max(initial=0.0), 0.0, plain)
         ranking = np.column_stack([-plain, plain])
-    return Answers(codes_of(model, X, n_classes), proba, ranking)
+    return ClassAnswers(codes_of(model, X, n_classes), proba, ranking)
 
 
 def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
@@ -98,7 +98,7 @@ def _linked(decision: _Floats) -> _Floats:
     return np.asarray(softmax(decision, axis=1))
 
 
-def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:
+def measures(answers: ClassAnswers, truth: _Codes) -> dict[str, float | None]:
     """Return the metrics of one class a row by name; None where one is not defined.
 
     roc_auc is the chance that a row of the class ranks above a row of another class, ties half:
@@ -109,11 +109,11 @@ def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:
     return {one.name: one.measured(answers, truth) for one in TABLES["classes"]}
 
 
-def _accuracy(answers: Answers, truth: _Codes) -> float:
+def _accuracy(answers: ClassAnswers, truth: _Codes) -> float:
     return int(np.count_nonzero(answers.codes == truth)) / len(truth)
 
 
-def _log_loss(answers: Answers, truth: _Codes) -> float:
+def _log_loss(answers: ClassAnswers, truth: _Codes) -> float:
     of_truth: _Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
     return -math.fsum(math.log(p) for p in of_truth.tolist()) / len(of_truth)
 
@@ -126,7 +126,7 @@ def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
     return float(np.mean(right[present] / rows[present]))
 
 
-def _roc_auc(answers: Answers, truth: _Codes) -> float | None:
+def _roc_auc(answers: ClassAnswers, truth: _Codes) -> float | None:
     ranking, n_classes = answers.ranking, answers.proba.shape[1]
     counts = np.bincount(truth, minlength=n_classes)
     if (counts == 0).any() or np.isnan(ranking).any():

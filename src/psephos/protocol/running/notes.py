@@ -11,7 +11,7 @@ from psephos.protocol.evaluation.scores import prior_precision
 from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
-from psephos.protocol.running.tasks import Task
+from psephos.protocol.running.tasks import FitTask
 from psephos.protocol.study.folder import Journal
 from psephos.protocol.study.outputs import SCHEMA, versions
 from psephos.protocol.tables.copies import Copies
@@ -108,7 +108,7 @@ def environment_of(
 
 def rows_left_out(finished: Finished) -> list[str]:
     """Return what models said of rows that they left out: of the refit, and in how many fits."""
-    found: dict[str, list[tuple[Task, str]]] = {}
+    found: dict[str, list[tuple[FitTask, str]]] = {}
     for task, entry in finished:
         found.setdefault(task.contender.name, [])
         found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
@@ -122,7 +122,7 @@ def rows_left_out(finished: Finished) -> list[str]:
     return words
 
 
-def _place(task: Task) -> str:
+def _place(task: FitTask) -> str:
     return "all rows" if task.split is None else f"repeat {task.split[0]}, fold {task.split[1]}"
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from psephos.estimator.contender import Shape
-from psephos.protocol.running.tasks import Task, draws_of
+from psephos.protocol.running.tasks import FitTask, draws_of
 from psephos.runtime.jit import announce_compiling
 from psephos.vote.names import plural
 
@@ -26,7 +26,7 @@ _OTHER = 10.0
 _KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time
 
 
-def n_fits(task: Task, shape: Shape) -> int:
+def n_fits(task: FitTask, shape: Shape) -> int:
     """Return how many fits a task is: each draw in each inner fold, and the one that counts."""
     draws = draws_of(task, shape)
     searched = 0 if draws == [{}] else len(draws) * task.protocol.inner_folds
@@ -59,7 +59,7 @@ class Forecast:
         How many tasks run at the same time.
     """
 
-    def __init__(self, tasks: Sequence[Task], shape: Shape, workers: int) -> None:
+    def __init__(self, tasks: Sequence[FitTask], shape: Shape, workers: int) -> None:
         self.fits = {task.key: n_fits(task, shape) for task in tasks}
         self.n_searches = sum(draws_of(task, shape) != [{}] for task in tasks)
         self._tasks = {task.key: task for task in tasks}
@@ -75,7 +75,7 @@ class Forecast:
         """Return the number of fits done."""
         return sum(self.fits.values()) - sum(self.fits[key] for key in self._left)
 
-    def order(self, tasks: Sequence[Task]) -> list[Task]:
+    def order(self, tasks: Sequence[FitTask]) -> list[FitTask]:
         """Return tasks in the order in which they are done.
 
         A split at a time over all models, refits last, so that an early look at the journal is
@@ -84,7 +84,7 @@ class Forecast:
         """
         first = min((task.split for task in tasks if task.split is not None), default=())
 
-        def place(task: Task) -> tuple[bool, tuple[int, ...], float]:
+        def place(task: FitTask) -> tuple[bool, tuple[int, ...], float]:
             guess = _GUESSES.get(task.contender.name, _OTHER) * self.fits[task.key]
             return task.split is None, task.split or (), guess if task.split == first else -guess
 
@@ -133,7 +133,7 @@ _SECONDS = 20.0  # between two lines
 
 @contextmanager
 def shown(
-    progress: bool, tasks: Sequence[Task], forecast: Forecast
+    progress: bool, tasks: Sequence[FitTask], forecast: Forecast
 ) -> Generator[Callable[[Mapping[str, Any]], None]]:
     """Yield a function to be called with the journal entry of each finished task.
 
@@ -149,10 +149,10 @@ def shown(
         with _bar(forecast) as advance:
             yield advance
     else:
-        yield _Lines(forecast).advance
+        yield _ProgressLines(forecast).advance
 
 
-def plan_words(tasks: Sequence[Task], forecast: Forecast) -> list[str]:
+def plan_words(tasks: Sequence[FitTask], forecast: Forecast) -> list[str]:
     """Return how many fits there are, and how many of them an earlier run has done."""
     total, models = sum(forecast.fits.values()), {task.contender.name for task in tasks}
     splits, protocol = {task.split for task in tasks} - {None}, tasks[0].protocol
@@ -191,7 +191,7 @@ def _bar(forecast: Forecast) -> Generator[Callable[[Mapping[str, Any]], None]]:
         yield advance
 
 
-class _Lines:
+class _ProgressLines:
     """Prints how far it is, at the first fit, the last, and every so many seconds between."""
 
     def __init__(self, forecast: Forecast):

@@ -29,7 +29,7 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.settings import automatic
-from psephos.protocol.evaluation.scores import TABLES, Answers, measures
+from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, measures
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.runtime.threads import one_thread
 from psephos.runtime.workers import delayed
@@ -147,7 +147,7 @@ def _staged(
     if scoring == "log_loss":
         own = proba[:, np.arange(len(truth)), truth]
         return [_mean(loss, weight) for loss in -np.log(np.clip(own, _LEAST, 1.0))]
-    scores = [measures(Answers(p.argmax(axis=1), p, p), truth)[scoring] for p in proba]
+    scores = [measures(ClassAnswers(p.argmax(axis=1), p, p), truth)[scoring] for p in proba]
     return [np.nan if value is None else value for value in scores]
 
 

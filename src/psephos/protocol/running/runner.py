@@ -37,7 +37,7 @@ from psephos.protocol.running.notes import (
 )
 from psephos.protocol.running.progress import Forecast, announced, shown
 from psephos.protocol.running.proofs import proved
-from psephos.protocol.running.tasks import Task, run_task, shape_of
+from psephos.protocol.running.tasks import FitTask, run_task, shape_of
 from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.fold_models import folds_told, kept, kept_fold
 from psephos.protocol.study.folder import Journal, Study, identity_of, key_of, sha256_of
@@ -291,7 +291,7 @@ def _divided(
 
 
 def _bounds(
-    table: DataTable, finished: Sequence[tuple[Task, Any]], *, copies: bool
+    table: DataTable, finished: Sequence[tuple[FitTask, Any]], *, copies: bool
 ) -> list[dict[str, Any]]:
     """Return what can be proved; nothing of several labels, or where the truth is not known."""
     if table.multilabel or (table.partial is not None and not table.partial.truth):
@@ -306,7 +306,7 @@ def _tasks(
     models: Sequence[Contender],
     splits: Sequence[Split],
     seed: int,
-) -> list[Task]:
+) -> list[FitTask]:
     """Return the tasks in canonical order: models as given, each on all splits, then all rows."""
     every = np.arange(table.n_rows, dtype=np.intp)
     cuts: list[tuple[tuple[int, int] | None, Split]] = list(
@@ -322,7 +322,7 @@ def _tasks(
         "defaults_first": protocol.defaults_first,
     }
     shape = shape_of(table)
-    tasks: list[Task] = []
+    tasks: list[FitTask] = []
     for one in models:
         drawn = one.drawn(protocol.distributions, shape.n_told)
         own = {
@@ -343,13 +343,13 @@ def _tasks(
             )
             rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
             key = key_of(shared | own | rows | {"seeds": seeds})
-            tasks.append(Task(key, one, protocol, split, train, test, seeds))
+            tasks.append(FitTask(key, one, protocol, split, train, test, seeds))
     return tasks
 
 
 # ------------------------------------------------------------------- running
 def _run(
-    tasks: Sequence[Task],
+    tasks: Sequence[FitTask],
     table: DataTable,
     study: Study,
     n_jobs: int | None,
@@ -377,7 +377,7 @@ def _run(
     return fitted
 
 
-def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None, keep: bool) -> bool:
+def _done(entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep: bool) -> bool:
     """Return whether a task need not be done again: failures and lost model files are."""
     if entry is None or entry["status"] != "ok":
         return False
@@ -394,7 +394,7 @@ def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None, keep: b
 
 
 def _results(
-    todo: Sequence[Task], table: DataTable, n_jobs: int | None, progress: bool, keep: bool
+    todo: Sequence[FitTask], table: DataTable, n_jobs: int | None, progress: bool, keep: bool
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     pool: Any = joblib  # it has no types
     if not todo:
@@ -409,7 +409,9 @@ def _results(
     yield from parallel(delayed(_told)(task, table, progress, keep) for task in todo)
 
 
-def _told(task: Task, table: DataTable, progress: bool, keep: bool) -> tuple[dict[str, Any], Any]:
+def _told(
+    task: FitTask, table: DataTable, progress: bool, keep: bool
+) -> tuple[dict[str, Any], Any]:
     with announced(progress):
         return run_task(task, table, keep)
 
@@ -431,13 +433,13 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------- what comes out
-def _entry(journal: Journal, task: Task) -> dict[str, Any]:
+def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
     entry = journal.get(task.key)
     assert entry is not None, "every task has been done"
     return entry
 
 
-def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
+def _warn(finished: Sequence[tuple[FitTask, Any]]) -> None:
     """Warn of what is to be known of the fits, to the caller of `compare`."""
     for sentence in rows_left_out(finished):
         warnings.warn(sentence, CollapseWarning, stacklevel=3)
@@ -446,7 +448,7 @@ def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
 
 
 def _models(
-    finished: Sequence[tuple[Task, Any]], folder: Path | None, fitted: dict[str, Any]
+    finished: Sequence[tuple[FitTask, Any]], folder: Path | None, fitted: dict[str, Any]
 ) -> dict[str, Any]:
     from psephos.models import load
 
@@ -461,7 +463,7 @@ def _models(
 
 def _recalibrate(
     models: Mapping[str, Any],
-    finished: Sequence[tuple[Task, Any]],
+    finished: Sequence[tuple[FitTask, Any]],
     table: DataTable,
     random_state: int,
 ) -> None:
@@ -479,7 +481,7 @@ def _recalibrate(
 
 def _map_of(
     name: str,
-    finished: Sequence[tuple[Task, Any]],
+    finished: Sequence[tuple[FitTask, Any]],
     table: DataTable,
     random_state: int,
 ) -> Recalibration | None:

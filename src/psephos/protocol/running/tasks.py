@@ -48,7 +48,7 @@ _LENGTH = 400  # characters of a warning
 
 
 @dataclass(frozen=True)
-class Task:
+class FitTask:
     """A fit of a comparison; what it gives depends on these values and the table alone."""
 
     key: str  # the SHA-256 of the configuration
@@ -74,7 +74,7 @@ def shape_of(table: DataTable) -> Shape:
     )
 
 
-def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str, Any], Any]:
+def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[str, Any], Any]:
     """Return the journal entry of a task, and the fitted model if it is a refit of psephos.
 
     With `keep`, of the model of a fold what `packed_fold` returns.
@@ -112,7 +112,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_WARNINGS])
 
 
-def _fitted(task: Task, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
+def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
     draws = draws_of(task, shape)
@@ -170,7 +170,7 @@ def inner_metric(table: DataTable) -> str:
     return "pu_f" if table.partial is not None else main_metric(metrics_of(table))
 
 
-def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
+def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
     """Return (X, y, groups, rows) to fit on: y are codes, or for a refit the labels themselves."""
     rows, partial = task.train, table.partial
     y: NDArray[Any] = (table.codes if refit is None else table.y)[rows]
@@ -211,7 +211,7 @@ def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[st
 
 # ------------------------------------------------------------------- tuning
 def _tuned(
-    task: Task, draws: list[Params], table: DataTable, codes: NDArray[np.intp], shape: Shape
+    task: FitTask, draws: list[Params], table: DataTable, codes: NDArray[np.intp], shape: Shape
 ) -> tuple[Params, float | None, int]:
     """Return the winning parameters, their inner score, and how many draws failed."""
     if len(draws) == 1 and not draws[0]:
@@ -239,7 +239,7 @@ def _tuned(
     return best[0], best[1], len(failures)
 
 
-def draws_of(task: Task, shape: Shape) -> list[Params]:
+def draws_of(task: FitTask, shape: Shape) -> list[Params]:
     """Return the settings that a task tries; one without any, if its model has none to draw."""
     distributions = task.contender.drawn(task.protocol.distributions, shape.n_told)
     if not distributions:
@@ -257,7 +257,9 @@ def _row_names(table: DataTable, rows: Rows) -> list[str]:
     return [names[i] for i in rows]
 
 
-def _inner_score(task: Task, params: Params, shape: Shape, table: DataTable, part: Split) -> float:
+def _inner_score(
+    task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split
+) -> float:
     train, test = part
     model = built(task.contender, params, shape, task.seeds[2])
     *given, fitted_on = _training(replace(task, train=train), table, None)
@@ -273,7 +275,7 @@ def _inner_score(task: Task, params: Params, shape: Shape, table: DataTable, par
     return float("nan") if found is None else found
 
 
-def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:
+def _fit(task: FitTask, model: Any, X: Any, y: Any, groups: Any) -> None:
     """Fit a model; one that draws folds of its own must not divide a group, either."""
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
     model.fit(X, y, **extra)

@@ -17,7 +17,7 @@ from psephos.modelfile import packed
 from psephos.protocol.evaluation.scores import label_figures
 from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.running.proofs import BOUND_COLUMNS
-from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
+from psephos.protocol.running.tasks import FitTask, inner_metric, metrics_of, shape_of
 from psephos.protocol.study.folder import MARK, Study, sealed, sha256_of
 from psephos.protocol.tables.table import DataTable
 
@@ -37,7 +37,7 @@ _TIMING_COLUMNS = (
 )  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
-Finished = Sequence[tuple[Task, Mapping[str, Any]]]
+Finished = Sequence[tuple[FitTask, Mapping[str, Any]]]
 
 
 def versions(extra: Iterable[str] = ()) -> dict[str, str]:
@@ -88,7 +88,7 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
     return rows
 
 
-def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
     measured: Mapping[str, Any] = entry.get("measures", {})
@@ -212,7 +212,7 @@ def _refit_columns(table: DataTable) -> tuple[str, ...]:
     return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)
 
 
-def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+def refit_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a refit on all rows."""
     name = task.contender.name
     row = {column: entry.get(column) for column in _refit_columns(table)}
@@ -221,7 +221,7 @@ def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[st
     return row | {"model": name}
 
 
-def _timing(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _timing(task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     repeat, fold = task.split or ("all", "all")
     timing = dict(entry["timing"])
     timing["warnings"] = json.dumps(timing["warnings"]) if timing["warnings"] else ""

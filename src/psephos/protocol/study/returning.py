@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 _TREES = 2000  # of a voter that are looked at
 
 
-class Rule(NamedTuple):
+class ColumnRule(NamedTuple):
     """One question on one column."""
 
     column: str
@@ -31,7 +31,7 @@ class Rule(NamedTuple):
     levels: tuple[str, ...] = ()  # of a rule on categories those it asks for
 
 
-def rules_of(model: Any) -> list[Rule]:
+def rules_of(model: Any) -> list[ColumnRule]:
     """Return the rules of a fitted model, each once, in the order of its voters.
 
     Of trees and stumps every question; the class it speaks for is that whose mean vote over the
@@ -43,7 +43,7 @@ def rules_of(model: Any) -> list[Rule]:
     return list(dict.fromkeys(found))
 
 
-def _rules(vote: Any, names: Names) -> Iterator[Rule]:
+def _rules(vote: Any, names: Names) -> Iterator[ColumnRule]:
     columns: list[int] = vote.columns.tolist()
     row = np.zeros((1, vote.n_features))
     reasons: Any = None
@@ -64,7 +64,7 @@ def _rules(vote: Any, names: Names) -> Iterator[Rule]:
         yield from _of_reason(reasons[voter], vote.voters.sides(voter), names)
 
 
-def _of_tree(shown: ShownTree, names: Names) -> Iterator[Rule]:
+def _of_tree(shown: ShownTree, names: Names) -> Iterator[ColumnRule]:
     tree, votes = shown.tree, shown.votes
     leaves = (np.asarray(tree.n_children) == 0).astype(np.float64)
     total = votes * leaves[:, None]
@@ -79,15 +79,15 @@ def _of_tree(shown: ShownTree, names: Names) -> Iterator[Rule]:
         first, bound = int(tree.child[node]), float(tree.threshold[node])
         name, gap = names.columns[int(tree.column[node])], mean[first + 1] - mean[first]
         if bound == bound:
-            yield Rule(name, _toward(-gap if tree.flip[node] else gap), bound)
+            yield ColumnRule(name, _toward(-gap if tree.flip[node] else gap), bound)
             continue
         begin, end = int(tree.code_ptr[node]), int(tree.code_ptr[node + 1])
         codes = np.flatnonzero(tree.code_branch[begin:end] == 1).tolist()
         levels = tuple(names.level(int(tree.column[node]), code) for code in codes)
-        yield Rule(name, _toward(gap), None, levels)
+        yield ColumnRule(name, _toward(gap), None, levels)
 
 
-def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[Rule]:
+def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[ColumnRule]:
     """Yield the rule of a stump, or the terms of a linear score, of the reason of one row."""
     tests: Any = getattr(reason, "tests", ())
     if len(tests) == 1 and len(sides) == 2:
@@ -97,14 +97,16 @@ def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[Rule]:
         test, gap = tests[0], here - there
         name = names.columns[int(test.column)]
         if test.relation in ("<=", "<", ">", ">="):
-            yield Rule(name, _toward(gap if test.relation[0] == ">" else -gap), float(test.bound))
+            yield ColumnRule(
+                name, _toward(gap if test.relation[0] == ">" else -gap), float(test.bound)
+            )
         elif test.relation in ("in", "not in"):
             levels = tuple(names.level(test.column, code) for code in test.bound)
-            yield Rule(name, _toward(gap if test.relation == "in" else -gap), None, levels)
+            yield ColumnRule(name, _toward(gap if test.relation == "in" else -gap), None, levels)
     for term in getattr(reason, "terms", ()):
         if term.coef and any(term.coef):
             levels = () if term.level < 0 else (names.level(term.column, term.level),)
-            yield Rule(names.columns[term.column], _toward(np.array(term.coef)), None, levels)
+            yield ColumnRule(names.columns[term.column], _toward(np.array(term.coef)), None, levels)
 
 
 def _toward(gap: _Floats) -> int:
@@ -196,7 +198,7 @@ def returned_of(
         Names of the study's classes; by default those of `final`.
     """
     read: dict[str, list[tuple[int, int]]] = {}
-    asked: dict[tuple[str, int, tuple[str, ...]], list[tuple[tuple[int, int], Rule]]] = {}
+    asked: dict[tuple[str, int, tuple[str, ...]], list[tuple[tuple[int, int], ColumnRule]]] = {}
     for one in folds:
         place = (one.repeat, one.fold)
         for name in one.model.features_used_.tolist():
@@ -237,7 +239,7 @@ def returned_of(
 
 
 def _bounds(
-    found: Sequence[tuple[tuple[int, int], Rule]], now: Sequence[float | None]
+    found: Sequence[tuple[tuple[int, int], ColumnRule]], now: Sequence[float | None]
 ) -> dict[str, Any]:
     bounds = [rule.bound for _, rule in found if rule.bound is not None]
     final = sorted(bound for bound in now if bound is not None)

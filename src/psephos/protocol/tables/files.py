@@ -18,7 +18,7 @@ from psephos.files.cells import Cells
 from psephos.files.columns import holds_words, in_one_form
 from psephos.files.formats import read_sheet
 from psephos.files.near import CELL, shown, suggest
-from psephos.files.sheet import Choice, Sheet, with_words
+from psephos.files.sheet import ColumnChoice, Sheet, with_words
 from psephos.files.text import Header
 from psephos.protocol.tables.labels import (
     array_words,
@@ -246,7 +246,7 @@ def _with_labels(roles: _Roles, header: Header) -> _Roles:
     return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
 
 
-def _choose(found: Header, roles: _Roles) -> Choice:
+def _choose(found: Header, roles: _Roles) -> ColumnChoice:
     if found.of_arrays:
         return _choose_arrays(found, roles)
     header, file = found.names, found.file
@@ -285,7 +285,7 @@ def _choose(found: Header, roles: _Roles) -> Choice:
             "learn from."
         )
     words = (*apart, *(one for one in roles.categorical if one not in roles.drop))
-    return Choice(columns, sorted({header.index(one) for one in words}))
+    return ColumnChoice(columns, sorted({header.index(one) for one in words}))
 
 
 def _known(name: str, flag: str, names: list[str], file: str) -> None:
@@ -420,7 +420,7 @@ def _per_row(
 
 
 # ------------------------------------------------------------------- npz
-def _choose_arrays(header: Header, roles: _Roles) -> Choice:
+def _choose_arrays(header: Header, roles: _Roles) -> ColumnChoice:
     names = header.names
     refuse_duplicates(names)
     for flag, wanted in (("--drop", roles.drop), ("--categorical", roles.categorical)):
@@ -430,7 +430,7 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
     columns = [j for j, one in enumerate(names) if one not in roles.drop]
     if not columns:
         raise PsephosError(f"{header.file!r} has no column left: nothing is left to learn from.")
-    return Choice(columns, [j for j in columns if names[j] in roles.categorical])
+    return ColumnChoice(columns, [j for j in columns if names[j] in roles.categorical])
 
 
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:

@@ -15,7 +15,7 @@ from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Cells
 from psephos.files.columns import (
     COMMAND,
-    Ways,
+    Remedies,
     holds_words,
     in_one_form,
     is_number,
@@ -47,7 +47,7 @@ def encode_column(
     notes: list[str],
     *,
     categorical: bool = False,
-    ways: Ways = COMMAND,
+    ways: Remedies = COMMAND,
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
@@ -69,7 +69,7 @@ def encode_column(
 
 
 def coded(
-    values: Sequence[Any], name: str, ways: Ways = COMMAND
+    values: Sequence[Any], name: str, ways: Remedies = COMMAND
 ) -> tuple[_Floats, tuple[str, ...]]:
     """Return the codes of categories, None where missing, and their sorted levels in words.
 

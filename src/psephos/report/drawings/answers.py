@@ -16,7 +16,7 @@ from psephos.explain.missed import dodged
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
 from psephos.figures.confusion import UNIT, in_millionths
-from psephos.report.numbers.measures import Counts, lowered
+from psephos.report.numbers.measures import Fourfold, lowered
 from psephos.report.words import chance, count, of, plural, rate, span
 
 MOST = 400  # cases of a lane that are dots; of more, those called rightly are columns
@@ -152,7 +152,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Steps:
+class RocSteps:
     """What is found, and at how many false alarms, from each answer that occurs downwards.
 
     The first step calls nobody; its threshold is infinite.
@@ -163,12 +163,12 @@ class Steps:
     alarms: NDArray[np.int64]  # (s,) other cases called
 
 
-def steps(answers: Floats, positive: NDArray[np.bool_]) -> Steps:
+def steps(answers: Floats, positive: NDArray[np.bool_]) -> RocSteps:
     """Return the steps of a model's answers; of equal answers all are called at once."""
     order = np.argsort(-answers, kind="stable")
     ranked, hit = answers[order], positive[order]
     last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
-    return Steps(
+    return RocSteps(
         threshold=np.append(np.inf, ranked[last]),
         found=np.append(0, np.cumsum(hit)[last]),
         alarms=np.append(0, np.cumsum(~hit)[last]),
@@ -225,7 +225,7 @@ def curves_drawing(
     }
 
 
-def _roc(found: Steps, m: int, n: int, area: Estimate) -> dict[str, Any]:
+def _roc(found: RocSteps, m: int, n: int, area: Estimate) -> dict[str, Any]:
     return {
         "d": _line(found.alarms / n, found.found / m) if m and n else "",
         "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
@@ -233,7 +233,7 @@ def _roc(found: Steps, m: int, n: int, area: Estimate) -> dict[str, Any]:
     }
 
 
-def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
+def _precision(found: RocSteps, m: int, n: int, pos: str) -> dict[str, Any]:
     called = found.found + found.alarms
     some = called > 0
     share = m / (m + n)
@@ -300,7 +300,7 @@ def benefits(
     return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
 
 
-def marks_at(c: Counts, threshold: float, worth: float, top: float) -> dict[str, Any]:
+def marks_at(c: Fourfold, threshold: float, worth: float, top: float) -> dict[str, Any]:
     """Return where a threshold of these counts and this net benefit stands on each curve."""
     called = c.found + c.alarms
     both = c.positive and c.negative

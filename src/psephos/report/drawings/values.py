@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.explain.effects import Axis, Pieces, Threshold, axis_of, pieces_of
-from psephos.report.study.opened import Asked
+from psephos.report.study.opened import Reduced
 from psephos.report.study.options import guarded
 
 __all__ = [
@@ -21,7 +21,7 @@ _DIGITS = 4
 
 
 def plane(
-    asked: Asked,
+    asked: Reduced,
     used: Sequence[int],
     thresholds: Mapping[int, Sequence[Threshold]],
     gradual: set[int],
@@ -51,7 +51,7 @@ def plane(
 
 
 def _axis(
-    asked: Asked, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
+    asked: Reduced, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
 ) -> tuple[Axis, Pieces]:
     steps = [one.at for one in thresholds]
     axis = axis_of(guarded(asked.X[:, j], cases), steps)

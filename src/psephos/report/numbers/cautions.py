@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from psephos.report.study.folder import Folder
-from psephos.report.study.standings import Choice, Standing
+from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import count, number, plural, series
 
 _FEW = 10  # cases of a class
@@ -13,7 +13,7 @@ UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 
 _CLIP = 1e-15  # as the log-loss of the results
 
 
-def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
+def cautions(folder: Folder, choice: Opening, prior: float) -> list[str]:
     """Return the cautions on the models the page shows, a sentence each.
 
     Parameters

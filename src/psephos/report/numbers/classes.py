@@ -12,7 +12,7 @@ from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.drawings.answers import BINS, benefit_grid, benefits, curves_drawing, worth
-from psephos.report.numbers.measures import TENTHS, Counts, counts_at, four
+from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four
 from psephos.report.study.answers import called
 from psephos.report.words import (
     LEAF_SHARE,
@@ -44,7 +44,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Names:
+class ClassNames:
     """What the classes are called, and what answers are."""
 
     pos: str
@@ -56,7 +56,7 @@ class Names:
 def judged(
     answers: NDArray[np.float64],
     positive: NDArray[np.bool_],
-    names: Names,
+    names: ClassNames,
     about: About,
 ) -> dict[str, Any]:
     """Return one model's part of the page's data, of its known answers for the positive class."""
@@ -72,7 +72,7 @@ def judged(
     }
 
 
-def fills(c: Counts, threshold: float, names: Names) -> dict[str, str]:
+def fills(c: Fourfold, threshold: float, names: ClassNames) -> dict[str, str]:
     """Return the words of the panel that follow the threshold; the script writes the same."""
     called, n = c.found + c.alarms, c.positive + c.negative
     more = f"; of the {count(called)} it calls {names.pos}, {count(c.found)} are"
@@ -95,7 +95,9 @@ def fills(c: Counts, threshold: float, names: Names) -> dict[str, str]:
     }
 
 
-def measures_rows(c: Counts, names: Names, found: Sequence[Estimate]) -> list[dict[str, Any]]:
+def measures_rows(
+    c: Fourfold, names: ClassNames, found: Sequence[Estimate]
+) -> list[dict[str, Any]]:
     """Return the four measures (see `four`): words, counts, value and interval."""
     counts = (
         of(c.found, c.positive, f"{names.pos} found"),
@@ -136,7 +138,7 @@ def _note(
     answers: NDArray[np.float64],
     positive: NDArray[np.bool_],
     under: Estimate,
-    names: Names,
+    names: ClassNames,
     about: About,
 ) -> str:
     m, n = int(positive.sum()), len(answers)
@@ -154,7 +156,7 @@ def _note(
     )
 
 
-def share_words(names: Names, more: str = "") -> str:
+def share_words(names: ClassNames, more: str = "") -> str:
     """Return what answers are that are no probabilities by themselves; '' of those that are."""
     what = {
         VOTE_SHARE: "shares of its vote",
@@ -202,7 +204,7 @@ def interval_words(about: About, share: bool = True) -> str:
 
 
 def _worth(
-    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: Names, about: About
+    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: ClassNames, about: About
 ) -> str:
     grid, pos = benefit_grid(about.edges), names.pos
     stretch = worth(grid, *benefits(answers, positive, grid))
@@ -245,7 +247,7 @@ def histogram(
     return found | {"ends": told}
 
 
-def mistakes_words(kind: str, n: int, names: Names) -> str:
+def mistakes_words(kind: str, n: int, names: ClassNames) -> str:
     """Return the heading of a list of mistakes."""
     if kind == "missed":
         if not n:
@@ -264,7 +266,7 @@ def several_judged(
     chances: NDArray[np.float64],
     truth: NDArray[np.intp],
     classes: Sequence[str],
-    names: Names,
+    names: ClassNames,
     about: About,
 ) -> dict[str, Any]:
     """Return one model's part of the page's data, of (n, K) known answers and (n,) codes."""
@@ -318,7 +320,7 @@ def _curves(
     return {key: drawn[key] for key in ("roc", "pr", "cal")}
 
 
-def _note_of_several(names: Names, about: About) -> str:
+def _note_of_several(names: ClassNames, about: About) -> str:
     return (
         "A case is called the class it is most probably of; of equals the first."
         f" {pooled_words(about)} Curves and areas set the chosen class against all others."

@@ -28,9 +28,9 @@ from psephos.explain.effects import (
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.drawings.values import EIGHTHS, FEWEST, plane
 from psephos.report.study.folder import Folder
-from psephos.report.study.opened import Asked, Opened, Saved
+from psephos.report.study.opened import Opened, Reduced, Saved
 from psephos.report.study.options import carried_rows, carried_values, guarded
-from psephos.report.words import MINUS, Shown, chance, number
+from psephos.report.words import MINUS, ShortName, chance, number
 from psephos.vote.names import percent
 
 _LEAST = 0.6  # of the size of a rank correlation that is told
@@ -104,7 +104,7 @@ _WORTH = 0.02  # of the range of the answers to the cases
 class Portrait:
     """A model, the training cases as it reads them, and what the study tells of its columns."""
 
-    asked: Asked
+    asked: Reduced
     classes: list[str]
     y: NDArray[np.intp]
     rows: _Floats  # the background
@@ -116,7 +116,7 @@ class Portrait:
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
     kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
     short: dict[str, str]  # whole name -> name on the page
-    shown: Mapping[str, Shown]  # by whole names: units, and which are of species
+    shown: Mapping[str, ShortName]  # by whole names: units, and which are of species
     cases: str  # how the page carries them: see `Options`
 
     def unit(self, whole: str) -> str:
@@ -131,10 +131,10 @@ class Portrait:
 def portrait(
     folder: Folder,
     opened: Opened,
-    asked: Asked,
+    asked: Reduced,
     key: str,
     found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
-    names: Mapping[str, Shown] | None = None,
+    names: Mapping[str, ShortName] | None = None,
     cases: str = "full",
 ) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
@@ -185,10 +185,10 @@ def portrait(
 def _open(
     folder: Folder,
     opened: Opened,
-    asked: Asked,
+    asked: Reduced,
     key: str,
     found: tuple[dict[int, list[Threshold]], set[int]],
-    shown: Mapping[str, Shown],
+    shown: Mapping[str, ShortName],
     carried: str,
 ) -> Portrait:
     cases = folder.cases
@@ -237,7 +237,7 @@ def drawn_of(used: list[int]) -> list[int]:
     return used if len(used) <= DRAWN else used[:PAINTED]
 
 
-def by_importance(asked: Asked, opened: Opened) -> list[int]:
+def by_importance(asked: Reduced, opened: Opened) -> list[int]:
     """Return the columns that a complete case is answered by, the most important first."""
     used: list[int] = asked.vote.used.tolist()
     return sorted(used, key=lambda j: (-opened.importance.get(asked.names[j], 0.0), j))

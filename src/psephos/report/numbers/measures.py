@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, confusion, in_millionths
-from psephos.report.study.answers import Answers
-from psephos.report.study.folder import Cases
+from psephos.report.study.answers import CaseAnswers
+from psephos.report.study.folder import KeptCases
 from psephos.report.words import count, of, rate, span
 
 TENTHS = tuple(k / 10 for k in range(1, 10))
 
 
 @dataclass(frozen=True)
-class Counts:
+class Fourfold:
     """The confusion table of two classes, the positive one first."""
 
     found: int  # positive and called so
@@ -36,7 +36,7 @@ class Counts:
         return self.alarms + self.cleared
 
 
-def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: float) -> Counts:
+def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: float) -> Fourfold:
     """Return the confusion table of a threshold.
 
     Parameters
@@ -47,7 +47,7 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
         A case is called positive if its answer is at least this.
     """
     called = units >= in_millionths(threshold)
-    return Counts(
+    return Fourfold(
         found=int((called & positive).sum()),
         missed=int((~called & positive).sum()),
         alarms=int((called & ~positive).sum()),
@@ -97,8 +97,8 @@ class Subgroups:
 
 
 def subgroups(
-    answers: Answers,
-    cases: Cases | None,
+    answers: CaseAnswers,
+    cases: KeptCases | None,
     group: str | None,
     kinds: Sequence[tuple[str, str]],
     telling: Sequence[tuple[str, str]],
@@ -136,7 +136,7 @@ def subgroups(
 
 
 def _columns(
-    cases: Cases, rows: NDArray[np.intp], names: Sequence[tuple[str, str]], most: int
+    cases: KeptCases, rows: NDArray[np.intp], names: Sequence[tuple[str, str]], most: int
 ) -> list[Subgroups]:
     """Return the ways to part the cases by columns that were kept."""
     place = {name: j for j, name in enumerate(cases.names)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, cast
 
-from psephos.report.study.folder import Cases, Folder, HeldOut
+from psephos.report.study.folder import Folder, HeldOut, KeptCases
 from psephos.report.study.opened import CaseBallot, CaseBallots, Opened
 from psephos.report.words import count, difference, number, plural
 
@@ -74,7 +74,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
 
 def _book(
     ballots: CaseBallots,
-    cases: Cases,
+    cases: KeptCases,
     y: list[int],
     classes: list[str],
     kept: list[int],
@@ -213,7 +213,7 @@ def _spread(lead: list[float], most: int) -> list[int]:
     return sorted([*unsure, *(others[k * len(others) // wanted] for k in range(wanted))])
 
 
-def _left_out(book: dict[str, Any], cases: Cases) -> str:
+def _left_out(book: dict[str, Any], cases: KeptCases) -> str:
     """Return a sentence if the page does not hold every case."""
     if len(book["cases"]) == len(cases.ids):
         return ""

@@ -21,7 +21,7 @@ from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import cases_in_groups, caution, verdict
 from psephos.report.study.answers import (
-    Answers,
+    CaseAnswers,
     Positive,
     called,
     held_out_answers,
@@ -30,10 +30,10 @@ from psephos.report.study.answers import (
 )
 from psephos.report.study.folder import Folder, read_folder
 from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
-from psephos.report.study.options import Options
+from psephos.report.study.options import PageOptions
 from psephos.report.study.shapes import damaged
-from psephos.report.study.standings import Choice, Standing, choose, pairs, standings
-from psephos.report.words import Shown, count, plural, series, shown_names
+from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
+from psephos.report.words import ShortName, count, plural, series, shown_names
 from psephos.vote.names import listed
 
 _CONTENTS = (
@@ -49,7 +49,7 @@ _NAMED = 12  # labels whose cases are counted in the head
 
 
 def summarise(
-    folder: str | Path, model: str | None = None, options: Options | None = None
+    folder: str | Path, model: str | None = None, options: PageOptions | None = None
 ) -> dict[str, Any]:
     """Read a comparison and return what its report says, as plain values.
 
@@ -74,7 +74,7 @@ def summarise(
         If the folder is not a comparison, a file of it is damaged, the model has no file, or an
         option names what the study has not.
     """
-    options = options or Options()
+    options = options or PageOptions()
     read = read_folder(folder)
     if read.cases is not None:
         read = replace(read, cases=replace(read.cases, named=options.ids))
@@ -103,7 +103,7 @@ def summarise(
     }
 
 
-def _effects(read: Folder, answers: Answers | None) -> dict[str, Any]:
+def _effects(read: Folder, answers: CaseAnswers | None) -> dict[str, Any]:
     """Return the design effects of a folder that was written without them, where they are known."""
     if answers is None or answers.groups is None or read.about.get("copies"):
         return {}
@@ -118,11 +118,11 @@ def _effects(read: Folder, answers: Answers | None) -> dict[str, Any]:
 def _report(
     saved: Saved,
     rows: Sequence[Standing],
-    choice: Choice | None,
+    choice: Opening | None,
     positive: Positive,
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
-    options: Options,
+    options: PageOptions,
     better: Collection[str],
 ) -> dict[str, Any]:
     read, kept = saved.folder, options.cases != "none"
@@ -175,7 +175,7 @@ def _report(
     }
 
 
-def _maps(facts: Mapping[str, Facts], missed: Any, options: Options) -> dict[str, Any]:
+def _maps(facts: Mapping[str, Facts], missed: Any, options: PageOptions) -> dict[str, Any]:
     """Return the maps that the page offers: where it has the held-out answers through them, too."""
     judged = [key for key, one in missed["models"].items() if "again" in one] if missed else []
     found = {key: one.recalibration for key, one in facts.items()}
@@ -197,7 +197,7 @@ def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) ->
         raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
 
-def _order(rows: Sequence[Standing], choice: Choice | None) -> list[Standing]:
+def _order(rows: Sequence[Standing], choice: Opening | None) -> list[Standing]:
     """Return the models, those of the verdict first."""
     if choice is None:
         return []
@@ -206,7 +206,7 @@ def _order(rows: Sequence[Standing], choice: Choice | None) -> list[Standing]:
 
 
 def _parted(
-    read: Folder, answers: Answers | None, opened: Opened | None, names: Mapping[str, Shown]
+    read: Folder, answers: CaseAnswers | None, opened: Opened | None, names: Mapping[str, ShortName]
 ) -> list[Subgroups]:
     if answers is None or len(read.about["classes"]) != 2:
         return []
@@ -261,7 +261,7 @@ def _columns_words(folder: Folder, s: Standing) -> str:
 
 
 def _carries(
-    folder: Folder, answers: Answers | None, parted: Sequence[Subgroups], options: Options
+    folder: Folder, answers: CaseAnswers | None, parted: Sequence[Subgroups], options: PageOptions
 ) -> str:
     """Return what the file holds of the cases."""
     n = plural(folder.n_rows, "case")

@@ -15,10 +15,10 @@ from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.verdict import missed_words
-from psephos.report.study.answers import Answers, Positive, class_codes, positive_class
-from psephos.report.study.folder import Cases, Fit, Folder
+from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
+from psephos.report.study.folder import Fit, Folder, KeptCases
 from psephos.report.study.opened import model_facts
-from psephos.report.study.options import Options
+from psephos.report.study.options import PageOptions
 from psephos.report.words import (
     Wording,
     chance,
@@ -62,7 +62,7 @@ _COHORT = Wording(
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _Validated:
     """What has answers on the page: the model, and the model recalibrated."""
 
     key: str
@@ -83,7 +83,7 @@ def columns_judged(folder: str | Path) -> list[str]:
         raise _damaged(folder, MARK, f"{error} is missing") from error
 
 
-def summarise_validation(folder: str | Path, options: Options | None = None) -> dict[str, Any]:
+def summarise_validation(folder: str | Path, options: PageOptions | None = None) -> dict[str, Any]:
     """Read a validation and return what its page says, as plain values.
 
     Parameters
@@ -103,7 +103,7 @@ def summarise_validation(folder: str | Path, options: Options | None = None) -> 
         If the folder is no validation, a file of it is damaged, or an option asks for what it has
         not.
     """
-    options, place = options or Options(), Path(folder)
+    options, place = options or PageOptions(), Path(folder)
     told = read_validation(place)
     try:
         return _report(place, told, options)
@@ -117,16 +117,16 @@ def _damaged(folder: str | Path, name: str, why: object) -> PsephosError:
     return PsephosError(f"{str(Path(folder) / name)!r} is damaged ({why}): validate again.")
 
 
-def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, Any]:
+def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     about, rows = told["about"], told["predictions"]
     folder = _folder(place, told, options)
     positive = _positive(folder, about, options)
     answers, said = _answers(place, about, rows)
     parted, kept = _parted(rows), options.cases != "none"
-    models = [_Judged(about["model"], about["model"])]
+    models = [_Validated(about["model"], about["model"])]
     if _AGAIN in answers.chances:
-        models.append(_Judged(_AGAIN, f"{about['model']}, recalibrated apart"))
-    answers = Answers(
+        models.append(_Validated(_AGAIN, f"{about['model']}, recalibrated apart"))
+    answers = CaseAnswers(
         answers.rows, answers.truth, answers.fold, 1,
         {models[0].key: answers.chances[""], **_without(answers.chances, "")},
     )  # fmt: skip
@@ -173,7 +173,7 @@ def _above_chance(told: Mapping[str, Any]) -> bool:
     return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
 
-def _bar(models: Sequence[_Judged], folder: Folder) -> dict[str, Any]:
+def _bar(models: Sequence[_Validated], folder: Folder) -> dict[str, Any]:
     return {
         "readable": [],
         "others": [{"key": m.key, "label": m.label} for m in models],
@@ -186,7 +186,7 @@ def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {k: v for k, v in mapping.items() if k != key}
 
 
-def _positive(folder: Folder, about: Mapping[str, Any], options: Options) -> Positive:
+def _positive(folder: Folder, about: Mapping[str, Any], options: PageOptions) -> Positive:
     classes, own = about["classes"], about["positive"]
     if len(classes) == 2:
         if options.positive not in (None, own):
@@ -198,7 +198,7 @@ def _positive(folder: Folder, about: Mapping[str, Any], options: Options) -> Pos
     return positive_class(folder, about["class_counts"], options.positive)
 
 
-def _folder(place: Path, told: dict[str, Any], options: Options) -> Folder:
+def _folder(place: Path, told: dict[str, Any], options: PageOptions) -> Folder:
     """Return the cohort as the page's panels ask for a study."""
     about = told["about"]
     ids = [row["id"] for row in told["predictions"]]
@@ -208,13 +208,13 @@ def _folder(place: Path, told: dict[str, Any], options: Options) -> Folder:
         "n_rows": about["n_cases"],
         "groups": about["n_groups"] is not None,
     }
-    cases = Cases(ids, [], [], np.empty((len(ids), 0)), named=options.ids)
+    cases = KeptCases(ids, [], [], np.empty((len(ids), 0)), named=options.ids)
     return Folder(place, own, {}, [], [], {}, {}, cases)
 
 
 def _answers(
     place: Path, about: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
-) -> tuple[Answers, NDArray[np.intp]]:
+) -> tuple[CaseAnswers, NDArray[np.intp]]:
     """Return the answers by model ('' is the model as it was), and what the model itself called."""
     classes = [str(one) for one in about["classes"]]
     codes = class_codes(classes)
@@ -236,7 +236,7 @@ def _answers(
     except (KeyError, ValueError, TypeError) as error:
         raise _damaged(place, "predictions.csv", error) from error
     n = len(rows)
-    answers = Answers(
+    answers = CaseAnswers(
         np.arange(n), truth, np.full(n, -1), 1, {k: np.clip(p, 0, 1) for k, p in chances.items()}
     )
     return answers, said
@@ -322,7 +322,7 @@ def _columns(told: Mapping[str, Any]) -> list[str]:
 def _caution(
     about: Mapping[str, Any],
     missed: Mapping[str, Any],
-    answers: Answers,
+    answers: CaseAnswers,
     said: NDArray[np.intp],
     threshold: float,
 ) -> str:
@@ -357,7 +357,7 @@ def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str,
         "rows": [
             ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],
             ["Labels named otherwise", series(renamed) or "none"],
-            ["Answers are about", f"{about['classes'][positive.code]}: {positive.rule}"],
+            ["CaseAnswers are about", f"{about['classes'][positive.code]}: {positive.rule}"],
             ["Figures of the validation", f"{how}; {100 * about['level']:g} % intervals; folds of"
              f" the recalibration by seed {about['random_state']}"],
             ["Not done", "no threshold was chosen; intervals were not widened for many"
@@ -371,7 +371,7 @@ def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str,
     }  # fmt: skip
 
 
-def _carries(about: Mapping[str, Any], parted: Sequence[Subgroups], options: Options) -> str:
+def _carries(about: Mapping[str, Any], parted: Sequence[Subgroups], options: PageOptions) -> str:
     n = plural(about["n_cases"], "case")
     if options.cases == "none":
         return f"This file holds counts of the {n}: no answer or name of a single one."

@@ -8,7 +8,7 @@ from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric, main_metric
 from psephos.report.study.folder import Folder
-from psephos.report.study.standings import Choice, Pair, Standing
+from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
     count,
     difference,
@@ -261,7 +261,7 @@ _FOLDS = 20  # fits of a model that are drawn one by one, at most
 def accuracy_section(
     folder: Folder,
     rows: Sequence[Standing],
-    choice: Choice | None,
+    choice: Opening | None,
     found: Sequence[Pair],
     prior: float,
     unsure: Collection[str],

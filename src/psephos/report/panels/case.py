@@ -14,17 +14,17 @@ from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
-from psephos.report.study.opened import Asked, Facts, Saved
+from psephos.report.study.opened import Facts, Reduced, Saved
 from psephos.report.study.options import (
     FIGURES,
-    Options,
+    PageOptions,
     carried_rows,
     carried_values,
     guarded,
     rounded,
     short,
 )
-from psephos.report.study.standings import Choice
+from psephos.report.study.standings import Opening
 from psephos.report.words import plural, series
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
@@ -39,7 +39,7 @@ _Floats = NDArray[np.float64]
 
 
 def calculator(
-    asked: Asked,
+    asked: Reduced,
     order: Sequence[int],
     rows: NDArray[np.intp],
     y: NDArray[np.intp],
@@ -95,7 +95,7 @@ def calculator(
 
 
 def fields_of(
-    asked: Asked, wanted: Sequence[int], n_used: int, cases: str = "full"
+    asked: Reduced, wanted: Sequence[int], n_used: int, cases: str = "full"
 ) -> list[dict[str, Any]]:
     """Return the fields of a form: names, axes or categories, and where they go in the function."""
     fields: list[dict[str, Any]] = []
@@ -111,7 +111,7 @@ def fields_of(
 
 
 def _tried(
-    asked: Asked, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+    asked: Reduced, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
 ) -> list[list[list[Any]]] | None:
     """Return the values of each field that a missing one may have, as `next_of` draws them."""
     profile = asked.profile
@@ -128,7 +128,7 @@ def _tried(
 
 
 def typical(
-    asked: Asked, which: NDArray[np.bool_], cases: str = "full"
+    asked: Reduced, which: NDArray[np.bool_], cases: str = "full"
 ) -> NDArray[np.float64] | None:
     """Return the median of each column over some cases, of categories the most frequent code.
 
@@ -157,7 +157,7 @@ def typical_words(cases: str) -> str:
     return "mean" if cases == "none" else "median"
 
 
-def light(asked: Asked) -> tuple[Any, bool]:
+def light(asked: Reduced) -> tuple[Any, bool]:
     """Return the model with the values of training cases that it keeps rounded, and whether so."""
     if not asked.keeps_rows:
         return asked.model, False
@@ -168,7 +168,7 @@ def light(asked: Asked) -> tuple[Any, bool]:
 
 
 def _rows_of(
-    asked: Asked, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
+    asked: Reduced, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
 ) -> _Floats:
     """Return the cases as the page carries them."""
     near = asked.X[rows].copy()
@@ -178,7 +178,7 @@ def _rows_of(
     return near
 
 
-def _rounding(asked: Asked, vote: Any, rows: NDArray[np.intp], near: _Floats, kept: bool) -> str:
+def _rounding(asked: Reduced, vote: Any, rows: NDArray[np.intp], near: _Floats, kept: bool) -> str:
     """Return by how much rounding moves the answers to the carried cases, as measured."""
     X = asked.X[rows]
     if not len(X):
@@ -193,7 +193,7 @@ def _rounding(asked: Asked, vote: Any, rows: NDArray[np.intp], near: _Floats, ke
 
 
 def _worded(
-    asked: Asked, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+    asked: Reduced, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
 ) -> list[Any]:
     """Return the values of a case as the page has them: words of categories, None where missing."""
 
@@ -208,7 +208,7 @@ def _worded(
     return [told(j) for j in wanted]
 
 
-def _spread(asked: Asked) -> dict[int, float]:
+def _spread(asked: Reduced) -> dict[int, float]:
     """Return the standard deviation of each column; 0 of categories, which differ by 0 or 1."""
     found: dict[int, float] = {}
     for j in range(asked.X.shape[1]):
@@ -263,10 +263,10 @@ _SHOWN = 7  # ballots before the reader asks for all
 
 def case_section(
     saved: Saved,
-    choice: Choice | None,
+    choice: Opening | None,
     positive: Positive,
     facts: Mapping[str, Facts],
-    options: Options,
+    options: PageOptions,
 ) -> dict[str, Any]:
     """Return what the panel shows; other parameters and the result as of `values_section`.
 
@@ -312,7 +312,7 @@ def _absent(kept: bool) -> str:
     return "The training cases were not kept." if kept else "This page carries no cases."
 
 
-def _calculators(saved: Saved, facts: Mapping[str, Facts], options: Options) -> dict[str, Any]:
+def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions) -> dict[str, Any]:
     """Return what the page answers cases with, by model, and the values it starts from."""
     cases, full = saved.folder.cases, options.cases == "full"
     assert cases is not None, "there are no models without cases"

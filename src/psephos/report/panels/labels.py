@@ -3,11 +3,11 @@
 from typing import Any
 
 from psephos.report.study.folder import Folder
-from psephos.report.study.standings import Choice, Standing
+from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import count, number
 
 
-def label_figures(folder: Folder, choice: Choice) -> dict[str, Any] | None:
+def label_figures(folder: Folder, choice: Opening) -> dict[str, Any] | None:
     """Return the tables of the models that the page shows, a row a label; None without labels."""
     if not folder.multilabel:
         return None

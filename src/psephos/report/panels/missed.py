@@ -13,7 +13,7 @@ from psephos.figures.estimate import t_quantile
 from psephos.report.drawings.answers import FRAME, benefits, lanes_drawing, marks_at
 from psephos.report.numbers.classes import (
     About,
-    Names,
+    ClassNames,
     binned_answers,
     fills,
     histogram,
@@ -23,10 +23,10 @@ from psephos.report.numbers.classes import (
     several_judged,
 )
 from psephos.report.numbers.measures import TENTHS, Subgroups, counts_at, four, subgroup_rows
-from psephos.report.study.answers import Answers, Positive, called, cross_fitted_answers
+from psephos.report.study.answers import CaseAnswers, Positive, called, cross_fitted_answers
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
-from psephos.report.study.options import Options
+from psephos.report.study.options import PageOptions
 from psephos.report.words import (
     HELD_OUT,
     STATED,
@@ -46,7 +46,7 @@ _GROUPS = 2  # that stand beside each mistake
 _LISTED = 200  # of the first state, without script
 
 
-class Answering(Protocol):
+class HasAnswers(Protocol):
     """What has answers on the page: a `Standing` is one."""
 
     @property
@@ -70,11 +70,11 @@ class Told:
     """What the panel is of: the study, its answers, and how the page may speak of them."""
 
     folder: Folder
-    answers: Answers
+    answers: CaseAnswers
     positive: Positive
     facts: Mapping[str, Facts]  # of each saved model: what its answers are, and its map
     better: frozenset[str]  # models significantly better than a constant prediction
-    options: Options
+    options: PageOptions
     wording: Wording = HELD_OUT  # where answers are from
     threshold: float = THRESHOLD  # the first one, of two classes
 
@@ -93,11 +93,11 @@ class Told:
         """Return the thresholds there are, in a page that carries no single answer."""
         return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
 
-    def names(self, label: str, axis: str) -> Names:
+    def names(self, label: str, axis: str) -> ClassNames:
         """Return what the classes are called, and the answers of a model."""
         classes, code = self.classes, self.positive.code
         other = classes[1 - code] if len(classes) == 2 else "others"
-        return Names(classes[code], other, label, axis)
+        return ClassNames(classes[code], other, label, axis)
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -108,7 +108,7 @@ def class_names(folder: Folder) -> list[str]:
 
 def missed_section(
     told: Told | None,
-    order: Sequence[Answering],
+    order: Sequence[HasAnswers],
     parted: Sequence[Subgroups] = (),
     columns: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def missed_section(
     }
 
 
-def _clusters(answers: Answers, kept: bool) -> dict[str, Any]:
+def _clusters(answers: CaseAnswers, kept: bool) -> dict[str, Any]:
     """Return the group of each case and, by how many groups there are from 2 on, quantiles of t."""
     if not kept or answers.groups is None:
         return {"clusters": None}
@@ -185,7 +185,7 @@ def _names(told: Told) -> list[str] | None:
     return [told.folder.cases.ids[i] for i in told.answers.rows.tolist()]
 
 
-def _model(told: Told, standing: Answering) -> dict[str, Any]:
+def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
     key, fact, answers = standing.key, told.facts.get(standing.key), told.answers
     known = answers.known(key)
     if not known.any():
@@ -210,7 +210,7 @@ def _model(told: Told, standing: Answering) -> dict[str, Any]:
 
 
 def _figures(
-    told: Told, chances: NDArray[np.float64], names: Names, about: About
+    told: Told, chances: NDArray[np.float64], names: ClassNames, about: About
 ) -> dict[str, Any]:
     """Return every figure of one model's answers, and the answers, as far as the page has them."""
     known, code, truth = ~np.isnan(chances[:, 0]), told.positive.code, told.answers.truth
@@ -319,7 +319,7 @@ def _beside_words(columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgrou
 
 
 def _beside(
-    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: Answers
+    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: CaseAnswers
 ) -> list[list[str]]:
     """Return what stands beside each case: values of columns, then its groups."""
     return [
@@ -356,7 +356,7 @@ def _list(
     order: Any,
     places: Any,
     label: Sequence[str],
-    names: Names,
+    names: ClassNames,
     beside: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return a list of mistakes, the surest first."""

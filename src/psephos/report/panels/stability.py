@@ -14,7 +14,7 @@ from psephos.report.panels.missed import class_names
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Standing
-from psephos.report.words import Shown, class_kinds, count, of, plural, rate, series, span
+from psephos.report.words import ShortName, class_kinds, count, of, plural, rate, series, span
 
 MOST = 30  # rules that are drawn one by one
 _SQUARES = 10  # fits that are drawn one by one
@@ -169,7 +169,7 @@ def stability_section(
     folder: Folder,
     rows: Sequence[Standing],
     final: Mapping[str, Sequence[str]],
-    names: Mapping[str, Shown],
+    names: Mapping[str, ShortName],
     first: str | None,
     positive: int,
 ) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _model(
     folds: Sequence[Sequence[int]],
     final: Sequence[str] | None,
     columns: Sequence[str],
-    names: Mapping[str, Shown],
+    names: Mapping[str, ShortName],
 ) -> dict[str, Any]:
     if not folds or not columns:
         return _nothing("Which columns the models of its folds read was not kept.")
@@ -252,9 +252,9 @@ def _nothing(words: str) -> dict[str, Any]:
     return {"kind": "none", "words": words, "note": "", "rows": []}
 
 
-def _called(name: str, names: Mapping[str, Shown]) -> dict[str, Any]:
+def _called(name: str, names: Mapping[str, ShortName]) -> dict[str, Any]:
     """Return what a column is called, and its whole name where that is another."""
-    shown = names.get(name) or Shown(name)
+    shown = names.get(name) or ShortName(name)
     called: dict[str, Any] = {"name": shown.text}
     if shown.italic:
         called["italic"] = 1
@@ -270,7 +270,7 @@ def _tally(times: Counter[int], n: int) -> list[list[int]]:
 
 
 def _words(
-    s: Standing, times: Counter[int], n: int, columns: Sequence[str], names: Mapping[str, Shown]
+    s: Standing, times: Counter[int], n: int, columns: Sequence[str], names: Mapping[str, ShortName]
 ) -> str:
     if n == 1:
         return (

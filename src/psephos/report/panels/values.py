@@ -12,8 +12,8 @@ from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
 from psephos.report.study.folder import Folder
 from psephos.report.study.opened import Opened, Saved
-from psephos.report.study.options import Options, carried_rows, carried_values
-from psephos.report.study.standings import Choice
+from psephos.report.study.options import PageOptions, carried_rows, carried_values
+from psephos.report.study.standings import Opening
 from psephos.report.words import class_kinds, count, plural, series
 from psephos.vote.names import percent
 
@@ -23,7 +23,7 @@ _MOST = 1000  # columns that the page lists
 
 
 def values_section(
-    saved: Saved, choice: Choice | None, positive: Positive, options: Options
+    saved: Saved, choice: Opening | None, positive: Positive, options: PageOptions
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -60,7 +60,7 @@ def values_section(
     }
 
 
-def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
+def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
     one = portrait(
         folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names, options.cases
@@ -110,7 +110,7 @@ def how_painted(one: Mapping[str, Any]) -> str:
 
 
 def _first(
-    one: Mapping[str, Any], folder: Folder, positive: int, options: Options
+    one: Mapping[str, Any], folder: Folder, positive: int, options: PageOptions
 ) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
     first = one["columns"][:FIRST]
@@ -140,7 +140,7 @@ def _strip(
 
 
 def _island(
-    saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
+    saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: PageOptions
 ) -> dict[str, Any]:
     """Return what the script redraws from."""
     folder, cases = saved.folder, saved.folder.cases
@@ -191,7 +191,7 @@ def _sampled(drawn: int, n: int) -> str:
     )
 
 
-def card(choice: Choice, opened: Opened) -> dict[str, Any]:
+def card(choice: Opening, opened: Opened) -> dict[str, Any]:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from psephos.report.study.folder import Folder
-from psephos.report.study.standings import Choice, Pair, Standing
+from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
     count,
     difference,
@@ -21,7 +21,7 @@ from psephos.report.words import (
 def verdict(
     folder: Folder,
     rows: Sequence[Standing],
-    choice: Choice | None,
+    choice: Opening | None,
     found: Sequence[Pair],
     missed: Mapping[str, Any] | None,
     better: Collection[str],
@@ -146,7 +146,7 @@ def _apart(s: Standing) -> str:
     )
 
 
-def _readable(choice: Choice, opened: Standing, pair: Pair | None, folder: Folder) -> str:
+def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Folder) -> str:
     if opened is choice.best:
         return f"{opened.label} can be read on this page."
     how = ", which was asked for by name," if choice.asked else ", the most accurate of those that"
@@ -195,7 +195,7 @@ def _article_of(words: str) -> str:
     return "an" if words[0] in "aeiou" else "a"
 
 
-def caution(folder: Folder, choice: Choice | None) -> list[str]:
+def caution(folder: Folder, choice: Opening | None) -> list[str]:
     """Return what sets the recipe, which was judged, apart from the model that is shown."""
     if choice is None:
         return []
@@ -220,7 +220,7 @@ def caution(folder: Folder, choice: Choice | None) -> list[str]:
     return [f"{words} No data from elsewhere were asked."]
 
 
-def opened_words(choice: Choice) -> str:
+def opened_words(choice: Opening) -> str:
     """Return by what rule the opened model was chosen."""
     assert choice.opened is not None
     label = choice.opened.label

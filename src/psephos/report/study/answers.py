@@ -20,12 +20,12 @@ from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
 
 __all__ = [
-    "Answers", "Positive", "called", "class_codes", "held_out_answers", "positive_class",
+    "CaseAnswers", "Positive", "called", "class_codes", "held_out_answers", "positive_class",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Answers:
+class CaseAnswers:
     """Every case that was held out, and what each model said of it.
 
     A case that was held out several times (in repeats) has the mean of its answers. Cases that
@@ -44,7 +44,7 @@ class Answers:
         return ~np.isnan(self.chances[model][:, 0])
 
 
-def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
+def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | None:
     """Read predictions.csv; None if there is none, or a case may have several labels.
 
     Raises
@@ -78,7 +78,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
     _refuse_lost(folder, answered, path)
     rows = np.array(sorted(truth), dtype=np.intp)
     means = _means(which, _numbers(cells, path), len(models), rows)
-    return Answers(
+    return CaseAnswers(
         rows=rows,
         truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
@@ -179,7 +179,7 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
 
 # ---------------------------------------------------------------------- recalibrated
 def cross_fitted_answers(
-    folder: Folder, answers: Answers, model: str, found: Recalibration | None
+    folder: Folder, answers: CaseAnswers, model: str, found: Recalibration | None
 ) -> NDArray[np.float64] | None:
     """Return each case's held-out answer through a map that was fitted on other cases.
 

@@ -46,7 +46,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Cases:
+class KeptCases:
     """The training cases: names, true classes, and the columns that saved models read."""
 
     ids: list[str]  # as they stand in the model files
@@ -80,7 +80,7 @@ class Folder:
     fits: list[Fit]  # the same, read
     refit_columns: dict[str, float]
     refit_params: dict[str, dict[str, Any]]
-    cases: Cases | None
+    cases: KeptCases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
     bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
 
@@ -450,7 +450,7 @@ def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
         raise damaged(path, error) from error
 
 
-def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
+def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
     categories, classes = about.get("categories", {}), [str(one) for one in about["classes"]]
     if not path.exists():
         return None
@@ -459,7 +459,7 @@ def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
             names = [str(one) for one in file["names"].tolist()]
             if not set(names) <= set(about.get("columns", ())):
                 raise ValueError("comparison.json does not name each of its columns")
-            found = Cases(
+            found = KeptCases(
                 ids=[str(one) for one in file["ids"].tolist()],
                 y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),
                 names=names,

@@ -16,9 +16,9 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
 from psephos.protocol.study.returning import rules_of
-from psephos.report.study.folder import Cases, Folder
+from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
-from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, Shown, plural
+from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, ShortName, plural
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
@@ -80,7 +80,7 @@ class CaseBallots:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Reduced:
     """A model on the columns it reads alone, and the training cases as it reads them."""
 
     model: Any
@@ -120,7 +120,7 @@ class Opened:
     importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
 
-    def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
+    def answers(self, cases: KeptCases) -> tuple[list[str], list[float]]:
         """Return the answers to the training cases, and how far each is from another answer."""
         reduced, X = self._table(cases)
         score = np.asarray(reduced.decision_function(X), dtype=np.float64)
@@ -136,7 +136,7 @@ class Opened:
             lead = ordered[:, -1] - ordered[:, -2]
         return [str(one) for one in reduced.predict(X)], lead.tolist()
 
-    def ballots(self, cases: Cases, rows: Sequence[int]) -> CaseBallots:
+    def ballots(self, cases: KeptCases, rows: Sequence[int]) -> CaseBallots:
         """Return the ballots of these rows of the training cases."""
         reduced, X = self._table(cases)
         ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
@@ -162,12 +162,12 @@ class Opened:
             ],
         )
 
-    def asked(self, cases: Cases) -> Asked:
+    def asked(self, cases: KeptCases) -> Reduced:
         """Return the model on its columns, with the training cases."""
         reduced, X = self._table(cases)
         words = reduced.schema_.words()
         values: Any = reduced._table(X).values
-        return Asked(
+        return Reduced(
             model=reduced,
             vote=reduced.vote_,
             X=np.asarray(values, dtype=np.float64),
@@ -196,7 +196,7 @@ class Opened:
             return None
         return ErrorDisplay.from_estimator(self.model), library.dimensions.columns()
 
-    def _table(self, cases: Cases) -> tuple[Any, Any]:
+    def _table(self, cases: KeptCases) -> tuple[Any, Any]:
         """Return the model reduced to its columns, and those columns of the cases."""
         reduced = self.model.reduce()
         # columns are matched here, by name: the model itself then takes a plain array
@@ -248,7 +248,7 @@ def _read(ballots: Ballots, columns: Sequence[int]) -> tuple[str, ...]:
 def open_model(
     path: Path,
     short: Mapping[str, str] = MappingProxyType({}),
-    cases: Cases | None = None,
+    cases: KeptCases | None = None,
     kept: bool = True,
 ) -> Opened:
     """Open a model file.
@@ -410,9 +410,9 @@ class Saved:
     """
 
     folder: Folder
-    names: Mapping[str, Shown]
+    names: Mapping[str, ShortName]
     known: dict[str, Opened] = field(default_factory=dict[str, Opened])
-    _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _asked: dict[str, Reduced] = field(default_factory=dict[str, Reduced])
     _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
         default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
     )
@@ -432,7 +432,7 @@ class Saved:
             self.known[key] = open_model(self.folder.models[key], short, self.folder.cases)
         return self.known[key]
 
-    def asked(self, key: str) -> Asked:
+    def asked(self, key: str) -> Reduced:
         """Return a model on the columns it reads, with the training cases."""
         if key not in self._asked:
             cases = self.folder.cases

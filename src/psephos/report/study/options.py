@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.report.study.folder import Cases
+from psephos.report.study.folder import KeptCases
 from psephos.vote.importance import evenly_spaced
 
 CASES = ("full", "rounded", "none")
@@ -19,7 +19,7 @@ _HEAD = ("column", "name", "unit")
 
 
 @dataclass(frozen=True)
-class Named:
+class ColumnName:
     """What a column is called on the page."""
 
     name: str = ""  # empty: shortened by rule
@@ -27,7 +27,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Options:
+class PageOptions:
     """How a page is made.
 
     Parameters
@@ -47,7 +47,7 @@ class Options:
 
     title: str | None = None
     positive: str | None = None
-    names: Mapping[str, Named] = field(default_factory=dict[str, Named])
+    names: Mapping[str, ColumnName] = field(default_factory=dict[str, ColumnName])
     ids: bool = False
     cases: str = "rounded"
 
@@ -62,7 +62,7 @@ class Options:
             raise PsephosError("the title has bytes that are no text here: set a UTF-8 locale.")
 
 
-def read_names(path: str | Path, columns: Sequence[str]) -> dict[str, Named]:
+def read_names(path: str | Path, columns: Sequence[str]) -> dict[str, ColumnName]:
     """Read shown names and units of columns from a csv file: column, name, unit.
 
     Parameters
@@ -85,7 +85,7 @@ def read_names(path: str | Path, columns: Sequence[str]) -> dict[str, Named]:
     head = [cell.strip().lower() for cell in rows[0]] if rows else []
     if tuple(head) not in (_HEAD, _HEAD[:2]):
         raise PsephosError(f"the first line of {str(path)!r} must be {','.join(_HEAD)}.")
-    found: dict[str, Named] = {}
+    found: dict[str, ColumnName] = {}
     known = set(columns)
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
@@ -96,7 +96,7 @@ def read_names(path: str | Path, columns: Sequence[str]) -> dict[str, Named]:
             raise PsephosError(f"line {line} of {str(path)!r}: the table has no column {row[0]!r}.")
         if row[0] in found:
             raise PsephosError(f"line {line} of {str(path)!r} names the column {row[0]!r} again.")
-        found[row[0]] = Named(*(cell.strip() for cell in row[1:]))
+        found[row[0]] = ColumnName(*(cell.strip() for cell in row[1:]))
     return found
 
 
@@ -120,7 +120,7 @@ def carried_rows(y: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def carried_values(
-    cases: Cases,
+    cases: KeptCases,
     rows: NDArray[np.intp],
     columns: Mapping[str, NDArray[np.float64]],
     full: bool = False,
@@ -178,7 +178,7 @@ def guarded(values: NDArray[np.float64], cases: str) -> NDArray[np.float64]:
     values : ndarray of shape (n,)
         NaN where missing.
     cases : {'rounded', 'full', 'none'}
-        See `Options`.
+        See `PageOptions`.
     """
     known = values[np.isfinite(values)]
     if cases == "full" or not len(known):

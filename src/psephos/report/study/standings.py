@@ -81,7 +81,7 @@ def _draws(about: dict[str, Any]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Opening:
     """What the page shows: the best model, the smallest near it, and the one it opens.
 
     Parameters
@@ -115,7 +115,7 @@ class Choice:
 
 def choose(
     rows: Sequence[Standing], available: Sequence[str], wanted: str | None = None
-) -> Choice | None:
+) -> Opening | None:
     """Return what the page shows, or None if every fit failed.
 
     Opened is the most accurate model of `available`, of equals that with the fewest columns.
@@ -150,7 +150,7 @@ def choose(
     opened = most
     if wanted is not None:
         opened = next((s for s in files if s.key == wanted), opened)
-    return Choice(best, smallest, error, opened, wanted is not None, len(every) == 1)
+    return Opening(best, smallest, error, opened, wanted is not None, len(every) == 1)
 
 
 def _accurate(s: Standing) -> tuple[float, float]:
