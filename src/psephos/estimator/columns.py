@@ -1,15 +1,17 @@
-"""Columns of a table as values, and their categories: which there are, and the code of each."""
+"""Columns of a table: their values, categories and codes, and their names in a later table."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.dependencies import is_pandas_like_dataframe
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, UnknownLevelWarning
+from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
 from psephos.vote.part import sparse
@@ -174,3 +176,110 @@ def _each(values: list[Any], code: Callable[[Any], float]) -> NDArray[np.float64
         return np.array([code(v) for v in values], dtype=np.float64)
     found = {v: code(v) for v in dict.fromkeys(values)}
     return np.fromiter(map(found.__getitem__, values), np.float64, len(values))
+
+
+# ---------------------------------------------------------------------- names
+_LISTED = 5  # names of a kind, as scikit-learn lists them
+
+
+def in_words(X: Any) -> Any:
+    """Return a frame with strings as column names, or unchanged if it counts its columns.
+
+    Columns that are counted 0, 1, ..., as pandas does by default, have no names: they are found
+    by position, as those of an array are.
+    """
+    if not is_pandas_like_dataframe(X):
+        return X
+    names = list(X.columns)
+    if _is_counted(names) or all(isinstance(name, str) for name in names):
+        return X
+    refuse_repeated_names(X)
+    X = X.copy(deep=False)
+    X.columns = [word_of_name(name) for name in names]
+    return X
+
+
+def _is_counted(names: Sequence[Any]) -> bool:
+    whole = not any(isinstance(name, str | bool | float | tuple) for name in names)
+    return whole and list(names) == list(range(len(names)))
+
+
+def names_in(frame: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns, None if they are counted."""
+    names = list(frame.columns)
+    return None if _is_counted(names) else tuple(map(str, names))
+
+
+def arranged(model: Any, X: Any, schema: Schema) -> Any:
+    """Return a later frame, its columns as those of the fit, or raise PsephosError.
+
+    Names are compared in words. Where neither table names its columns, or only one does (a warning
+    says so), columns are found by position. The model of a reduced table finds them by name.
+    """
+    frame = as_frame(X)
+    names, known = names_in(frame), schema.known
+    given = tuple(str(name) for name in frame.columns)
+    kind = type(model).__name__
+    by_place = names is None and schema.names is None and len(given) == schema.n_features
+    if by_place or (set(given).isdisjoint(known) and None in (names, schema.names)):
+        _warn_of_one_side(kind, names, schema.names, hasattr(model, "feature_names_in_"))
+    elif schema.by_name or (schema.names is None and schema.places):
+        return _selected(frame, given, known)
+    elif names is not None or schema.names is not None:
+        _refuse_other_names(given, known)
+    if len(given) != schema.n_features:
+        raise PsephosError(
+            f"X has {len(given)} features, but {kind} is expecting {schema.n_features} features as "
+            "input: give the columns of the table that it was fitted on."
+        )
+    return X
+
+
+def _warn_of_one_side(kind: str, names: Any, fitted: Any, known: bool) -> None:
+    if names is not None and fitted is None:
+        words = f"X has feature names, but {kind} was fitted without feature names"
+    elif names is None and fitted is not None and known:
+        words = f"X does not have valid feature names, but {kind} was fitted with feature names"
+    else:
+        return
+    warnings.warn(words, UserWarning, stacklevel=4)
+
+
+def _selected(frame: Any, given: Sequence[str], wanted: Sequence[str]) -> Any:
+    """Return the wanted columns, by name and in their order."""
+    lacking = [name for name in wanted if name not in given]
+    if lacking:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        raise PsephosError(
+            f"the table has no column {lacking[0]!r}{more}, which the model reads: add it, with "
+            "missing values where it was not measured."
+        )
+    where = {name: j for j, name in enumerate(given)}
+    return frame[:, [where[name] for name in wanted]].to_native()
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    return [f"- {name}" for name in names[:_LISTED]] + ["- ..."] * (len(names) > _LISTED)
+
+
+def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
+    """Raise PsephosError, in the words that scikit-learn's users know, if names differ."""
+    if tuple(given) == tuple(known):
+        return
+    lines = ["The feature names should match those that were passed during fit."]
+    strange, lacking = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    if strange:
+        lines += ["Feature names unseen at fit time:", *_listed(strange)]
+    if lacking:
+        lines += ["Feature names seen at fit time, yet now missing:", *_listed(lacking)]
+        lines.append("Add what is missing, with missing values where it was not measured.")
+    if strange:
+        lines.append("Drop or rename columns unseen in fit.")
+    elif not lacking:
+        j = next(j for j, name in enumerate(known) if given[j] != name)
+        lines += [
+            "Feature names must be in the same order as they were in fit.",
+            f"Column {given[j]!r} is at the position of {known[j]!r}: give the columns in the "
+            "order of the fit; model.reduce() finds those that it reads by name.",
+        ]
+    raise PsephosError("\n".join(lines))

@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.estimator.checks import check_array, validate_data
 from psephos.estimator.columns import (
+    arranged,
     as_frame,
     codes_of,
     codes_of_column,
     column_of,
     declared_levels,
     found_levels,
+    in_words,
     is_lazy,
     is_missing,
+    names_in,
     numbers_of,
     refuse_repeated_names,
 )
-from psephos.estimator.schema import Schema, arranged, in_words, names_in
+from psephos.estimator.schema import Schema
 from psephos.files.arrays import beyond
 from psephos.files.cells import FARTHEST
 from psephos.files.columns import (
