@@ -9,30 +9,57 @@ page.axis = (() => {
     if (typeof x !== "number") return String(x);
     if (Number.isInteger(x) && Math.abs(x) < 1e15) return String(x).replace("-", "\u2212");
     const before = Math.abs(x) < 1e15 ? String(Math.round(Math.abs(x))).length : 0;
-    return String(Number(x.toPrecision(Math.max(digits, Math.abs(x) >= 1 ? before : 0)))).replace("-", "\u2212");
+    return String(Number(x.toPrecision(Math.max(digits, Math.abs(x) >= 1 ? before : 0)))).replace(
+      "-",
+      "\u2212",
+    );
   };
 
   // Classes in their colours: of two the positive one and the other; of more, one hue each.
-  const hues = (positive, n) => Array.from({ length: n }, (_, k) => n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`);
+  const hues = (positive, n) =>
+    Array.from({ length: n }, (_, k) => (n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`));
 
   const coloured = (words, hue, tag = "strong") => make(tag, words, hue);
   // parts of a sentence: words, {k, t}: words in the colour of class k, {i}: a species
-  const parts = (list, of) => list.map((one) => typeof one === "string" ? one : one.i ? make("span", one.i, "species") : coloured(one.t, of[one.k]));
+  const parts = (list, of) =>
+    list.map((one) =>
+      typeof one === "string"
+        ? one
+        : one.i
+          ? make("span", one.i, "species")
+          : coloured(one.t, of[one.k]),
+    );
   // a name as the page sets it, with its unit
   const titled = (one, tag, kind = "") => {
     const element = make(tag, "", kind);
-    element.append(make("span", one.name, one.italic ? "species" : ""), one.unit ? make("span", `, ${one.unit}`, "quiet") : "");
+    element.append(
+      make("span", one.name, one.italic ? "species" : ""),
+      one.unit ? make("span", `, ${one.unit}`, "quiet") : "",
+    );
     if (one.whole && one.whole !== one.name) element.title = one.whole;
     return element;
   };
 
   // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
-  const scale = (axis, from, to, { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = {}) => {
+  const scale = (
+    axis,
+    from,
+    to,
+    { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = {},
+  ) => {
     const place = {};
     let start = from;
-    if (missing) { place.missing = [start, start + missingWidth]; start += missingWidth + 8; }
-    if (axis.zero) { place.zero = [start, start + zeroWidth]; start += zeroWidth + 10; }
-    const f = axis.log ? Math.log10 : (x) => x, low = f(axis.low), high = f(axis.high);
+    if (missing) {
+      place.missing = [start, start + missingWidth];
+      start += missingWidth + 8;
+    }
+    if (axis.zero) {
+      place.zero = [start, start + zeroWidth];
+      start += zeroWidth + 10;
+    }
+    const f = axis.log ? Math.log10 : (x) => x,
+      low = f(axis.low),
+      high = f(axis.high);
     const middle = ([a, b]) => (a + b) / 2;
     const x = (value) => {
       if (value === null) return place.missing ? middle(place.missing) : from;
@@ -50,13 +77,17 @@ page.axis = (() => {
   const ticks = (axis) => {
     const found = [];
     if (axis.log) {
-      const low = Math.ceil(Math.log10(axis.low)), high = Math.floor(Math.log10(axis.high));
+      const low = Math.ceil(Math.log10(axis.low)),
+        high = Math.floor(Math.log10(axis.high));
       const factors = high - low < 2 ? [1, 2, 5] : [1];
-      for (let k = low - 1; k <= high; k += 1) factors.forEach((a) => found.push(Number((a * 10 ** k).toPrecision(1))));
+      for (let k = low - 1; k <= high; k += 1)
+        factors.forEach((a) => found.push(Number((a * 10 ** k).toPrecision(1))));
     } else {
-      const raw = (axis.high - axis.low) / 5, size = 10 ** Math.floor(Math.log10(raw));
+      const raw = (axis.high - axis.low) / 5,
+        size = 10 ** Math.floor(Math.log10(raw));
       const step = size * [1, 2, 5, 10].find((a) => a * size >= raw);
-      for (let k = Math.ceil(axis.low / step); k * step <= axis.high; k += 1) found.push(Number((k * step).toPrecision(12)));
+      for (let k = Math.ceil(axis.low / step); k * step <= axis.high; k += 1)
+        found.push(Number((k * step).toPrecision(12)));
     }
     return found.filter((t) => t >= axis.low && t <= axis.high);
   };
@@ -67,9 +98,20 @@ page.axis = (() => {
     return [k, moves[k]];
   };
 
-  const reachOf = (columns) => Math.max(1e-9, ...columns.flatMap((one) =>
-    [...(one.moves || []), ...(one.levels || []).map((level) => level.moves), one.zero, one.missing]
-      .filter(Boolean).map((moves) => speaks(moves)[1])));
+  const reachOf = (columns) =>
+    Math.max(
+      1e-9,
+      ...columns.flatMap((one) =>
+        [
+          ...(one.moves || []),
+          ...(one.levels || []).map((level) => level.moves),
+          one.zero,
+          one.missing,
+        ]
+          .filter(Boolean)
+          .map((moves) => speaks(moves)[1]),
+      ),
+    );
 
   const deep = (size, reach) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / reach)).toFixed(3);
 
@@ -79,11 +121,22 @@ page.axis = (() => {
     const rect = (a, b, moves) => {
       if (!moves || b - a < 0.3) return;
       const [k, size] = speaks(moves);
-      group.append(svg("rect", { x: a.toFixed(2), y, width: (b - a).toFixed(2), height, class: hue[k], opacity: deep(size, reach) }));
+      group.append(
+        svg("rect", {
+          x: a.toFixed(2),
+          y,
+          width: (b - a).toFixed(2),
+          height,
+          class: hue[k],
+          opacity: deep(size, reach),
+        }),
+      );
     };
     if (at.place.missing) rect(...at.place.missing, column.missing);
     if (at.place.zero) rect(...at.place.zero, column.zero);
-    (column.moves || []).forEach((moves, i) => rect(at.x(column.ends[i]), at.x(column.ends[i + 1]), moves));
+    (column.moves || []).forEach((moves, i) =>
+      rect(at.x(column.ends[i]), at.x(column.ends[i + 1]), moves),
+    );
     return group;
   };
 
@@ -102,11 +155,28 @@ page.axis = (() => {
     watcher.observe(box);
     return box;
   };
-  const again = (root) => boxes.forEach((known, box) => {
-    if (!box.isConnected) { watcher.unobserve(box); boxes.delete(box); } else if (root.contains(box)) { known.width = 0; redraw(box); }
-  });
-  addEventListener("beforeprint", () => boxes.forEach((known, box) => { known.width = 0; redraw(box, known.printed); }));
-  addEventListener("afterprint", () => boxes.forEach((known, box) => { known.width = 0; redraw(box); }));
+  const again = (root) =>
+    boxes.forEach((known, box) => {
+      if (!box.isConnected) {
+        watcher.unobserve(box);
+        boxes.delete(box);
+      } else if (root.contains(box)) {
+        known.width = 0;
+        redraw(box);
+      }
+    });
+  addEventListener("beforeprint", () =>
+    boxes.forEach((known, box) => {
+      known.width = 0;
+      redraw(box, known.printed);
+    }),
+  );
+  addEventListener("afterprint", () =>
+    boxes.forEach((known, box) => {
+      known.width = 0;
+      redraw(box);
+    }),
+  );
 
   // A closed table of a chart's figures, written when it is opened, and as a csv file.
   const table = (caption, name, head, rows) => {
@@ -114,12 +184,28 @@ page.axis = (() => {
     details.append(make("summary", "Table"));
     details.addEventListener("toggle", () => {
       if (!details.open || details.querySelector("table")) return;
-      const element = make("table"), top = make("tr"), body = make("tbody"), title = make("caption");
+      const element = make("table"),
+        top = make("tr"),
+        body = make("tbody"),
+        title = make("caption");
       title.append(make("span", caption));
-      head.forEach((words, i) => { const cell = make("th", words, i ? "num" : ""); cell.scope = "col"; top.append(cell); });
+      head.forEach((words, i) => {
+        const cell = make("th", words, i ? "num" : "");
+        cell.scope = "col";
+        top.append(cell);
+      });
       rows().forEach((row) => {
         const line = make("tr");
-        row.forEach((words, i) => { const cell = make(i ? "td" : "th", typeof words === "number" ? write(words, 4) : words ?? "–", i ? "num" : ""); if (!i) cell.scope = "row"; if (typeof words === "number") cell.dataset.value = words; line.append(cell); });
+        row.forEach((words, i) => {
+          const cell = make(
+            i ? "td" : "th",
+            typeof words === "number" ? write(words, 4) : (words ?? "–"),
+            i ? "num" : "",
+          );
+          if (!i) cell.scope = "row";
+          if (typeof words === "number") cell.dataset.value = words;
+          line.append(cell);
+        });
         body.append(line);
       });
       const headRow = make("thead");
@@ -136,16 +222,34 @@ page.axis = (() => {
     return details;
   };
 
-  return { again, chart, clamp, coloured, deep, hues, paint, parts, reachOf, scale, speaks, table, titled, write };
+  return {
+    again,
+    chart,
+    clamp,
+    coloured,
+    deep,
+    hues,
+    paint,
+    parts,
+    reachOf,
+    scale,
+    speaks,
+    table,
+    titled,
+    write,
+  };
 })();
 
 // What the page calls a case (a row of the table), and the answer it got while held out: a probability
 // a class, or null where it got none.
 page.people = (() => {
-  const told = page.data.missed, places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
-  const name = (row) => told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
+  const told = page.data.missed,
+    places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
+  const name = (row) =>
+    told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
   const heldOut = (key, row) => {
-    const model = told && page.again.shown(key, told.models[key]), i = places.get(row);
+    const model = told && page.again.shown(key, told.models[key]),
+      i = places.get(row);
     if (!model || i === undefined) return null;
     if (model.q) {
       if (model.q[i] < 0) return null;

@@ -1,7 +1,8 @@
 // What the voters of a model say of a case, in true words, and how votes that ask the same are merged.
 page.ballot = (() => {
   const { write } = page.axis;
-  const svg = page.svg, make = page.make;
+  const svg = page.svg,
+    make = page.make;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
   // The class that a vote is for: of two the sign of the one number, of more the greatest; -1 for none.
@@ -13,13 +14,18 @@ page.ballot = (() => {
 
   // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
   const inParts = (reason, columns) => {
-    const named = columns.map((one) => one.name).sort((a, b) => b.length - a.length), parts = [];
+    const named = columns.map((one) => one.name).sort((a, b) => b.length - a.length),
+      parts = [];
     let rest = reason.replaceAll("<=", "\u2264").replaceAll(">=", "\u2265");
     while (rest) {
       const name = named.find((one) => rest.startsWith(`${one} = `));
-      const cut = rest.indexOf(" and "), end = cut < 0 ? rest.length : cut + 5;
+      const cut = rest.indexOf(" and "),
+        end = cut < 0 ? rest.length : cut + 5;
       if (name) {
-        parts.push(make("span", name, columns.find((one) => one.name === name).italic ? "species" : ""), " ");
+        parts.push(
+          make("span", name, columns.find((one) => one.name === name).italic ? "species" : ""),
+          " ",
+        );
         rest = rest.slice(name.length + 3);
       } else {
         parts.push(rest.slice(0, end));
@@ -33,8 +39,19 @@ page.ballot = (() => {
   const reasonOf = (one, columns) => {
     if (one.words.length <= 120) return inParts(one.words, columns);
     const like = one.words.startsWith("like ") ? one.words.slice(0, one.words.indexOf(":")) : "";
-    const fold = make("details", "", "inline"), [first, second] = one.read.map((j) => columns[j].name), more = one.read.length - 2;
-    fold.append(make("summary", like || (first ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}` : "its reason")), ...inParts(one.words, columns));
+    const fold = make("details", "", "inline"),
+      [first, second] = one.read.map((j) => columns[j].name),
+      more = one.read.length - 2;
+    fold.append(
+      make(
+        "summary",
+        like ||
+          (first
+            ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}`
+            : "its reason"),
+      ),
+      ...inParts(one.words, columns),
+    );
     return [fold];
   };
 
@@ -43,9 +60,20 @@ page.ballot = (() => {
   const merged = (answer, { columns, idle }) => {
     const lines = new Map();
     answer.ballots.forEach((ballot) => {
-      const { contribution } = ballot, k = classOf(contribution), always = idle.has(ballot.voter);
-      const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason, key = `${words}\u2192${k}`;
-      const line = lines.get(key) || { words, always, read: ballot.columns, k, n: 0, weight: 0, contribution: contribution.map(() => 0) };
+      const { contribution } = ballot,
+        k = classOf(contribution),
+        always = idle.has(ballot.voter);
+      const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason,
+        key = `${words}\u2192${k}`;
+      const line = lines.get(key) || {
+        words,
+        always,
+        read: ballot.columns,
+        k,
+        n: 0,
+        weight: 0,
+        contribution: contribution.map(() => 0),
+      };
       line.n += 1;
       line.weight += Math.abs(ballot.weight);
       line.contribution = line.contribution.map((v, i) => v + contribution[i]);
@@ -57,16 +85,34 @@ page.ballot = (() => {
 
   // A bar from the middle: of two classes to the right for the positive one.
   const bar = (value, reach, kind) => {
-    const half = 64, wide = Math.max(Math.min(Math.abs(value) / reach, 1) * half, value ? 0.8 : 0);
-    return svg("svg", { viewBox: "0 0 132 12", class: "diverge", preserveAspectRatio: "none", "aria-hidden": "true" },
-      svg("line", { x1: 66, x2: 66, y1: 0, y2: 12, class: "axis" }), svg("rect", { x: value > 0 ? 66 : 66 - wide, y: 1, width: wide, height: 10, class: kind }));
+    const half = 64,
+      wide = Math.max(Math.min(Math.abs(value) / reach, 1) * half, value ? 0.8 : 0);
+    return svg(
+      "svg",
+      {
+        viewBox: "0 0 132 12",
+        class: "diverge",
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+      },
+      svg("line", { x1: 66, x2: 66, y1: 0, y2: 12, class: "axis" }),
+      svg("rect", { x: value > 0 ? 66 : 66 - wide, y: 1, width: wide, height: 10, class: kind }),
+    );
   };
 
-  const signed = (v) => { const text = write(Number(v.toPrecision(3)), 3); return v > 0 ? `+${text}` : text; };
+  const signed = (v) => {
+    const text = write(Number(v.toPrecision(3)), 3);
+    return v > 0 ? `+${text}` : text;
+  };
 
-  const list = (items) => { const ul = make("ul", "", "votes"); ul.append(...items); return ul; };
+  const list = (items) => {
+    const ul = make("ul", "", "votes");
+    ul.append(...items);
+    return ul;
+  };
   const item = (parts, value, reach, kind, words) => {
-    const li = make("li"), text = make("span");
+    const li = make("li"),
+      text = make("span");
     text.append(...parts);
     li.append(text, bar(value, reach, kind), make("span", words, "w num"));
     return li;
@@ -75,51 +121,120 @@ page.ballot = (() => {
   // A model that is one linear sum, of numbers that are all there: its start, what each column adds, and the score.
   const linear = (plain, x) => {
     const part = plain.voters;
-    if (part.kind !== "linear voters" || part.coef.length !== 1 || part.coef[0].length !== 1) return null;
-    const terms = part.coef[0][0].map((by, i) => ({ by, j: part.columns[i], value: x[part.columns[i]] })).filter((one) => one.by !== 0);
+    if (part.kind !== "linear voters" || part.coef.length !== 1 || part.coef[0].length !== 1)
+      return null;
+    const terms = part.coef[0][0]
+      .map((by, i) => ({ by, j: part.columns[i], value: x[part.columns[i]] }))
+      .filter((one) => one.by !== 0);
     if (terms.some((one) => typeof one.value !== "number")) return null;
     return { start: part.intercept[0][0], terms };
   };
 
   const terms = ({ start, terms: list0 }, { columns, hue, study }) => {
-    const sign = study.positive === 0 ? -1 : 1, kind = (v) => hue[v > 0 ? study.positive : 1 - study.positive];
-    const rows = list0.map((one) => [[make("span", columns[one.j].name, columns[one.j].italic ? "species" : ""), ` ${write(one.value)} \u00d7 ${write(sign * one.by)}`], sign * one.by * one.value]);
-    const all = [[["start, with every column at 0"], sign * start], ...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
-    const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12), whole = sum(all.map((one) => one[1]));
-    const items = all.map(([parts, v]) => { const row = item(parts, v, reach, kind(v), signed(v)); row.dataset.test = "case-term"; row.dataset.value = v; return row; });
-    const last = item([make("strong", `sum: above 0 for ${study.classes[study.positive]}`)], 0, 1, "", signed(whole));
+    const sign = study.positive === 0 ? -1 : 1,
+      kind = (v) => hue[v > 0 ? study.positive : 1 - study.positive];
+    const rows = list0.map((one) => [
+      [
+        make("span", columns[one.j].name, columns[one.j].italic ? "species" : ""),
+        ` ${write(one.value)} \u00d7 ${write(sign * one.by)}`,
+      ],
+      sign * one.by * one.value,
+    ]);
+    const all = [[["start, with every column at 0"], sign * start], ...rows].sort(
+      (a, b) => Math.abs(b[1]) - Math.abs(a[1]),
+    );
+    const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12),
+      whole = sum(all.map((one) => one[1]));
+    const items = all.map(([parts, v]) => {
+      const row = item(parts, v, reach, kind(v), signed(v));
+      row.dataset.test = "case-term";
+      row.dataset.value = v;
+      return row;
+    });
+    const last = item(
+      [make("strong", `sum: above 0 for ${study.classes[study.positive]}`)],
+      0,
+      1,
+      "",
+      signed(whole),
+    );
     last.dataset.test = "case-sum";
     last.dataset.value = whole;
     return [make("h3", "How the sum came about"), list([...items, last])];
   };
 
   const show = (box, answer, about) => {
-    const { study, hue, percent, told, two, columns } = about, sums = two ? linear(about.plain, about.x) : null;
+    const { study, hue, percent, told, two, columns } = about,
+      sums = two ? linear(about.plain, about.x) : null;
     if (sums) {
       box.replaceChildren(...terms(sums, about));
       return;
     }
-    const lines = merged(answer, about), whole = sum(lines.map((one) => one.weight)), shares = Math.abs(whole - 1) < 1e-9;
-    const sign = study.positive === 0 ? -1 : 1, value = (one) => two ? sign * one.contribution[0] : Math.max(...one.contribution);
+    const lines = merged(answer, about),
+      whole = sum(lines.map((one) => one.weight)),
+      shares = Math.abs(whole - 1) < 1e-9;
+    const sign = study.positive === 0 ? -1 : 1,
+      value = (one) => (two ? sign * one.contribution[0] : Math.max(...one.contribution));
     const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
     const li = (one) => {
       const says = one.k < 0 ? ["nothing"] : [page.axis.coloured(study.classes[one.k], hue[one.k])];
-      const words = one.always ? [`${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `, ...says, " whatever is measured"] : [...reasonOf(one, columns), " → ", ...says, one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : ""];
-      const row = item(words, value(one), reach, one.k < 0 ? "" : hue[one.k], shares ? percent(one.weight) : signed(value(one)));
+      const words = one.always
+        ? [
+            `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,
+            ...says,
+            " whatever is measured",
+          ]
+        : [
+            ...reasonOf(one, columns),
+            " → ",
+            ...says,
+            one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : "",
+          ];
+      const row = item(
+        words,
+        value(one),
+        reach,
+        one.k < 0 ? "" : hue[one.k],
+        shares ? percent(one.weight) : signed(value(one)),
+      );
       row.dataset.test = "case-vote";
       row.dataset.weight = one.weight;
       return row;
     };
-    const parts = [make("h3", shares ? "Who voted, and with what weight" : "Who voted, and what each adds")];
+    const parts = [
+      make("h3", shares ? "Who voted, and with what weight" : "Who voted, and what each adds"),
+    ];
     if (shares) {
-      const by = study.order.map((k) => [k, sum(lines.filter((one) => one.k === k).map((one) => one.weight))]).filter(([, w]) => w > 0);
-      const stated = two && Math.abs((by.find(([k]) => k === study.positive) || [0, 0])[1] - answer.probabilities[study.positive]) < 1e-9;
-      parts.push(told(by.map(([k, w], i) => `${i ? ", " : ""}${percent(w)}${i ? "" : " of the weight"} ${i ? "" : "says "}${study.classes[k]}`).join("") + "." + (stated ? " That share is its answer." : ""), "note"));
+      const by = study.order
+        .map((k) => [k, sum(lines.filter((one) => one.k === k).map((one) => one.weight))])
+        .filter(([, w]) => w > 0);
+      const stated =
+        two &&
+        Math.abs(
+          (by.find(([k]) => k === study.positive) || [0, 0])[1] -
+            answer.probabilities[study.positive],
+        ) < 1e-9;
+      parts.push(
+        told(
+          by
+            .map(
+              ([k, w], i) =>
+                `${i ? ", " : ""}${percent(w)}${i ? "" : " of the weight"} ${i ? "" : "says "}${study.classes[k]}`,
+            )
+            .join("") +
+            "." +
+            (stated ? " That share is its answer." : ""),
+          "note",
+        ),
+      );
     }
     parts.push(list(lines.slice(0, 7).map(li)));
     if (lines.length > 7) {
       const more = make("details");
-      more.append(make("summary", page.words.plural(lines.length - 7, "further ballot")), list(lines.slice(7).map(li)));
+      more.append(
+        make("summary", page.words.plural(lines.length - 7, "further ballot")),
+        list(lines.slice(7).map(li)),
+      );
       parts.push(more);
     }
     const kept = box.querySelector("details[open]");

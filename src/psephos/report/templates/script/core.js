@@ -24,7 +24,9 @@ const page = (() => {
   const listeners = {};
   const hub = {
     get: (key) => chosen[key],
-    on: (key, call) => { (listeners[key] = listeners[key] || []).push(call); },
+    on: (key, call) => {
+      (listeners[key] = listeners[key] || []).push(call);
+    },
     set: (key, value) => {
       if (chosen[key] === value) return;
       chosen[key] = value;
@@ -48,10 +50,19 @@ const page = (() => {
   // What was typed into a field of text, if the whole of it is a number from low to high; undefined if not, and the
   // field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
   const typed = (field, low, high, { empty = "" } = {}) => {
-    const word = field.value.trim(), value = Number(word);
-    if (!word && empty) { refuse(field, ""); return null; }
+    const word = field.value.trim(),
+      value = Number(word);
+    if (!word && empty) {
+      refuse(field, "");
+      return null;
+    }
     const right = /^\+?(\d+(\.\d+)?|\.\d+)$/.test(word) && value >= low && value <= high;
-    refuse(field, right ? "" : `This field takes a number from ${low} to ${high}, written with a point as in 0.5${empty ? `, or nothing for ${empty}` : ""}: until it has one, nothing is shown that would follow from it.`);
+    refuse(
+      field,
+      right
+        ? ""
+        : `This field takes a number from ${low} to ${high}, written with a point as in 0.5${empty ? `, or nothing for ${empty}` : ""}: until it has one, nothing is shown that would follow from it.`,
+    );
     return right ? value : undefined;
   };
   return { data, at, all, make, svg, hub, refuse, typed };

@@ -4,71 +4,131 @@
   const told = page.data.missed;
   page.setThreshold = () => {};
   if (!told || !at("missed-body") || !at("lanes")) return;
-  const two = told.kind === "two", UNIT = 1e6, Z = 1.959963984540054;
+  const two = told.kind === "two",
+    UNIT = 1e6,
+    Z = 1.959963984540054;
   const cutOf = (t) => Math.floor(t * UNIT + 1e-3); // as `psephos.figures.in_millionths`
-  const pos = told.classes[told.positive], neg = two ? told.classes[1 - told.positive] : "others";
+  const pos = told.classes[told.positive],
+    neg = two ? told.classes[1 - told.positive] : "others";
   const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
-  const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
-  const rowOf = (i) => told.rows ? told.rows[i] : i;
+  const named = (i) => (told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1));
+  const rowOf = (i) => (told.rows ? told.rows[i] : i);
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
   // the thresholds there are: without cases there are counts from edge to edge only
   const steps = told.edges || Array.from({ length: 1001 }, (_, k) => k / 1000);
-  const nearest = (t) => told.edges ? steps.reduce((a, b) => Math.abs(b - t) < Math.abs(a - t) ? b : a) : Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
+  const nearest = (t) =>
+    told.edges
+      ? steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a))
+      : Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
 
   // ---- figures of a threshold, as psephos.report.numbers.measures has them
   const total = (list) => list.reduce((sum, n) => sum + n, 0);
   const countsOf = (q, truth, t, keep = () => true) => {
-    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = cutOf(t);
+    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 },
+      cut = cutOf(t);
     q.forEach((u, i) => {
       if (u < 0 || !keep(i)) return;
-      const said = u >= cut, is = truth[i] === told.positive;
-      n[is ? (said ? "found" : "missed") : (said ? "alarms" : "cleared")] += 1;
+      const said = u >= cut,
+        is = truth[i] === told.positive;
+      n[is ? (said ? "found" : "missed") : said ? "alarms" : "cleared"] += 1;
     });
     return n;
   };
   const counts = (m, t) => {
     if (m.q) return countsOf(m.q, told.truth, t);
-    const cut = steps.indexOf(t), found = total(m.bins.pos.slice(cut)), alarms = total(m.bins.neg.slice(cut));
-    return { found, missed: total(m.bins.pos) - found, alarms, cleared: total(m.bins.neg) - alarms };
+    const cut = steps.indexOf(t),
+      found = total(m.bins.pos.slice(cut)),
+      alarms = total(m.bins.neg.slice(cut));
+    return {
+      found,
+      missed: total(m.bins.pos) - found,
+      alarms,
+      cleared: total(m.bins.neg) - alarms,
+    };
   };
   // Wilson's interval of a share of n independent cases.
   const wilson = (k, n, alone = n) => {
     if (!n) return [NaN, NaN, NaN];
-    const share = k / n, z2 = Z * Z, middle = (share + z2 / (2 * alone)) / (1 + z2 / alone);
-    const half = Z / (1 + z2 / alone) * Math.sqrt(share * (1 - share) / alone + z2 / (4 * alone * alone));
+    const share = k / n,
+      z2 = Z * Z,
+      middle = (share + z2 / (2 * alone)) / (1 + z2 / alone);
+    const half =
+      (Z / (1 + z2 / alone)) * Math.sqrt((share * (1 - share)) / alone + z2 / (4 * alone * alone));
     return [share, k ? Math.max(middle - half, 0) : 0, k < n ? Math.min(middle + half, 1) : 1];
   };
   // The same of cases in groups, which are independent (Rao and Scott): `own` are cases, `hit` tells which count.
   const shareOf = (own, hit) => {
-    const hits = own.map(hit), k = hits.filter(Boolean).length, n = own.length, sums = new Map();
-    own.forEach((i, j) => { const one = sums.get(told.clusters[i]) || [0, 0]; one[0] += 1; one[1] += hits[j]; sums.set(told.clusters[i], one); });
-    const m = sums.size, p = k / n;
+    const hits = own.map(hit),
+      k = hits.filter(Boolean).length,
+      n = own.length,
+      sums = new Map();
+    own.forEach((i, j) => {
+      const one = sums.get(told.clusters[i]) || [0, 0];
+      one[0] += 1;
+      one[1] += hits[j];
+      sums.set(told.clusters[i], one);
+    });
+    const m = sums.size,
+      p = k / n;
     if (m === n || !n) return wilson(k, n);
     if (m < 2) return [p, NaN, NaN];
-    const variance = m / (m - 1) * total([...sums.values()].map(([size, right]) => (right - p * size) ** 2)) / n ** 2;
-    return wilson(k, n, Math.min(p > 0 && p < 1 && variance > 0 ? p * (1 - p) / variance * (Z / told.quantiles[m - 2]) ** 2 : m, n));
+    const variance =
+      ((m / (m - 1)) * total([...sums.values()].map(([size, right]) => (right - p * size) ** 2))) /
+      n ** 2;
+    return wilson(
+      k,
+      n,
+      Math.min(
+        p > 0 && p < 1 && variance > 0
+          ? ((p * (1 - p)) / variance) * (Z / told.quantiles[m - 2]) ** 2
+          : m,
+        n,
+      ),
+    );
   };
   // Sensitivity, specificity, PPV and NPV at a threshold: each with its interval.
   const four = (m, n, t, keep = () => true) => {
-    const plain = [wilson(n.found, n.found + n.missed), wilson(n.cleared, n.alarms + n.cleared), wilson(n.found, n.found + n.alarms), wilson(n.cleared, n.cleared + n.missed)];
-    if (m.bins) return m.bins.ends ? plain.map(([value], j) => [value, ...m.bins.ends[steps.indexOf(t)][j].map((v) => v ?? NaN)]) : plain;
+    const plain = [
+      wilson(n.found, n.found + n.missed),
+      wilson(n.cleared, n.alarms + n.cleared),
+      wilson(n.found, n.found + n.alarms),
+      wilson(n.cleared, n.cleared + n.missed),
+    ];
+    if (m.bins)
+      return m.bins.ends
+        ? plain.map(([value], j) => [
+            value,
+            ...m.bins.ends[steps.indexOf(t)][j].map((v) => v ?? NaN),
+          ])
+        : plain;
     if (!told.clusters) return plain;
-    const cut = cutOf(t), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
-    const is = (i) => told.truth[i] === told.positive, said = (i) => m.q[i] >= cut, not = (f) => (i) => !f(i);
-    return [[is, said], [not(is), not(said)], [said, is], [not(said), not(is)]].map(([among, hit]) => shareOf(every.filter(among), hit));
+    const cut = cutOf(t),
+      every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
+    const is = (i) => told.truth[i] === told.positive,
+      said = (i) => m.q[i] >= cut,
+      not = (f) => (i) => !f(i);
+    return [
+      [is, said],
+      [not(is), not(said)],
+      [said, is],
+      [not(said), not(is)],
+    ].map(([among, hit]) => shareOf(every.filter(among), hit));
   };
   const expit = (z) => 1 / (1 + Math.exp(-z));
   const predicted = (right, wrong, hits, others, odds) => {
     if (right + wrong === 0 || !hits || !others) return [NaN, NaN, NaN];
     const value = expit(odds + Math.log(right / hits) - Math.log(wrong / others));
     const add = Math.min(right, wrong, hits - right, others - wrong) === 0 ? 0.5 : 0;
-    const a = (right + add) / (hits + 2 * add), b = (wrong + add) / (others + 2 * add);
+    const a = (right + add) / (hits + 2 * add),
+      b = (wrong + add) / (others + 2 * add);
     const middle = odds + Math.log(a) - Math.log(b);
-    const half = Z * Math.sqrt((1 - a) / (a * (hits + 2 * add)) + (1 - b) / (b * (others + 2 * add)));
+    const half =
+      Z * Math.sqrt((1 - a) / (a * (hits + 2 * add)) + (1 - b) / (b * (others + 2 * add)));
     return [value, Math.min(expit(middle - half), value), Math.max(expit(middle + half), value)];
   };
   const predictive = (n, share) => {
-    const m = n.found + n.missed, k = n.alarms + n.cleared;
+    const m = n.found + n.missed,
+      k = n.alarms + n.cleared;
     const odds = Math.log(share / (1 - share));
     return [predicted(n.found, n.alarms, m, k, odds), predicted(n.cleared, n.missed, k, m, -odds)];
   };
@@ -77,68 +137,117 @@
   const line = (cells, kinds = []) => {
     const row = make("tr");
     cells.forEach((text, j) => {
-      const cell = make(j ? "td" : "th", text, j ? kinds[j] ?? "num" : "");
+      const cell = make(j ? "td" : "th", text, j ? (kinds[j] ?? "num") : "");
       if (!j) cell.scope = "row";
       row.append(cell);
     });
     return row;
   };
-  const fillBody = (id, rows) => { if (at(id)) at(id).tBodies[0].replaceChildren(...rows); };
+  const fillBody = (id, rows) => {
+    if (at(id)) at(id).tBodies[0].replaceChildren(...rows);
+  };
   let prevalence = null;
   const measures = (one, n, t) => {
-    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence); // of no share, no value
-    const { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
+    const [found, cleared, ...both] = four(one, n, t),
+      [ppv, npv] = prevalence === null ? both : predictive(n, prevalence); // of no share, no value
+    const { of } = words,
+      m = n.found + n.missed,
+      k = n.alarms + n.cleared;
     const rows = [
       ["sensitivity", of(n.found, m, `${pos} found`), found],
       ["specificity", of(n.cleared, k, `${neg} cleared`), cleared],
       ["PPV", of(n.found, n.found + n.alarms, `called ${pos} are`), ppv],
-      ["NPV", of(n.cleared, n.cleared + n.missed, `called ${neg} are`), npv]];
-    fillBody("measures", rows.map(([name, counted, [value, low, high]]) => {
-      const row = line([name, counted, words.rate(value), words.span(low, high)], ["", ""]);
-      const strip = make("td", "", "drawn k-bar"), box = svg("svg", { width: 132, height: 14, "aria-hidden": "true" });
-      row.dataset.test = "measure";
-      box.append(svg("line", { class: "grid", x1: 1, x2: 131, y1: 7, y2: 7 }));
-      if (Number.isFinite(low)) box.append(svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }));
-      if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
-      strip.append(box);
-      row.append(strip);
-      return row;
-    }));
-    [["n-tp", n.found], ["n-fn", n.missed], ["n-fp", n.alarms], ["n-tn", n.cleared]].forEach(([id, k]) => { at(id).textContent = String(k); });
+      ["NPV", of(n.cleared, n.cleared + n.missed, `called ${neg} are`), npv],
+    ];
+    fillBody(
+      "measures",
+      rows.map(([name, counted, [value, low, high]]) => {
+        const row = line([name, counted, words.rate(value), words.span(low, high)], ["", ""]);
+        const strip = make("td", "", "drawn k-bar"),
+          box = svg("svg", { width: 132, height: 14, "aria-hidden": "true" });
+        row.dataset.test = "measure";
+        box.append(svg("line", { class: "grid", x1: 1, x2: 131, y1: 7, y2: 7 }));
+        if (Number.isFinite(low))
+          box.append(
+            svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }),
+          );
+        if (Number.isFinite(value))
+          box.append(svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
+        strip.append(box);
+        row.append(strip);
+        return row;
+      }),
+    );
+    [
+      ["n-tp", n.found],
+      ["n-fn", n.missed],
+      ["n-fp", n.alarms],
+      ["n-tn", n.cleared],
+    ].forEach(([id, k]) => {
+      at(id).textContent = String(k);
+    });
   };
 
   // ---- lanes
-  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`;
-  const lanesOf = (m, order, about) => order.map((c) => {
-    const lane = { name: told.classes[c], kind: classKind(c) };
-    if (m.bins) {
-      if (!two) return { ...lane, bins: m.bins[about][c] };
-      const [...bins] = c === told.positive ? m.bins.pos : m.bins.neg, last = bins.pop(); // 1 is in the last column
-      return { ...lane, bins: bins.map((n, b) => b === bins.length - 1 ? n + last : n), ends: told.edges };
-    }
-    const q = two ? m.q : m.P[about], mine = told.truth.map((_, i) => i).filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
-    const cut = cutOf(hub.get("threshold"));
-    return { ...lane, at: mine, units: mine.map((i) => q[i]),
-      wrong: mine.map((i) => two ? (q[i] >= cut) !== (c === told.positive) : m.said[i] !== c) };
-  });
+  const classKind = (c) => (two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`);
+  const lanesOf = (m, order, about) =>
+    order.map((c) => {
+      const lane = { name: told.classes[c], kind: classKind(c) };
+      if (m.bins) {
+        if (!two) return { ...lane, bins: m.bins[about][c] };
+        const [...bins] = c === told.positive ? m.bins.pos : m.bins.neg,
+          last = bins.pop(); // 1 is in the last column
+        return {
+          ...lane,
+          bins: bins.map((n, b) => (b === bins.length - 1 ? n + last : n)),
+          ends: told.edges,
+        };
+      }
+      const q = two ? m.q : m.P[about],
+        mine = told.truth
+          .map((_, i) => i)
+          .filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
+      const cut = cutOf(hub.get("threshold"));
+      return {
+        ...lane,
+        at: mine,
+        units: mine.map((i) => q[i]),
+        wrong: mine.map((i) => (two ? q[i] >= cut !== (c === told.positive) : m.said[i] !== c)),
+      };
+    });
   let ground = null;
   const drawLanes = () => {
-    const m = model(), box = at("lanes");
+    const m = model(),
+      box = at("lanes");
     if (!m || m.absent) return;
     const about = two ? told.positive : hub.get("cls");
     const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
-    const t = hub.get("threshold"), n = two ? counts(m, t) : null, width = Math.max(box.clientWidth, 280);
+    const t = hub.get("threshold"),
+      n = two ? counts(m, t) : null,
+      width = Math.max(box.clientWidth, 280);
     const drawn = page.lanes.draw(width, lanesOf(m, order, about), {
       axis: `${m.axis} for ${told.classes[about]}, ${told.wording.axis}`,
       threshold: two ? t : null,
-      counts: two ? [[`${words.count(n.missed)} missed`, `${words.count(n.found)} found`], [`${words.count(n.cleared)} cleared`, words.plural(n.alarms, "false alarm")]] : [],
+      counts: two
+        ? [
+            [`${words.count(n.missed)} missed`, `${words.count(n.found)} found`],
+            [`${words.count(n.cleared)} cleared`, words.plural(n.alarms, "false alarm")],
+          ]
+        : [],
       sides: [`called ${neg}`, `called ${pos}`],
       person: placeOf.has(hub.get("person")) ? placeOf.get(hub.get("person")) : -1,
     });
     ground = drawn.ground;
     box.replaceChildren(drawn.picture);
-    box.setAttribute("aria-label", (told.rows ? `Every case by its ${told.wording.answer}, one lane a class.` : `Cases counted by their ${told.wording.answer}, one lane a class.`) + (two
-      ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.` : ""));
+    box.setAttribute(
+      "aria-label",
+      (told.rows
+        ? `Every case by its ${told.wording.answer}, one lane a class.`
+        : `Cases counted by their ${told.wording.answer}, one lane a class.`) +
+        (two
+          ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.`
+          : ""),
+    );
     if (at("binned")) at("binned").hidden = drawn.tallest === 0;
     words.fill({ tallest: String(drawn.tallest) });
     if (two) {
@@ -149,18 +258,38 @@
 
   // ---- lists of mistakes, the surest first; beside each the values of the most important columns, and its groups
   const beside = (groups) => {
-    const values = page.data.values, one = values && values.rows.length ? values.models[hub.get("model")] : null, places = new Map((one ? values.rows : []).map((row, i) => [row, i]));
-    const columns = (one ? one.columns.slice(0, 3) : []).map((column) => ({ ...column, text: (i) => {
-      const place = places.get(rowOf(i));
-      return place === undefined ? "\u2013" : page.axis.write(values.of[column.whole][place]);
-    } }));
+    const values = page.data.values,
+      one = values && values.rows.length ? values.models[hub.get("model")] : null,
+      places = new Map((one ? values.rows : []).map((row, i) => [row, i]));
+    const columns = (one ? one.columns.slice(0, 3) : []).map((column) => ({
+      ...column,
+      text: (i) => {
+        const place = places.get(rowOf(i));
+        return place === undefined ? "\u2013" : page.axis.write(values.of[column.whole][place]);
+      },
+    }));
     const parted = groups ? told.groups.filter((group) => group.listed).slice(0, 2) : [];
-    return [...columns, ...parted.map((group) => ({ ...group, text: (i) => group.of[i] < 0 ? "\u2013" : group.levels[group.of[i]] }))];
+    return [
+      ...columns,
+      ...parted.map((group) => ({
+        ...group,
+        text: (i) => (group.of[i] < 0 ? "\u2013" : group.levels[group.of[i]]),
+      })),
+    ];
   };
   const tableOf = (own, caption, cells, groups) => {
-    const more = beside(groups), one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody"), box = make("div", "", "scroll");
+    const more = beside(groups),
+      one = make("table", "", "fit"),
+      head = make("thead"),
+      top = make("tr"),
+      body = make("tbody"),
+      box = make("div", "", "scroll");
     one.append(make("caption", caption, "sr"), head, body);
-    [["case"], ...cells].forEach(([text, , kind]) => { const cell = make("th", text, kind); cell.scope = "col"; top.append(cell); });
+    [["case"], ...cells].forEach(([text, , kind]) => {
+      const cell = make("th", text, kind);
+      cell.scope = "col";
+      top.append(cell);
+    });
     more.forEach((column) => {
       const cell = page.axis.titled(column, "th", "num");
       cell.scope = "col";
@@ -168,7 +297,11 @@
     });
     head.append(top);
     own.forEach((i) => {
-      const row = line(["", ...cells.map(([, text]) => text(i)), ...more.map((column) => column.text(i))], ["", ...cells.map(([, , kind]) => kind || "")]), button = make("button", named(i), "plain");
+      const row = line(
+          ["", ...cells.map(([, text]) => text(i)), ...more.map((column) => column.text(i))],
+          ["", ...cells.map(([, , kind]) => kind || "")],
+        ),
+        button = make("button", named(i), "plain");
       button.type = "button";
       button.dataset.at = i;
       button.addEventListener("click", () => hub.set("person", rowOf(i)));
@@ -183,80 +316,183 @@
     box.dataset.kind = kind;
     box.append(make("h3", heading, "apart"));
     if (!places.length) return box;
-    const first = tableOf(places.slice(0, 6), heading, cells, groups), rest = places.slice(6, 206);
+    const first = tableOf(places.slice(0, 6), heading, cells, groups),
+      rest = places.slice(6, 206);
     first.firstChild.dataset.test = `${kind}-list`;
     box.append(first);
     if (rest.length) {
-      const more = make("details"), text = `The other ${words.count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`;
+      const more = make("details"),
+        text = `The other ${words.count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`;
       more.append(make("summary", text));
-      more.addEventListener("toggle", () => { if (more.open && more.children.length < 2) more.append(tableOf(rest, text, cells, groups)); });
+      more.addEventListener("toggle", () => {
+        if (more.open && more.children.length < 2) more.append(tableOf(rest, text, cells, groups));
+      });
       box.append(more);
     }
     return box;
   };
   const lists = (m, t) => {
-    if (!m.q) { at("mistakes").replaceChildren(); return; }
-    const cut = cutOf(t), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0), cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
-    const missed = every.filter((i) => told.truth[i] === told.positive && m.q[i] < cut).sort((a, b) => m.q[a] - m.q[b] || a - b);
-    const alarms = every.filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut).sort((a, b) => m.q[b] - m.q[a] || a - b);
+    if (!m.q) {
+      at("mistakes").replaceChildren();
+      return;
+    }
+    const cut = cutOf(t),
+      every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0),
+      cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
+    const missed = every
+      .filter((i) => told.truth[i] === told.positive && m.q[i] < cut)
+      .sort((a, b) => m.q[a] - m.q[b] || a - b);
+    const alarms = every
+      .filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut)
+      .sort((a, b) => m.q[b] - m.q[a] || a - b);
     at("mistakes").replaceChildren(
-      listOf("missed", missed, missed.length ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first` : `No ${pos} case is missed`, cells, true),
-      listOf("alarms", alarms, alarms.length ? `The ${words.plural(alarms.length, "false alarm")}` : "There is no false alarm", cells, true));
+      listOf(
+        "missed",
+        missed,
+        missed.length
+          ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first`
+          : `No ${pos} case is missed`,
+        cells,
+        true,
+      ),
+      listOf(
+        "alarms",
+        alarms,
+        alarms.length
+          ? `The ${words.plural(alarms.length, "false alarm")}`
+          : "There is no false alarm",
+        cells,
+        true,
+      ),
+    );
   };
 
   const severalLists = (m) => {
-    if (!m.P) { at("mistakes").replaceChildren(); return; }
-    const sure = (i) => m.P[m.said[i]][i], wrong = told.truth.map((_, i) => i).filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i]).sort((a, b) => sure(b) - sure(a) || a - b);
-    const cells = [["is", (i) => told.classes[told.truth[i]]], ["called", (i) => told.classes[m.said[i]]], ["answer", (i) => words.chance(sure(i) / UNIT), "num"]];
-    at("mistakes").replaceChildren(listOf("wrong", wrong, wrong.length ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first` : "No case is called another class", cells, false));
+    if (!m.P) {
+      at("mistakes").replaceChildren();
+      return;
+    }
+    const sure = (i) => m.P[m.said[i]][i],
+      wrong = told.truth
+        .map((_, i) => i)
+        .filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i])
+        .sort((a, b) => sure(b) - sure(a) || a - b);
+    const cells = [
+      ["is", (i) => told.classes[told.truth[i]]],
+      ["called", (i) => told.classes[m.said[i]]],
+      ["answer", (i) => words.chance(sure(i) / UNIT), "num"],
+    ];
+    at("mistakes").replaceChildren(
+      listOf(
+        "wrong",
+        wrong,
+        wrong.length
+          ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first`
+          : "No case is called another class",
+        cells,
+        false,
+      ),
+    );
   };
 
   // ---- groups
   const share = (k, n, figure) => {
-    const known = Number.isFinite(figure[1]), cell = make("td", n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])}` + (known ? ` (${words.span(figure[1], figure[2])})` : ""));
-    if (n >= 10 && known) cell.append(svg("svg", { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
-      svg("line", { class: "grid", x1: 1, x2: 151, y1: 4, y2: 4 }), svg("line", { class: "interval", x1: 1 + 150 * figure[1], x2: 1 + 150 * figure[2], y1: 4, y2: 4 }),
-      svg("circle", { class: "dot", cx: 1 + 150 * figure[0], cy: 4, r: 3 })));
+    const known = Number.isFinite(figure[1]),
+      cell = make(
+        "td",
+        n < 10
+          ? words.of(k, n)
+          : `${words.of(k, n)}: ${words.rate(figure[0])}` +
+              (known ? ` (${words.span(figure[1], figure[2])})` : ""),
+      );
+    if (n >= 10 && known)
+      cell.append(
+        svg(
+          "svg",
+          { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
+          svg("line", { class: "grid", x1: 1, x2: 151, y1: 4, y2: 4 }),
+          svg("line", {
+            class: "interval",
+            x1: 1 + 150 * figure[1],
+            x2: 1 + 150 * figure[2],
+            y1: 4,
+            y2: 4,
+          }),
+          svg("circle", { class: "dot", cx: 1 + 150 * figure[0], cy: 4, r: 3 }),
+        ),
+      );
     return cell;
   };
   const groups = (m, t) => {
     const parted = at("group") && m.q ? told.groups[Number(at("group").value)] : null;
     if (!parted) return;
     at("group-name").textContent = parted.name;
-    fillBody("groups", parted.levels.map((level, k) => {
-      const keep = (i) => parted.of[i] === k, n = countsOf(m.q, told.truth, t, keep), found = four(m, n, t, keep);
-      const p = n.found + n.missed, q = n.alarms + n.cleared, row = line([level, words.count(p + q)]);
-      row.append(...[[n.found, p], [n.cleared, q], [n.found, n.found + n.alarms], [n.cleared, n.cleared + n.missed]].map(([hits, of], j) => share(hits, of, found[j])));
-      return row;
-    }));
+    fillBody(
+      "groups",
+      parted.levels.map((level, k) => {
+        const keep = (i) => parted.of[i] === k,
+          n = countsOf(m.q, told.truth, t, keep),
+          found = four(m, n, t, keep);
+        const p = n.found + n.missed,
+          q = n.alarms + n.cleared,
+          row = line([level, words.count(p + q)]);
+        row.append(
+          ...[
+            [n.found, p],
+            [n.cleared, q],
+            [n.found, n.found + n.alarms],
+            [n.cleared, n.cleared + n.missed],
+          ].map(([hits, of], j) => share(hits, of, found[j])),
+        );
+        return row;
+      }),
+    );
   };
 
   // ---- a person, chosen anywhere
   const person = () => {
-    const i = placeOf.get(hub.get("person")), m = model(), panel = at("person");
+    const i = placeOf.get(hub.get("person")),
+      m = model(),
+      panel = at("person");
     panel.hidden = i === undefined || !m || Boolean(m.absent) || Boolean(m.bins);
     if (panel.hidden) return;
-    const about = two ? told.positive : hub.get("cls"), u = two ? m.q[i] : m.P[about][i], t = hub.get("threshold");
+    const about = two ? told.positive : hub.get("cls"),
+      u = two ? m.q[i] : m.P[about][i],
+      t = hub.get("threshold");
     const said = two ? (u >= cutOf(t) ? pos : neg) : told.classes[m.said[i]];
     const answered = two ? u >= 0 : m.said[i] >= 0;
-    panel.textContent = `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` + (answered
-      ? `${told.wording.person} ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
-      : `${m.label} has no ${told.wording.answer} to it.`);
-    all("button[data-at]", at("mistakes")).forEach((button) => button.closest("tr").classList.toggle("chosen", Number(button.dataset.at) === i));
+    panel.textContent =
+      `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` +
+      (answered
+        ? `${told.wording.person} ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
+        : `${m.label} has no ${told.wording.answer} to it.`);
+    all("button[data-at]", at("mistakes")).forEach((button) =>
+      button.closest("tr").classList.toggle("chosen", Number(button.dataset.at) === i),
+    );
   };
 
   // ---- what moves
   const followThreshold = () => {
-    const m = model(), t = hub.get("threshold");
+    const m = model(),
+      t = hub.get("threshold");
     if (!m || m.absent) return;
     drawLanes();
     if (!two) return;
-    const n = counts(m, t), { of } = words, called = n.found + n.alarms, every = called + n.missed + n.cleared;
+    const n = counts(m, t),
+      { of } = words,
+      called = n.found + n.alarms,
+      every = called + n.missed + n.cleared;
     words.fill({
       threshold: words.threshold(t),
-      found: of(n.found, n.found + n.missed, pos), missed: of(n.missed, n.found + n.missed, pos),
-      cleared: of(n.cleared, n.alarms + n.cleared, neg), alarms: of(n.alarms, n.alarms + n.cleared, neg),
-      more: !called ? `; it calls nobody ${pos}` : called === every ? `; it calls everyone ${pos}` : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
+      found: of(n.found, n.found + n.missed, pos),
+      missed: of(n.missed, n.found + n.missed, pos),
+      cleared: of(n.cleared, n.alarms + n.cleared, neg),
+      alarms: of(n.alarms, n.alarms + n.cleared, neg),
+      more: !called
+        ? `; it calls nobody ${pos}`
+        : called === every
+          ? `; it calls everyone ${pos}`
+          : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
     });
     measures(m, n, t);
     page.curves.marks(m.curves, t, n, m);
@@ -265,7 +501,10 @@
     person();
     const slider = at("slider");
     slider.value = t;
-    slider.setAttribute("aria-valuetext", `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`);
+    slider.setAttribute(
+      "aria-valuetext",
+      `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`,
+    );
   };
   const followModel = () => {
     const m = model();
@@ -273,35 +512,77 @@
     at("missed-body").hidden = Boolean(absent);
     at("missed-absent").hidden = !absent;
     if (at("cost")) at("cost").hidden = Boolean(absent);
-    if (absent) { at("missed-absent").textContent = m ? m.absent : told.wording.absent; return; }
+    if (absent) {
+      at("missed-absent").textContent = m ? m.absent : told.wording.absent;
+      return;
+    }
     words.fill({ model: m.label, axis: m.axis });
     at("missed-note").textContent = m.note;
     if (two) {
       page.curves.show(m.curves);
-      fillBody("tenths", m.tenths.map((row) => line(row)));
+      fillBody(
+        "tenths",
+        m.tenths.map((row) => line(row)),
+      );
       followThreshold();
     } else followClass();
   };
   const followClass = () => {
-    const m = model(), c = hub.get("cls");
+    const m = model(),
+      c = hub.get("cls");
     if (!m || m.absent) return;
-    words.fill({ cls: told.classes[c], pos: told.classes[c], right: `${m.right} of ${m.n}`, cost: m.cost[c] });
+    words.fill({
+      cls: told.classes[c],
+      pos: told.classes[c],
+      right: `${m.right} of ${m.n}`,
+      cost: m.cost[c],
+    });
     page.curves.show(m.curves[c]);
-    fillBody("grid", m.grid.map((row, is) => line([told.classes[is], ...row.map(String)], ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))])));
-    fillBody("by-class", m.rows.map((row) => line(row, row.map((_, j) => j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num"))));
+    fillBody(
+      "grid",
+      m.grid.map((row, is) =>
+        line(
+          [told.classes[is], ...row.map(String)],
+          ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))],
+        ),
+      ),
+    );
+    fillBody(
+      "by-class",
+      m.rows.map((row) =>
+        line(
+          row,
+          row.map((_, j) => (j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num")),
+        ),
+      ),
+    );
     drawLanes();
     severalLists(m);
     person();
   };
   ["model", "again"].forEach((key) => hub.on(key, followModel));
   if (page.again.any) at("again-here").replaceChildren(page.again.control());
-  hub.on("person", () => { drawLanes(); person(); });
+  hub.on("person", () => {
+    drawLanes();
+    person();
+  });
   if (!two) hub.on("cls", followClass);
 
   let waiting = 0;
-  const soon = (call) => { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; call(); }); };
+  const soon = (call) => {
+    if (!waiting)
+      waiting = requestAnimationFrame(() => {
+        waiting = 0;
+        call();
+      });
+  };
   let last = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== last) { last = innerWidth; soon(drawLanes); } });
+  addEventListener("resize", () => {
+    if (innerWidth !== last) {
+      last = innerWidth;
+      soon(drawLanes);
+    }
+  });
   ["beforeprint", "afterprint"].forEach((event) => addEventListener(event, drawLanes));
 
   at("lanes").addEventListener("click", (event) => {
@@ -311,8 +592,14 @@
   if (two) {
     hub.on("threshold", () => soon(followThreshold));
     // two fields spell the threshold: while either holds no number, what follows from it is not shown
-    const spelt = { threshold: (t) => words.threshold(t), weight: (t) => t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "" };
-    const spell = (own = document.activeElement) => Object.entries(spelt).forEach(([id, write]) => { if (at(id) !== own) at(id).value = write(hub.get("threshold")); });
+    const spelt = {
+      threshold: (t) => words.threshold(t),
+      weight: (t) => (t > 0 ? Number(((1 - t) / t).toPrecision(2)) : ""),
+    };
+    const spell = (own = document.activeElement) =>
+      Object.entries(spelt).forEach(([id, write]) => {
+        if (at(id) !== own) at(id).value = write(hub.get("threshold"));
+      });
     const hold = (held) => document.body.classList.toggle("held", held);
     page.setThreshold = (t) => {
       Object.keys(spelt).forEach((id) => page.refuse(at(id), ""));
@@ -320,9 +607,18 @@
       hub.set("threshold", t === told.threshold ? t : nearest(t)); // the first one as it is
       spell();
     };
-    [["threshold", 0, 1, (t) => t], ["weight", 0.01, 999, (k) => 1 / (1 + k)]].forEach(([id, low, high, of]) => {
-      at(id).addEventListener("input", () => { const value = page.typed(at(id), low, high); if (value === undefined) hold(true); else page.setThreshold(of(value)); });
-      at(id).addEventListener("blur", () => { if (at(id).validity.valid) spell(null); });
+    [
+      ["threshold", 0, 1, (t) => t],
+      ["weight", 0.01, 999, (k) => 1 / (1 + k)],
+    ].forEach(([id, low, high, of]) => {
+      at(id).addEventListener("input", () => {
+        const value = page.typed(at(id), low, high);
+        if (value === undefined) hold(true);
+        else page.setThreshold(of(value));
+      });
+      at(id).addEventListener("blur", () => {
+        if (at(id).validity.valid) spell(null);
+      });
     });
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
     at("prevalence").addEventListener("input", () => {
@@ -332,36 +628,85 @@
     });
     at("find-most").addEventListener("click", () => {
       const m = model(); // the highest threshold that still finds nine tenths
-      page.setThreshold([...steps].reverse().find((t) => { const n = counts(m, t); return n.found >= 0.9 * (n.found + n.missed); }));
+      page.setThreshold(
+        [...steps].reverse().find((t) => {
+          const n = counts(m, t);
+          return n.found >= 0.9 * (n.found + n.missed);
+        }),
+      );
     });
     at("back").addEventListener("click", () => page.setThreshold(told.threshold));
-    if (at("group")) at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));
+    if (at("group"))
+      at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));
     let dragging = false;
-    const drag = (event) => page.setThreshold((event.clientX - at("lanes").getBoundingClientRect().left - ground.left) / ground.inner);
+    const drag = (event) =>
+      page.setThreshold(
+        (event.clientX - at("lanes").getBoundingClientRect().left - ground.left) / ground.inner,
+      );
     at("lanes").addEventListener("pointerdown", (event) => {
       if (!event.target.classList.contains("drag")) return;
       dragging = true;
       at("lanes").setPointerCapture(event.pointerId);
       event.preventDefault();
     });
-    at("lanes").addEventListener("pointermove", (event) => { if (dragging) drag(event); });
-    ["pointerup", "pointercancel"].forEach((end) => at("lanes").addEventListener(end, () => { dragging = false; }));
+    at("lanes").addEventListener("pointermove", (event) => {
+      if (dragging) drag(event);
+    });
+    ["pointerup", "pointercancel"].forEach((end) =>
+      at("lanes").addEventListener(end, () => {
+        dragging = false;
+      }),
+    );
   }
 
   // ---- files of every case, and of every threshold
-  if (told.rows) page.offer(at("lanes-figure").querySelector("figcaption"), told.wording.file, () => {
-    const m = model(), t = hub.get("threshold");
-    if (!two) return [["case", "is", ...told.classes, "called"], ...told.truth.map((c, i) => [named(i), told.classes[c],
-      ...m.P.map((q) => m.said[i] < 0 ? "" : q[i] / UNIT), m.said[i] < 0 ? "" : told.classes[m.said[i]]])];
-    return [["case", "is", m.axis + " for " + pos, "called from " + words.threshold(t)], ...m.q.map((u, i) => [named(i), told.classes[told.truth[i]],
-      u < 0 ? "" : u / UNIT, u < 0 ? "" : u >= cutOf(t) ? pos : neg])];
-  }, "Every case as CSV").classList.add("cases-csv");
-  if (two && told.rows) page.offer(at("curves"), "curves", () => {
-    const m = model(), levels = [...new Set(m.q.filter((u) => u >= 0))].sort((a, b) => b - a);
-    return [["threshold", "found", "missed", "false alarms", "cleared"], ...levels.map((u) => {
-      const n = countsOf(m.q, told.truth, u / UNIT);
-      return [u / UNIT, n.found, n.missed, n.alarms, n.cleared];
-    })];
-  }, "Every threshold as CSV");
+  if (told.rows)
+    page
+      .offer(
+        at("lanes-figure").querySelector("figcaption"),
+        told.wording.file,
+        () => {
+          const m = model(),
+            t = hub.get("threshold");
+          if (!two)
+            return [
+              ["case", "is", ...told.classes, "called"],
+              ...told.truth.map((c, i) => [
+                named(i),
+                told.classes[c],
+                ...m.P.map((q) => (m.said[i] < 0 ? "" : q[i] / UNIT)),
+                m.said[i] < 0 ? "" : told.classes[m.said[i]],
+              ]),
+            ];
+          return [
+            ["case", "is", m.axis + " for " + pos, "called from " + words.threshold(t)],
+            ...m.q.map((u, i) => [
+              named(i),
+              told.classes[told.truth[i]],
+              u < 0 ? "" : u / UNIT,
+              u < 0 ? "" : u >= cutOf(t) ? pos : neg,
+            ]),
+          ];
+        },
+        "Every case as CSV",
+      )
+      .classList.add("cases-csv");
+  if (two && told.rows)
+    page.offer(
+      at("curves"),
+      "curves",
+      () => {
+        const m = model(),
+          levels = [...new Set(m.q.filter((u) => u >= 0))].sort((a, b) => b - a);
+        return [
+          ["threshold", "found", "missed", "false alarms", "cleared"],
+          ...levels.map((u) => {
+            const n = countsOf(m.q, told.truth, u / UNIT);
+            return [u / UNIT, n.found, n.missed, n.alarms, n.cleared];
+          }),
+        ];
+      },
+      "Every threshold as CSV",
+    );
   followModel();
 })();

@@ -3,39 +3,68 @@
   const { at, data, hub, make, svg } = page;
   const told = data.stability;
   const cell = (tag, text, kind = "") => make(tag, text, kind);
-  const head = (text, kind = "") => { const one = make("th", text, kind); one.scope = "col"; return one; };
+  const head = (text, kind = "") => {
+    const one = make("th", text, kind);
+    one.scope = "col";
+    return one;
+  };
   const square = (on, last) => {
     const one = make("td", "", `sq${last ? " last" : ""}${on ? " on" : ""}`);
     one.append(make("span", on ? "read" : "not", "sr"));
     return one;
   };
   const named = (column, whole) => {
-    const one = make("th", whole && column.whole ? column.whole : column.name, column.italic && !whole ? "species" : "");
+    const one = make(
+      "th",
+      whole && column.whole ? column.whole : column.name,
+      column.italic && !whole ? "species" : "",
+    );
     one.scope = "row";
     if (column.whole) one.title = column.whole;
     return one;
   };
   const grid = (s) => {
-    const top = make("tr"), squares = s.single ? Array.from({ length: s.n }, (_, k) => head(String(k + 1), "sq")) : [];
-    top.append(head("column"), ...squares, head(`of ${s.n}`, "num"), ...(s.final ? [head("all", "sq last")] : []));
+    const top = make("tr"),
+      squares = s.single ? Array.from({ length: s.n }, (_, k) => head(String(k + 1), "sq")) : [];
+    top.append(
+      head("column"),
+      ...squares,
+      head(`of ${s.n}`, "num"),
+      ...(s.final ? [head("all", "sq last")] : []),
+    );
     const rows = s.rows.slice(0, s.drawn).map(([column, k, folds, last]) => {
       const row = make("tr");
       row.dataset.test = "stable-row";
-      row.append(named(told.columns[column]), ...[...folds].map((flag) => square(flag === "1")), cell("td", String(k), "num"),
-        ...(s.final ? [square(last, true)] : []));
+      row.append(
+        named(told.columns[column]),
+        ...[...folds].map((flag) => square(flag === "1")),
+        cell("td", String(k), "num"),
+        ...(s.final ? [square(last, true)] : []),
+      );
       return row;
     });
     return [top, rows];
   };
   const tally = (s) => {
-    const top = make("tr"), most = Math.max(...s.tally.map(([, n]) => n)), drawn = head("", "drawn");
+    const top = make("tr"),
+      most = Math.max(...s.tally.map(([, n]) => n)),
+      drawn = head("", "drawn");
     drawn.append(make("span", "drawn", "sr"));
     top.append(head("came back"), head("columns", "num"), drawn);
     const rows = s.tally.map(([k, n]) => {
-      const row = make("tr"), name = make("th", `${k} of ${s.n} times`), strip = make("td", "", "drawn"), width = 280 * n / most;
+      const row = make("tr"),
+        name = make("th", `${k} of ${s.n} times`),
+        strip = make("td", "", "drawn"),
+        width = (280 * n) / most;
       name.scope = "row";
       row.dataset.test = "tally-row";
-      strip.append(svg("svg", { width: width + 1, height: 14, "aria-hidden": "true" }, svg("rect", { class: "grey", width, height: 14 })));
+      strip.append(
+        svg(
+          "svg",
+          { width: width + 1, height: 14, "aria-hidden": "true" },
+          svg("rect", { class: "grey", width, height: 14 }),
+        ),
+      );
       row.append(name, cell("td", String(n), "num"), strip);
       return row;
     });
@@ -43,10 +72,14 @@
   };
   // A rule: a column, or some of its categories, and the class they speak for.
   const ruled = ([column, k, levels]) => {
-    const one = named(told.columns[column]), name = one.firstChild;
+    const one = named(told.columns[column]),
+      name = one.firstChild;
     one.className = "";
-    one.replaceChildren(make("span", name.textContent, told.columns[column].italic ? "species" : ""),
-      `${levels.length ? ` in ${levels.join(", ")}` : ""} \u2192 `, make("strong", told.classes[k], told.kinds[k]));
+    one.replaceChildren(
+      make("span", name.textContent, told.columns[column].italic ? "species" : ""),
+      `${levels.length ? ` in ${levels.join(", ")}` : ""} \u2192 `,
+      make("strong", told.classes[k], told.kinds[k]),
+    );
     return one;
   };
   const marked = (mark, last = false) => {
@@ -61,16 +94,31 @@
     at("rules-words").textContent = r.words;
     at("rules-figure").hidden = !r.rows.length;
     if (!r.rows.length) return;
-    const top = make("tr"), squares = r.single ? Array.from({ length: r.fits }, (_, k) => head(String(k + 1), "sq")) : [];
-    top.append(head("higher, or one of these \u2192 speaks for"), head("thresholds in the folds", "num"), ...squares, head(`of ${r.n}`, "num"), ...(r.final ? [head("all", "sq last"), head("at", "num")] : []));
+    const top = make("tr"),
+      squares = r.single ? Array.from({ length: r.fits }, (_, k) => head(String(k + 1), "sq")) : [];
+    top.append(
+      head("higher, or one of these \u2192 speaks for"),
+      head("thresholds in the folds", "num"),
+      ...squares,
+      head(`of ${r.n}`, "num"),
+      ...(r.final ? [head("all", "sq last"), head("at", "num")] : []),
+    );
     at("rules-head").replaceChildren(top);
-    at("rules-body").replaceChildren(...r.rows.map((rule) => {
-      const row = make("tr"), [, , , span, n, marks, final, values] = rule;
-      row.dataset.test = "rule-row";
-      row.append(ruled(rule), cell("td", span, "num"), ...[...marks].map((mark) => marked(mark)), cell("td", String(n), "num"),
-        ...(r.final ? [marked(String(final), true), cell("td", values, "num")] : []));
-      return row;
-    }));
+    at("rules-body").replaceChildren(
+      ...r.rows.map((rule) => {
+        const row = make("tr"),
+          [, , , span, n, marks, final, values] = rule;
+        row.dataset.test = "rule-row";
+        row.append(
+          ruled(rule),
+          cell("td", span, "num"),
+          ...[...marks].map((mark) => marked(mark)),
+          cell("td", String(n), "num"),
+          ...(r.final ? [marked(String(final), true), cell("td", values, "num")] : []),
+        );
+        return row;
+      }),
+    );
     at("rules-note").textContent = r.note;
   };
 
@@ -85,11 +133,17 @@
     at("stability-head").replaceChildren(top);
     at("stability-body").replaceChildren(...rows);
     at("stability-note").textContent = s.note;
-    at("stability-list").tBodies[0].replaceChildren(...s.rows.map(([column, k, , last]) => {
-      const row = make("tr");
-      row.append(named(told.columns[column], true), cell("td", String(k), "num"), cell("td", s.final ? (last ? "yes" : "no") : "\u2013", "num"));
-      return row;
-    }));
+    at("stability-list").tBodies[0].replaceChildren(
+      ...s.rows.map(([column, k, , last]) => {
+        const row = make("tr");
+        row.append(
+          named(told.columns[column], true),
+          cell("td", String(k), "num"),
+          cell("td", s.final ? (last ? "yes" : "no") : "\u2013", "num"),
+        );
+        return row;
+      }),
+    );
   };
   hub.on("model", show);
   show(hub.get("model"));
@@ -97,7 +151,12 @@
   // what is said of how the chosen model was made
   const made = (key) => {
     const one = data.made[key];
-    if (one) page.words.fill({ "made-label": one.label, "made-notes": one.notes, "made-settings": one.settings });
+    if (one)
+      page.words.fill({
+        "made-label": one.label,
+        "made-notes": one.notes,
+        "made-settings": one.settings,
+      });
   };
   hub.on("model", made);
 })();

@@ -17,11 +17,14 @@
     head.replaceChildren(button);
     button.addEventListener("click", () => {
       const kind = head.dataset.sort;
-      const falling = head.hasAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : kind === "number";
+      const falling = head.hasAttribute("aria-sort")
+        ? head.getAttribute("aria-sort") === "ascending"
+        : kind === "number";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", falling ? "descending" : "ascending");
       const sorted = [...body.rows].sort((one, two) => {
-        const a = value(one, column, kind), b = value(two, column, kind);
+        const a = value(one, column, kind),
+          b = value(two, column, kind);
         if (a === null || b === null) return (a === null) - (b === null); // unknown ones stay last
         const order = kind === "text" ? a.localeCompare(b) : a - b;
         return falling ? -order : order;
@@ -33,10 +36,14 @@
   // ---- csv files, in which no cell is a formula to a spreadsheet
   const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
-  const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
-  const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
+  const disarmed = (cell) => (starts.test(cell) && !number.test(cell) ? "'" + cell : cell);
+  const field = (cell) => (/[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell);
   const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
-  const cellText = (cell) => (cell.dataset.words || cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-");
+  const cellText = (cell) =>
+    (cell.dataset.words || cell.dataset.value || cell.textContent)
+      .trim()
+      .replace(/\s+/g, " ")
+      .replaceAll("\u2212", "-");
 
   // A link after `place` that saves what `rows()` returns: lists of strings and numbers.
   page.offer = (place, name, rows, words = "Download as CSV") => {
@@ -52,12 +59,19 @@
     place.after(link);
     return link;
   };
-  page.offerTable = (table, name) => page.offer(table.closest(".scroll") || table, name,
-    () => [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)));
+  page.offerTable = (table, name) =>
+    page.offer(table.closest(".scroll") || table, name, () =>
+      [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)),
+    );
   // A table or picture that is cut at the side says that it scrolls.
   const told = new Map();
   const tell = () => {
-    told.forEach((note, box) => { if (!box.isConnected) { note.remove(); told.delete(box); } });
+    told.forEach((note, box) => {
+      if (!box.isConnected) {
+        note.remove();
+        told.delete(box);
+      }
+    });
     all(".scroll").forEach((box) => {
       const cut = box.scrollWidth > box.clientWidth + 1;
       if (cut && !told.has(box)) {
@@ -71,11 +85,22 @@
     });
   };
   let soon = 0;
-  const later = () => { if (!soon) soon = requestAnimationFrame(() => { soon = 0; tell(); }); };
-  new MutationObserver(later).observe(document.getElementById("main"), { childList: true, subtree: true });
+  const later = () => {
+    if (!soon)
+      soon = requestAnimationFrame(() => {
+        soon = 0;
+        tell();
+      });
+  };
+  new MutationObserver(later).observe(document.getElementById("main"), {
+    childList: true,
+    subtree: true,
+  });
   addEventListener("resize", later);
   addEventListener("toggle", later, true);
   later();
 
-  all("table:not(.near)").filter((table) => !table.closest("#mistakes")).forEach((table) => page.offerTable(table, table.dataset.test || table.className));
+  all("table:not(.near)")
+    .filter((table) => !table.closest("#mistakes"))
+    .forEach((table) => page.offerTable(table, table.dataset.test || table.className));
 })();

@@ -1,28 +1,40 @@
 // On which side of which value: the columns of the chosen model, redrawn from the study's figures.
 (() => {
-  const { at, hub, make, svg } = page, data = page.data.values;
+  const { at, hub, make, svg } = page,
+    data = page.data.values;
   if (!data) return;
   const { again, chart, hues, paint, parts, reachOf, scale, table, titled, write } = page.axis;
-  const host = at("values-live"), first = 6;
+  const host = at("values-live"),
+    first = 6;
   const hue = hues(data.positive, data.classes.length);
   const order = data.order; // classes by lane: the positive one above
-  if (order.length === 2) Object.values(data.models).flatMap((one) => one.columns).filter((one) => one.moves).forEach((one) => {
-    one.moves = one.moves.map((move) => data.positive ? [-move, move] : [move, -move]); // what one class gains, the other loses
-  });
+  if (order.length === 2)
+    Object.values(data.models)
+      .flatMap((one) => one.columns)
+      .filter((one) => one.moves)
+      .forEach((one) => {
+        one.moves = one.moves.map((move) => (data.positive ? [-move, move] : [move, -move])); // what one class gains, the other loses
+      });
   const GONE = 52; // pixels of the place of missing values, as wide as its word
   let open = false;
 
-  const told = (words, kind = "") => { const p = make("p", "", kind); p.append(...[words].flat()); return p; };
+  const told = (words, kind = "") => {
+    const p = make("p", "", kind);
+    p.append(...[words].flat());
+    return p;
+  };
 
   // Dots near their value without overlap: rows of one lane, the lowest free first.
   const dodge = (dots, step, rows) => {
     const last = Array(rows).fill(-Infinity);
-    return dots.sort((a, b) => a.x - b.x).map((dot) => {
-      let row = last.findIndex((x) => dot.x - x >= step);
-      if (row < 0) row = last.indexOf(Math.min(...last));
-      last[row] = dot.x;
-      return { ...dot, row };
-    });
+    return dots
+      .sort((a, b) => a.x - b.x)
+      .map((dot) => {
+        let row = last.findIndex((x) => dot.x - x >= step);
+        if (row < 0) row = last.indexOf(Math.min(...last));
+        last[row] = dot.x;
+        return { ...dot, row };
+      });
   };
 
   const say = (i, whole) => {
@@ -31,44 +43,93 @@
   };
 
   const strip = (model, column, reach) => (width) => {
-    const values = data.of[column.whole], small = width < 420, lanes = order.length;
-    const radius = small ? 2.2 : 2.7, step = 2 * radius + 0.9, rowsOf = lanes > 2 ? 4 : 5, tall = rowsOf * step;
+    const values = data.of[column.whole],
+      small = width < 420,
+      lanes = order.length;
+    const radius = small ? 2.2 : 2.7,
+      step = 2 * radius + 0.9,
+      rowsOf = lanes > 2 ? 4 : 5,
+      tall = rowsOf * step;
     const counts = (k, test) => values.filter((v, i) => data.y[i] === k && test(v)).length;
     const most = Math.max(...order.map((k) => counts(k, (v) => v === 0)));
     const bins = column.bins || crowded(column, values, width, step, rowsOf);
-    const zeroWidth = bins ? 60 : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
+    const zeroWidth = bins
+      ? 60
+      : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
     const pos = scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE });
-    const top = 40, gap = 24, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
+    const top = 40,
+      gap = 24,
+      base = (lane) => top + tall + lane * (tall + gap),
+      foot = base(lanes - 1) + 7;
     const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
     box.append(paint(column, pos, foot, 7, reach, hue));
-    const mark = (value, top, kind) => { const x = pos.x(value).toFixed(1); box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind })); };
+    const mark = (value, top, kind) => {
+      const x = pos.x(value).toFixed(1);
+      box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind }));
+    };
     if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
     if (column.cut) mark(column.cut.at, top - 22, "threshold");
     if (column.cut) {
-      const x = pos.x(column.cut.at), near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(write1(x, top - 27, (column.steps.length ? "" : "≈ ") + column.cut.text, "strong halo", near));
+      const x = pos.x(column.cut.at),
+        near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
+      box.append(
+        write1(
+          x,
+          top - 27,
+          (column.steps.length ? "" : "≈ ") + column.cut.text,
+          "strong halo",
+          near,
+        ),
+      );
     }
     order.forEach((k, lane) => {
-      const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
+      const y = base(lane),
+        ringed = model.ringed,
+        mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
       box.append(write1(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
       if (bins) bars(box, bins, k, pos, y, tall);
-      const apart = { missing: mine.filter((i) => values[i] === null), zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [] };
-      Object.entries(apart).forEach(([key, list]) => pos.place[key] && list.forEach((i, q) => {
-        const [a, b] = pos.place[key], wide = Math.max(1, Math.floor((b - a - 4) / step));
-        // of more than the place holds, columns of dots stand closer
-        const many = Math.ceil(list.length / rowsOf), pace = many > wide ? (b - a - 2 * radius) / many : step;
-        dot(i, a + radius + 1 + Math.floor(q / rowsOf) * pace, y - radius - (q % rowsOf) * step);
-      }));
-      const rest = mine.filter((i) => values[i] !== null && !(pos.place.zero && values[i] === 0)).map((i) => ({ i, x: pos.x(values[i]) }));
+      const apart = {
+        missing: mine.filter((i) => values[i] === null),
+        zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [],
+      };
+      Object.entries(apart).forEach(
+        ([key, list]) =>
+          pos.place[key] &&
+          list.forEach((i, q) => {
+            const [a, b] = pos.place[key],
+              wide = Math.max(1, Math.floor((b - a - 4) / step));
+            // of more than the place holds, columns of dots stand closer
+            const many = Math.ceil(list.length / rowsOf),
+              pace = many > wide ? (b - a - 2 * radius) / many : step;
+            dot(
+              i,
+              a + radius + 1 + Math.floor(q / rowsOf) * pace,
+              y - radius - (q % rowsOf) * step,
+            );
+          }),
+      );
+      const rest = mine
+        .filter((i) => values[i] !== null && !(pos.place.zero && values[i] === 0))
+        .map((i) => ({ i, x: pos.x(values[i]) }));
       dodge(rest, step, rowsOf).forEach((one) => dot(one.i, one.x, y - radius - one.row * step));
 
       function dot(i, cx, cy) {
-        const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: bins ? 1.8 : radius, class: hue[k] + (bins ? " some" : ""), "data-row": data.rows[i] });
+        const circle = svg("circle", {
+          cx: cx.toFixed(1),
+          cy: cy.toFixed(1),
+          r: bins ? 1.8 : radius,
+          class: hue[k] + (bins ? " some" : ""),
+          "data-row": data.rows[i],
+        });
         circle.append(svg("title", {}, say(i, column.whole)));
-        circle.addEventListener("click", () => hub.set("person", hub.get("person") === data.rows[i] ? null : data.rows[i]));
+        circle.addEventListener("click", () =>
+          hub.set("person", hub.get("person") === data.rows[i] ? null : data.rows[i]),
+        );
         box.append(circle);
-        if (ringed.includes(data.rows[i])) box.append(svg("circle", { cx, cy, r: radius + 2, class: "prototype" }));
-        if (hub.get("person") === data.rows[i]) box.append(svg("circle", { cx, cy, r: radius + 4, class: "pin" }));
+        if (ringed.includes(data.rows[i]))
+          box.append(svg("circle", { cx, cy, r: radius + 2, class: "prototype" }));
+        if (hub.get("person") === data.rows[i])
+          box.append(svg("circle", { cx, cy, r: radius + 4, class: "pin" }));
       }
     });
     foots(box, pos, foot, width, small);
@@ -77,79 +138,159 @@
     return box;
   };
 
-  const write1 = (x, y, words, kind, anchor = "start") => svg("text", { x: x.toFixed(1), y: y.toFixed(1), class: kind, "text-anchor": anchor }, words);
+  const write1 = (x, y, words, kind, anchor = "start") =>
+    svg("text", { x: x.toFixed(1), y: y.toFixed(1), class: kind, "text-anchor": anchor }, words);
 
   const foots = (box, pos, foot, width, small) => {
     const middle = ([a, b]) => (a + b) / 2;
-    if (pos.place.zero) box.append(write1(middle(pos.place.zero), foot + 21, "0", "soft", "middle"));
-    if (pos.place.missing) box.append(write1(middle(pos.place.missing), foot + 21, "missing", "soft", "middle"));
+    if (pos.place.zero)
+      box.append(write1(middle(pos.place.zero), foot + 21, "0", "soft", "middle"));
+    if (pos.place.missing)
+      box.append(write1(middle(pos.place.missing), foot + 21, "missing", "soft", "middle"));
     let last = pos.place.zero ? pos.start - 20 : -Infinity;
     pos.ticks.forEach((value) => {
       const x = pos.x(value);
       if (x - last < (small ? 38 : 46)) return;
       last = x;
-      box.append(svg("line", { x1: x, x2: x, y1: foot + 7, y2: foot + 11, class: "axis" }), write1(x, foot + 21, write(value), "soft", x > width - 16 ? "end" : x < 10 ? "start" : "middle"));
+      box.append(
+        svg("line", { x1: x, x2: x, y1: foot + 7, y2: foot + 11, class: "axis" }),
+        write1(
+          x,
+          foot + 21,
+          write(value),
+          "soft",
+          x > width - 16 ? "end" : x < 10 ? "start" : "middle",
+        ),
+      );
     });
   };
 
   // Where dots would hide a tenth of a class, its cases are counted in 48 pieces of the axis.
   const crowded = (column, values, width, step, rowsOf) => {
     if (!data.rows.length) return null;
-    const pos = scale(column.axis, 0, 1, { zeroWidth: 0 }), apart = (v) => v === null || (column.axis.zero && v === 0);
-    const part = (v) => (pos.x(v) - pos.start) / (pos.to - pos.start), hidden = (k) => {
-      const slots = Array(Math.ceil(width / step)).fill(0), own = values.filter((v, i) => data.y[i] === k && !apart(v));
-      own.forEach((v) => { slots[Math.min(Math.floor(part(v) * slots.length), slots.length - 1)] += 1; });
-      return slots.reduce((sum, n) => sum + Math.max(n - rowsOf, 0), 0) > 0.1 * own.length;
-    };
+    const pos = scale(column.axis, 0, 1, { zeroWidth: 0 }),
+      apart = (v) => v === null || (column.axis.zero && v === 0);
+    const part = (v) => (pos.x(v) - pos.start) / (pos.to - pos.start),
+      hidden = (k) => {
+        const slots = Array(Math.ceil(width / step)).fill(0),
+          own = values.filter((v, i) => data.y[i] === k && !apart(v));
+        own.forEach((v) => {
+          slots[Math.min(Math.floor(part(v) * slots.length), slots.length - 1)] += 1;
+        });
+        return slots.reduce((sum, n) => sum + Math.max(n - rowsOf, 0), 0) > 0.1 * own.length;
+      };
     if (!order.some(hidden)) return null;
-    const counts = data.classes.map(() => Array(48).fill(0)), zero = data.classes.map(() => 0);
-    values.forEach((v, i) => { if (!apart(v)) counts[data.y[i]][Math.min(Math.floor(part(v) * 48), 47)] += 1; else if (v === 0) zero[data.y[i]] += 1; });
+    const counts = data.classes.map(() => Array(48).fill(0)),
+      zero = data.classes.map(() => 0);
+    values.forEach((v, i) => {
+      if (!apart(v)) counts[data.y[i]][Math.min(Math.floor(part(v) * 48), 47)] += 1;
+      else if (v === 0) zero[data.y[i]] += 1;
+    });
     return { parts: Array.from({ length: 49 }, (_, b) => b / 48), counts, zero };
   };
 
   // Mirrored: the positive class (and each lane of more) grows upwards, the other of two downwards.
   const bars = (box, bins, k, pos, y, tall) => {
-    const most = Math.max(...bins.counts.flat(), 1), lane = order.indexOf(k), down = order.length === 2 && lane === 1;
+    const most = Math.max(...bins.counts.flat(), 1),
+      lane = order.indexOf(k),
+      down = order.length === 2 && lane === 1;
     bins.counts[k].forEach((n, i) => {
       if (!n) return;
-      const [a, b] = [i, i + 1].map((end) => bins.ends ? pos.x(bins.ends[end]) : pos.start + bins.parts[end] * (pos.to - pos.start)), height = (n / most) * tall;
-      box.append(svg("rect", { x: a.toFixed(2), y: (down ? y - tall : y - height).toFixed(2), width: Math.max(b - a - 0.6, 0.4).toFixed(2), height: height.toFixed(2), class: `${hue[k]} bin` }));
+      const [a, b] = [i, i + 1].map((end) =>
+          bins.ends ? pos.x(bins.ends[end]) : pos.start + bins.parts[end] * (pos.to - pos.start),
+        ),
+        height = (n / most) * tall;
+      box.append(
+        svg("rect", {
+          x: a.toFixed(2),
+          y: (down ? y - tall : y - height).toFixed(2),
+          width: Math.max(b - a - 0.6, 0.4).toFixed(2),
+          height: height.toFixed(2),
+          class: `${hue[k]} bin`,
+        }),
+      );
     });
-    if (pos.place.zero && bins.zero[k]) box.append(write1(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"));
+    if (pos.place.zero && bins.zero[k])
+      box.append(
+        write1(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"),
+      );
   };
 
   // One counted block a category and class.
   const blocks = (column, reach) => (width) => {
-    const size = (level) => level.counts.reduce((a, b) => a + b, 0), many = column.levels.length > 16;
+    const size = (level) => level.counts.reduce((a, b) => a + b, 0),
+      many = column.levels.length > 16;
     // of many categories those of most cases; the table has them all
-    const levels = many ? [...column.levels].sort((a, b) => size(b) - size(a)).slice(0, 16) : column.levels;
+    const levels = many
+      ? [...column.levels].sort((a, b) => size(b) - size(a)).slice(0, 16)
+      : column.levels;
     const most = Math.max(1, ...levels.flatMap((level) => level.counts));
-    const words = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`, room = 14 + 7.2 * Math.max(...order.map((c) => words(data.sizes[c], c).length));
-    const label = Math.min(150, width * 0.34), tall = 15, gap = 10, each = order.length * tall + gap;
-    const unit = Math.max(width - label - room, 40) / most, height = levels.length * each + (many ? 16 : 0);
+    const words = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`,
+      room = 14 + 7.2 * Math.max(...order.map((c) => words(data.sizes[c], c).length));
+    const label = Math.min(150, width * 0.34),
+      tall = 15,
+      gap = 10,
+      each = order.length * tall + gap;
+    const unit = Math.max(width - label - room, 40) / most,
+      height = levels.length * each + (many ? 16 : 0);
     const box = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
     levels.forEach((level, i) => {
-      const y = i * each, [k, size] = page.axis.speaks(level.moves);
-      box.append(svg("rect", { x: label - 8, y, width: 5, height: each - gap, class: hue[k], opacity: page.axis.deep(size, reach) }),
-        write1(label - 14, y + (each - gap) / 2 + 4, level.name.length > 20 ? level.name.slice(0, 19) + "…" : level.name, "", "end"));
+      const y = i * each,
+        [k, size] = page.axis.speaks(level.moves);
+      box.append(
+        svg("rect", {
+          x: label - 8,
+          y,
+          width: 5,
+          height: each - gap,
+          class: hue[k],
+          opacity: page.axis.deep(size, reach),
+        }),
+        write1(
+          label - 14,
+          y + (each - gap) / 2 + 4,
+          level.name.length > 20 ? level.name.slice(0, 19) + "…" : level.name,
+          "",
+          "end",
+        ),
+      );
       order.forEach((c, lane) => {
-        const n = level.counts[c], wide = Math.max(n * unit, n ? 1 : 0);
-        box.append(svg("rect", { x: label, y: y + lane * tall + 1, width: wide.toFixed(2), height: tall - 3, class: hue[c] }),
-          write1(label + wide + 5, y + lane * tall + 11, words(n, c), "soft small"));
+        const n = level.counts[c],
+          wide = Math.max(n * unit, n ? 1 : 0);
+        box.append(
+          svg("rect", {
+            x: label,
+            y: y + lane * tall + 1,
+            width: wide.toFixed(2),
+            height: tall - 3,
+            class: hue[c],
+          }),
+          write1(label + wide + 5, y + lane * tall + 11, words(n, c), "soft small"),
+        );
       });
     });
-    if (many) box.append(write1(label, height - 4, `${column.levels.length - 16} categories of fewer cases are in the table`, "soft"));
+    if (many)
+      box.append(
+        write1(
+          label,
+          height - 4,
+          `${column.levels.length - 16} categories of fewer cases are in the table`,
+          "soft",
+        ),
+      );
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", describe(column));
     return box;
   };
 
-  const plainWords = (list) => list.map((one) => typeof one === "string" ? one : one.t).join("");
-  const describe = (column) => `${column.name}: values by class. ${plainWords(column.direction)} ${column.words}`;
+  const plainWords = (list) => list.map((one) => (typeof one === "string" ? one : one.t)).join("");
+  const describe = (column) =>
+    `${column.name}: values by class. ${plainWords(column.direction)} ${column.words}`;
 
   const squares = (column) => {
     if (!column.folds.length) return "";
-    const span = make("span", "", "quiet"), marks = make("span", "", "squares");
+    const span = make("span", "", "quiet"),
+      marks = make("span", "", "squares");
     if (column.folds.length <= 30) {
       column.folds.forEach((read) => marks.append(make("span", "", read ? "on" : "")));
       marks.setAttribute("aria-hidden", "true");
@@ -159,105 +300,230 @@
     return span;
   };
 
-  const ifMissing = (column) => column.missing ? [["mean answer if missing", ...order.map((k) => model().base[k] + column.missing[k])]] : [];
-  const tableOf = (column) => table(`${column.name}: cases on either side, by class`, column.name, [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])], () => {
-    if (column.kind === "category") return [...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]), ["missing", ...order.map((k) => column.counts.missing[k])], ...ifMissing(column)];
-    const cut = column.cut, side = (key) => order.map((k) => column.counts[key][k]);
-    const sides = cut ? [[`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")], [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")]] : [];
-    return [...sides, ["missing", ...side("missing")], ...ifMissing(column), ...column.moves.map((moves, i) => [`mean answer at ${write(column.ends[i], 4)} to ${write(column.ends[i + 1], 4)}`, ...order.map((k) => model().base[k] + moves[k])])];
-  });
+  const ifMissing = (column) =>
+    column.missing
+      ? [["mean answer if missing", ...order.map((k) => model().base[k] + column.missing[k])]]
+      : [];
+  const tableOf = (column) =>
+    table(
+      `${column.name}: cases on either side, by class`,
+      column.name,
+      [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])],
+      () => {
+        if (column.kind === "category")
+          return [
+            ...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]),
+            ["missing", ...order.map((k) => column.counts.missing[k])],
+            ...ifMissing(column),
+          ];
+        const cut = column.cut,
+          side = (key) => order.map((k) => column.counts[key][k]);
+        const sides = cut
+          ? [
+              [`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")],
+              [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")],
+            ]
+          : [];
+        return [
+          ...sides,
+          ["missing", ...side("missing")],
+          ...ifMissing(column),
+          ...column.moves.map((moves, i) => [
+            `mean answer at ${write(column.ends[i], 4)} to ${write(column.ends[i + 1], 4)}`,
+            ...order.map((k) => model().base[k] + moves[k]),
+          ]),
+        ];
+      },
+    );
 
   const model = () => data.models[hub.get("model")];
 
   const block = (one, column, reach, alone) => {
-    const row = make("div", "", alone ? "col alone" : "col"), words = make("div"), figure = make("figure");
+    const row = make("div", "", alone ? "col alone" : "col"),
+      words = make("div"),
+      figure = make("figure");
     row.dataset.test = "value-column";
     row.dataset.column = column.whole;
-    const head = titled(column, "h3"), share = make("p", "", "small");
-    share.append(column.share_words + (column.share_words && column.folds.length ? " · " : ""), squares(column));
+    const head = titled(column, "h3"),
+      share = make("p", "", "small");
+    share.append(
+      column.share_words + (column.share_words && column.folds.length ? " · " : ""),
+      squares(column),
+    );
     words.append(head, share, told(parts(column.direction, hue)));
     if (column.words) words.append(told(column.words));
-    if (column.missing_words.length) { const gone = told(parts(column.missing_words, hue)); gone.dataset.test = "missing-words"; words.append(gone); }
+    if (column.missing_words.length) {
+      const gone = told(parts(column.missing_words, hue));
+      gone.dataset.test = "missing-words";
+      words.append(gone);
+    }
     if (column.rising_with.length) words.append(told(parts(column.rising_with), "small quiet"));
-    figure.append(chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)), tableOf(column));
+    figure.append(
+      chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)),
+      tableOf(column),
+    );
     row.append(words, figure);
     return row;
   };
 
   // Two columns: the surface on which the model calls each class, at the threshold of the page.
   const plane = (one) => (width) => {
-    const [a, b] = one.columns, p = one.plane, small = width < 600;
-    const left = 54, bottom = 44, w = Math.min(width, 640), h = Math.min(w - 10, 470);
+    const [a, b] = one.columns,
+      p = one.plane,
+      small = width < 600;
+    const left = 54,
+      bottom = 44,
+      w = Math.min(width, 640),
+      h = Math.min(w - 10, 470);
     const across = scale(p.axes[0], left, w - 6, { zeroWidth: 46, missing: false });
     const up = scale(p.axes[1], 0, h - bottom - 8, { zeroWidth: 40, missing: false });
     const y = (px) => h - bottom - px;
     const box = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}` });
-    const places = (axis, pos, ends) => [...(axis.zero ? [pos.place.zero] : []), ...ends.slice(1).map((end, i) => [pos.x(ends[i]), pos.x(end)])];
-    const cols = places(p.axes[0], across, p.ends[0]), rows = places(p.axes[1], up, p.ends[1]);
+    const places = (axis, pos, ends) => [
+      ...(axis.zero ? [pos.place.zero] : []),
+      ...ends.slice(1).map((end, i) => [pos.x(ends[i]), pos.x(end)]),
+    ];
+    const cols = places(p.axes[0], across, p.ends[0]),
+      rows = places(p.axes[1], up, p.ends[1]);
     rows.forEach(([y0, y1], i) => {
       let from = 0;
       cols.forEach((_, j) => {
         const k = called(p.chances[i][j]);
-        if (j + 1 < cols.length && called(p.chances[i][j + 1]) === k && !(p.axes[0].zero && j === 0)) return;
-        box.append(svg("rect", { x: cols[from][0].toFixed(2), y: y(y1).toFixed(2), width: (cols[j][1] - cols[from][0]).toFixed(2), height: (y1 - y0).toFixed(2), "shape-rendering": "crispEdges", class: `${hue[k]} wash` }));
+        if (
+          j + 1 < cols.length &&
+          called(p.chances[i][j + 1]) === k &&
+          !(p.axes[0].zero && j === 0)
+        )
+          return;
+        box.append(
+          svg("rect", {
+            x: cols[from][0].toFixed(2),
+            y: y(y1).toFixed(2),
+            width: (cols[j][1] - cols[from][0]).toFixed(2),
+            height: (y1 - y0).toFixed(2),
+            "shape-rendering": "crispEdges",
+            class: `${hue[k]} wash`,
+          }),
+        );
         from = j + 1;
       });
     });
     const spread = (i, wide) => (((i * 7919) % 97) / 97 - 0.5) * wide;
     let gone = 0;
     data.rows.forEach((row, i) => {
-      const u = data.of[a.whole][i], v = data.of[b.whole][i];
-      if (u === null || v === null) { gone += 1; return; }
-      const cx = across.x(u) + (p.axes[0].zero && u === 0 ? spread(i, 36) : 0), cy = y(up.x(v) + (p.axes[1].zero && v === 0 ? spread(i + 13, 30) : 0));
-      const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: small ? 3 : 4, class: `${hue[data.y[i]]} dot`, "data-row": row });
+      const u = data.of[a.whole][i],
+        v = data.of[b.whole][i];
+      if (u === null || v === null) {
+        gone += 1;
+        return;
+      }
+      const cx = across.x(u) + (p.axes[0].zero && u === 0 ? spread(i, 36) : 0),
+        cy = y(up.x(v) + (p.axes[1].zero && v === 0 ? spread(i + 13, 30) : 0));
+      const circle = svg("circle", {
+        cx: cx.toFixed(1),
+        cy: cy.toFixed(1),
+        r: small ? 3 : 4,
+        class: `${hue[data.y[i]]} dot`,
+        "data-row": row,
+      });
       circle.append(svg("title", {}, `${say(i, a.whole)}, ${write(v)}`));
-      circle.addEventListener("click", () => hub.set("person", hub.get("person") === row ? null : row));
+      circle.addEventListener("click", () =>
+        hub.set("person", hub.get("person") === row ? null : row),
+      );
       box.append(circle);
       if (hub.get("person") === row) box.append(svg("circle", { cx, cy, r: 8, class: "pin" }));
-      if (one.ringed.includes(row)) box.append(svg("circle", { cx, cy, r: 6.5, class: "prototype" }));
+      if (one.ringed.includes(row))
+        box.append(svg("circle", { cx, cy, r: 6.5, class: "prototype" }));
     });
-    across.ticks.forEach((t) => box.append(write1(across.x(t), h - bottom + 16, write(t), "soft", "middle")));
+    across.ticks.forEach((t) =>
+      box.append(write1(across.x(t), h - bottom + 16, write(t), "soft", "middle")),
+    );
     up.ticks.forEach((t) => box.append(write1(left - 6, y(up.x(t)) + 4, write(t), "soft", "end")));
-    if (p.axes[0].zero) box.append(write1((across.place.zero[0] + across.place.zero[1]) / 2, h - bottom + 16, "0", "soft", "middle"));
+    if (p.axes[0].zero)
+      box.append(
+        write1(
+          (across.place.zero[0] + across.place.zero[1]) / 2,
+          h - bottom + 16,
+          "0",
+          "soft",
+          "middle",
+        ),
+      );
     if (p.axes[1].zero) box.append(write1(left - 6, y(up.x(0)) + 4, "0", "soft", "end"));
-    box.append(write1(w - 8, h - 8, a.name, "strong", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"));
+    box.append(
+      write1(w - 8, h - 8, a.name, "strong", "end"),
+      write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"),
+    );
     box.setAttribute("role", "img");
     // the calls, named where they are surest
     data.classes.forEach((name, k) => {
       let best = null;
-      p.chances.forEach((line, i) => line.forEach((chances, j) => { if (called(chances) === k && (!best || chances[k] > best[0])) best = [chances[k], cols[j], rows[i]]; }));
+      p.chances.forEach((line, i) =>
+        line.forEach((chances, j) => {
+          if (called(chances) === k && (!best || chances[k] > best[0]))
+            best = [chances[k], cols[j], rows[i]];
+        }),
+      );
       if (!best) return;
-      const cx = page.axis.clamp((best[1][0] + best[1][1]) / 2, left + 60, w - 70), cy = page.axis.clamp(y((best[2][0] + best[2][1]) / 2), 34, h - bottom - 10);
+      const cx = page.axis.clamp((best[1][0] + best[1][1]) / 2, left + 60, w - 70),
+        cy = page.axis.clamp(y((best[2][0] + best[2][1]) / 2), 34, h - bottom - 10);
       box.append(write1(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
     });
-    box.setAttribute("aria-label", `The cases on ${a.name} and ${b.name}, and what the model calls there`);
+    box.setAttribute(
+      "aria-label",
+      `The cases on ${a.name} and ${b.name}, and what the model calls there`,
+    );
     return box;
   };
 
   const called = (raw) => {
     const chances = page.again.through(raw);
-    if (chances.length === 2) return chances[data.positive] >= hub.get("threshold") ? data.positive : 1 - data.positive;
+    if (chances.length === 2)
+      return chances[data.positive] >= hub.get("threshold") ? data.positive : 1 - data.positive;
     return chances.indexOf(Math.max(...chances));
   };
 
   const others = (one) => {
-    const box = make("div"), search = make("input"), label = make("label", "find a column "), scroll = make("div", "", "scroll tall");
+    const box = make("div"),
+      search = make("input"),
+      label = make("label", "find a column "),
+      scroll = make("div", "", "scroll tall");
     search.type = "search";
     search.dataset.test = "value-search";
     label.append(search);
-    const element = make("table"), body = make("tbody"), head = make("tr");
+    const element = make("table"),
+      body = make("tbody"),
+      head = make("tr");
     element.dataset.test = "value-table";
-    ["column", "share of the importance", "for whom", "cases"].forEach((words) => { const cell = make("th", words); cell.scope = "col"; head.append(cell); });
+    ["column", "share of the importance", "for whom", "cases"].forEach((words) => {
+      const cell = make("th", words);
+      cell.scope = "col";
+      head.append(cell);
+    });
     one.table.forEach((line) => {
-      const row = make("tr"), name = titled(line, "th"), words = make("td");
+      const row = make("tr"),
+        name = titled(line, "th"),
+        words = make("td");
       name.scope = "row";
-      words.append(...parts([...line.direction, ...(line.missing_words.length ? [" ", ...line.missing_words] : [])], hue));
-      row.append(name, make("td", line.share_words.replace(" of the importance", "")), words, make("td", [line.words, line.folds_words].filter(Boolean).join(" ")));
+      words.append(
+        ...parts(
+          [...line.direction, ...(line.missing_words.length ? [" ", ...line.missing_words] : [])],
+          hue,
+        ),
+      );
+      row.append(
+        name,
+        make("td", line.share_words.replace(" of the importance", "")),
+        words,
+        make("td", [line.words, line.folds_words].filter(Boolean).join(" ")),
+      );
       body.append(row);
     });
     search.addEventListener("input", () => {
       const wanted = search.value.trim().toLowerCase();
-      [...body.rows].forEach((row, i) => { row.hidden = !(one.table[i].name + " " + one.table[i].whole).toLowerCase().includes(wanted); });
+      [...body.rows].forEach((row, i) => {
+        row.hidden = !(one.table[i].name + " " + one.table[i].whole).toLowerCase().includes(wanted);
+      });
     });
     const top = make("thead");
     top.append(head);
@@ -271,7 +537,8 @@
   };
 
   const links = (words, after) => {
-    const p = told(words), known = Object.keys(data.models).filter((key) => data.models[key].columns.length);
+    const p = told(words),
+      known = Object.keys(data.models).filter((key) => data.models[key].columns.length);
     known.forEach((key, i) => {
       const button = make("button", key, "plain");
       button.type = "button";
@@ -283,30 +550,66 @@
   };
 
   const show = () => {
-    const one = model(), key = hub.get("model");
+    const one = model(),
+      key = hub.get("model");
     if (!one || !one.columns.length) {
-      const why = one ? one.lead : `${key} has no file in this study, so that its columns and values cannot be shown.`;
+      const why = one
+        ? one.lead
+        : `${key} has no file in this study, so that its columns and values cannot be shown.`;
       host.replaceChildren(links(`${why} Choose `, " to see columns and values."));
       return;
     }
-    const many = one.table.length > 0, drawn = many ? one.columns.slice(0, first) : one.columns, reach = reachOf(one.columns), alone = one.columns.length === 1;
-    const shown = open ? drawn : drawn.slice(0, first), made = [told(one.lead)];
+    const many = one.table.length > 0,
+      drawn = many ? one.columns.slice(0, first) : one.columns,
+      reach = reachOf(one.columns),
+      alone = one.columns.length === 1;
+    const shown = open ? drawn : drawn.slice(0, first),
+      made = [told(one.lead)];
     one.notes.forEach((words) => made.push(told(words)));
     if (one.plane) {
       const figure = make("figure");
       figure.dataset.test = "plane";
       figure.className = "follows";
-      figure.append(chart(plane(one), 600), told(`The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`, "note"));
+      figure.append(
+        chart(plane(one), 600),
+        told(
+          `The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`,
+          "note",
+        ),
+      );
       made.push(figure);
     }
-    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled || (shown.some((c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5)) ? "Where dots would cover each other, bars count all cases as well, to one height. " : ""), one.painted, one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
+    const legend = told(
+      [
+        data.rows.length ? "Each dot is a case: " : "Cases by class: ",
+        ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]),
+        " in lanes from above. ",
+        data.sampled ||
+          (shown.some(
+            (c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5),
+          )
+            ? "Where dots would cover each other, bars count all cases as well, to one height. "
+            : ""),
+        one.painted,
+        one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : "",
+      ],
+      "note",
+    );
     made.push(legend, ...shown.map((column) => block(one, column, reach, alone)));
     if (one.rest_words) {
-      const button = make("button", open ? (many ? "Hide them" : "Show the first six") : one.rest_words), p = make("p");
+      const button = make(
+          "button",
+          open ? (many ? "Hide them" : "Show the first six") : one.rest_words,
+        ),
+        p = make("p");
       button.type = "button";
       button.dataset.test = "value-more";
       button.setAttribute("aria-expanded", String(open));
-      button.addEventListener("click", () => { open = !open; show(); at("values-live").querySelector('[data-test="value-more"]').focus(); });
+      button.addEventListener("click", () => {
+        open = !open;
+        show();
+        at("values-live").querySelector('[data-test="value-more"]').focus();
+      });
       if (many && open) made.push(others(one));
       p.append(button);
       made.push(p);
@@ -314,9 +617,14 @@
     host.replaceChildren(...made);
   };
 
-  hub.on("model", () => { open = false; show(); });
+  hub.on("model", () => {
+    open = false;
+    show();
+  });
   hub.on("person", () => again(host));
-  ["threshold", "again"].forEach((key) => hub.on(key, () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box))));
+  ["threshold", "again"].forEach((key) =>
+    hub.on(key, () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box))),
+  );
   at("values-first").hidden = true;
   host.hidden = false;
   show();

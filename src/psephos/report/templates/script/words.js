@@ -17,13 +17,21 @@ page.words = (() => {
   };
   const rate = (value) => number(value, 2);
   const chance = (value) => ({ "0.00": "<0.01", "1.00": ">0.99" })[rate(value)] || rate(value);
-  const span = (low, high) => Number.isFinite(low) && Number.isFinite(high) ? `${rate(low)} to ${rate(high)}` : "";
-  const count = (n) => n >= 10000 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n);
+  const span = (low, high) =>
+    Number.isFinite(low) && Number.isFinite(high) ? `${rate(low)} to ${rate(high)}` : "";
+  const count = (n) => (n >= 10000 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n));
   const of = (k, n, what = "") => `${count(k)} of ${count(n)}${what ? " " + what : ""}`;
   const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
-  const threshold = (t) => Math.abs(Math.round(t * 1000) / 1000 - t) < 1e-9 ? t.toFixed(3).replace(/0$/, "") : String(Number(t.toPrecision(7)));
+  const threshold = (t) =>
+    Math.abs(Math.round(t * 1000) / 1000 - t) < 1e-9
+      ? t.toFixed(3).replace(/0$/, "")
+      : String(Number(t.toPrecision(7)));
 
-  const fill = (values, from = document) => Object.entries(values).forEach(([key, text]) =>
-    page.all(`[data-fill="${key}"]`, from).forEach((element) => { element.textContent = text; }));
+  const fill = (values, from = document) =>
+    Object.entries(values).forEach(([key, text]) =>
+      page.all(`[data-fill="${key}"]`, from).forEach((element) => {
+        element.textContent = text;
+      }),
+    );
   return { chance, count, fill, number, of, plural, rate, span, threshold };
 })();
