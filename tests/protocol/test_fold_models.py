@@ -9,8 +9,7 @@ import pytest
 import psephos
 from psephos import AdaBoostClassifier, PsephosError
 from psephos.protocol import compare, read_folds, returned
-from psephos.protocol.study.fold_models import FoldModel
-from psephos.protocol.study.returning import ColumnRule, returned_of, rules_of
+from psephos.protocol.study.folds import ColumnRule, FoldModel, returned_of, rules_of
 from psephos.recalibrating import recalibrated
 
 
@@ -109,7 +108,7 @@ def test_without_them_figures_and_models_are_the_same(study, tmp_path, monkeypat
     assert read_folds(tmp_path / "out") == {}
     _compare(tmp_path / "out")  # kept after all
     assert len(read_folds(tmp_path / "out")["cart"]) == 5
-    monkeypatch.setattr("psephos.protocol.study.fold_models.MOST_BYTES", 10)
+    monkeypatch.setattr("psephos.protocol.study.folds.MOST_BYTES", 10)
     _compare(tmp_path / "small")
     told = json.loads((tmp_path / "small" / "comparison.json").read_text())["folds"]
     assert all("more than 10" in one["not_kept"] for one in told["cart"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from psephos.report import summarise
-from psephos.report.numbers.cautions import _unlike, prior_log_loss
+from psephos.report.panels.verdict import _unlike, prior_log_loss
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, standings
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from psephos import CARTClassifier, PsephosError, validate
-from psephos.protocol.study.fold_models import read_folds
+from psephos.protocol.study.folds import read_folds
 from psephos.report import build_report, summarise
 from psephos.report.study.folder import columns_of, read_folder
 from psephos.testing import small_table

@@ -12,7 +12,7 @@ from psephos import load
 from psephos.explain.effects import value_text
 from psephos.protocol import read_folds, selection_stability
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.protocol.study.returning import rules_of
+from psephos.protocol.study.folds import rules_of
 from psephos.report import build_report, summarise
 from psephos.report.panels.stability import _model
 

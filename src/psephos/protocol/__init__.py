@@ -29,8 +29,7 @@ from psephos.protocol.running.contenders import known_models
 from psephos.protocol.running.prototype_search import ProsetSearchCV
 from psephos.protocol.running.runner import compare
 from psephos.protocol.study.comparison import AccuracyDisplay, Comparison, StabilityDisplay
-from psephos.protocol.study.fold_models import FoldModel, read_folds
-from psephos.protocol.study.returning import Returned, returned, returned_of
+from psephos.protocol.study.folds import FoldModel, Returned, read_folds, returned, returned_of
 from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.table import DataTable, table_from_arrays
 

@@ -39,8 +39,8 @@ from psephos.protocol.running.progress import Forecast, announced, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.tasks import FitTask, run_task, shape_of
 from psephos.protocol.study.comparison import Comparison
-from psephos.protocol.study.fold_models import folds_told, kept, kept_fold
 from psephos.protocol.study.folder import Journal, Study, identity_of, key_of, sha256_of
+from psephos.protocol.study.folds import folds_told, kept, kept_fold
 from psephos.protocol.study.outputs import (
     SCHEMA,
     describe,

@@ -37,7 +37,7 @@ from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.running.columns import columns_used
 from psephos.protocol.running.contenders import OneModelALabel, built, final_step
 from psephos.protocol.running.proofs import refit_bounds
-from psephos.protocol.study.fold_models import packed_fold
+from psephos.protocol.study.folds import packed_fold
 from psephos.protocol.tables.table import DataTable
 from psephos.runtime.jit import timed_compiling
 from psephos.runtime.threads import one_thread

@@ -8,7 +8,6 @@ from typing import Any
 from psephos import __version__
 from psephos.protocol import better_than_constant
 from psephos.protocol.evaluation.statistics import design_effect
-from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.numbers.column_values import beside
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
@@ -19,7 +18,14 @@ from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_se
 from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
-from psephos.report.panels.verdict import cases_in_groups, caution, verdict
+from psephos.report.panels.verdict import (
+    cases_in_groups,
+    caution,
+    cautions,
+    prior_log_loss,
+    unsure_probabilities,
+    verdict,
+)
 from psephos.report.study.answers import (
     CaseAnswers,
     Positive,

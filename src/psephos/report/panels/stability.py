@@ -7,10 +7,9 @@ from typing import Any
 
 from psephos.explain.effects import value_text
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.protocol.study.fold_models import FoldModel, read_folds
-from psephos.protocol.study.returning import returned_of
-from psephos.report.numbers.cautions import UNSTABLE
+from psephos.protocol.study.folds import FoldModel, read_folds, returned_of
 from psephos.report.panels.missed import class_names
+from psephos.report.panels.verdict import UNSTABLE
 from psephos.report.study.folder import Folder
 from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Standing

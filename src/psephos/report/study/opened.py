@@ -15,7 +15,7 @@ from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
-from psephos.protocol.study.returning import rules_of
+from psephos.protocol.study.folds import rules_of
 from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, ShortName, plural

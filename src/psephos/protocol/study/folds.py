@@ -1,7 +1,9 @@
-"""How often each column, and each rule of a vote, came back over the folds."""
+"""The models of the folds, kept small, and how often each column and rule came back in them."""
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,12 +11,126 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
+from psephos._errors import ModelFileError, PsephosError
+from psephos.files.atomic import write_whole
 from psephos.files.near import suggest
-from psephos.protocol.study.fold_models import FoldModel, read_folds
+from psephos.protocol.study.folder import MARK, check_seal, sha256_of
+from psephos.protocol.tables.table import DataTable
 from psephos.vote.frames import Framed
 from psephos.vote.names import Names
 from psephos.vote.part import ShownTree, ask, n_trees
+
+MOST_BYTES = 1 << 19  # of a file: a larger model is not kept
+
+
+@dataclass(frozen=True)
+class FoldModel:
+    """The model that was fitted for one outer split, and reads only its own columns.
+
+    Its classes are 0, 1, ... in the order of `classes` in comparison.json; training rows that it
+    needs (anchors, prototypes) have positions in the training part for names.
+    """
+
+    repeat: int
+    fold: int
+    model: Any
+
+
+def packed_fold(model: Any, table: DataTable) -> bytes | str | None:
+    """Return the file of a model of a fold, or why it is not kept; None if it cannot be."""
+    from psephos.modelfile import packed
+
+    if table.multilabel or not hasattr(model, "schema_"):
+        return None
+    named = table.named(model, rows=False)
+    named._sample = named._baseline = None  # importances and columns' summaries are the refit's
+    try:
+        content = packed(named.reduce())
+    except PsephosError as error:
+        return f"it cannot be written to a file: {error}"
+    if len(content) > MOST_BYTES:
+        return f"its file would have {len(content)} bytes, more than {MOST_BYTES}"
+    return content
+
+
+def kept_fold(folder: Path, key: str) -> Path:
+    """Return where the model of a fold is kept."""
+    return folder / "folds" / f"{key[:32]}.psephos"
+
+
+def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
+    """Write the file of a model of a fold; return what the journal says of it."""
+    if isinstance(content, str):
+        return {"not_kept": content}
+    path = kept_fold(folder, key)
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, content)
+    return {"file_sha256": hashlib.sha256(content).hexdigest()}
+
+
+def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> dict[str, list[Any]]:
+    """Return the entry of comparison.json: per model what is kept of each fold, or why not."""
+    told: dict[str, list[Any]] = {}
+    for task, entry in finished:
+        if task.split is None or not (entry.get("file_sha256") or entry.get("not_kept")):
+            continue
+        one: dict[str, Any] = {"repeat": task.split[0], "fold": task.split[1]}
+        if entry.get("file_sha256"):
+            one["file"] = f"folds/{task.key[:32]}.psephos"
+            one["sha256"] = entry["file_sha256"]
+        else:
+            one["not_kept"] = entry["not_kept"]
+        told.setdefault(task.contender.name, []).append(one)
+    return told
+
+
+def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
+    """Return the models of the folds that a comparison kept, by name, in the order of the folds.
+
+    Parameters
+    ----------
+    folder : str or Path
+        That of `psephos compare`.
+
+    Returns
+    -------
+    models : dict of str to list of FoldModel
+        Without those that were not kept: of large files, of other libraries, of failed fits; of
+        several labels none are.
+
+    Raises
+    ------
+    PsephosError
+        If the folder holds no finished comparison, or a file is damaged.
+    """
+    from psephos.modelfile import load
+
+    place = Path(folder)
+    if not (place / MARK).is_file():
+        raise PsephosError(f"{str(place)!r} holds no finished comparison: psephos compare first.")
+    try:
+        about: dict[str, Any] = json.loads((place / MARK).read_bytes())
+        told = dict(about.get("folds", {}).items())
+        files = [
+            (name, int(one["repeat"]), int(one["fold"]), str(one["file"]), str(one["sha256"]))
+            for name, every in told.items()
+            for one in every
+            if "file" in one
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
+    check_seal(about, place / MARK, "Run the comparison again, which writes it anew.")
+    found: dict[str, list[FoldModel]] = {}
+    for name, repeat, fold, file, digest in files:
+        path = place / "folds" / Path(file).name
+        if sha256_of(path) != digest:
+            raise ModelFileError(
+                f"{str(path)!r} is lost, damaged or of another comparison: run the comparison "
+                "again, which writes it anew."
+            )
+        found.setdefault(name, []).append(FoldModel(repeat, fold, load(path)))
+    return found
+
 
 _Floats = NDArray[np.float64]
 _TREES = 2000  # of a voter that are looked at
