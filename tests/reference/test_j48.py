@@ -51,13 +51,7 @@ VARIANTS = {
     "default": {},
     "C0.1": {"confidence": 0.1},
     "unpruned": {"pruning": None},
-    "noraise": {"subtree_raising": False},
-    "binary": {"binary_splits": True},
     "M5": {"min_samples_leaf": 5},
-    "noMDL": {"mdl_correction": False},
-    "nocollapse": {"collapse": False},
-    "midpoint": {"actual_split_value": False},
-    "laplace": {"laplace": True},
 }
 BIG = {
     "letter": (1226, 2451, 0.96345),

@@ -34,12 +34,6 @@ class C45Options:
     least: float = 2.0
     confidence: float = 0.25
     pruning: bool = True
-    subtree_raising: bool = True
-    binary_splits: bool = False
-    mdl_correction: bool = True
-    collapse: bool = True
-    actual_split_value: bool = True
-    laplace: bool = False
     # {'j48', 'c45'}; the program whose behaviour is meant: Weka's J48, or C4.5 release 8
     release: str = "j48"
     by_gain: bool = False  # splits are compared by their gain, not by the gain ratio
@@ -126,7 +120,7 @@ def grow_c45(
     data = Training.of(values, y, weight, n_classes, n_codes, options, found)
     nodes = grown(data, options)
     if options.pruning:
-        prune(data.X, data.y, data.weight, nodes, options.limit(), options.subtree_raising)
+        prune(data.X, data.y, data.weight, nodes, options.limit())
     return as_tree(nodes, data, options)
 
 
@@ -141,7 +135,7 @@ def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> N
 
 
 def grown(data: Training, options: C45Options) -> Nodes:
-    """Return the nodes of the tree, collapsed if that is asked for, before it is pruned."""
+    """Return the nodes of the tree, collapsed, before it is pruned."""
     X, n_classes = data.X, data.n_classes
     codes = np.zeros(len(X), np.int64)
     for j, held in data.kept.items():
@@ -157,9 +151,8 @@ def grown(data: Training, options: C45Options) -> Nodes:
     table = whole * np.log2(np.maximum(whole, 1.0))
     old = options.release == "c45"
     rule = Rule(
-        n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
-        options.binary_splits, old, data.total, options.by_gain, options.grouped,
-        float(options.gap),
+        n_classes, float(options.least), _ROUNDING if old else TIE, old, data.total,
+        options.by_gain, options.grouped, float(options.gap),
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(
@@ -167,8 +160,7 @@ def grown(data: Training, options: C45Options) -> Nodes:
         table, counts_for(most, n_classes),
         groups_for(most, n_classes) if options.grouped and codes.any() else None,
     )  # fmt: skip
-    if options.collapse:
-        collapse(nodes, old)
+    collapse(nodes, old)
     return nodes
 
 
@@ -186,7 +178,7 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
         child=np.where(inner, nodes.child, 0).astype(np.intp),
         n_children=nodes.n_children.astype(np.intp),
         column=np.where(inner, nodes.column, -1).astype(np.intp),
-        threshold=_thresholds(nodes, inner & numeric, data, options),
+        threshold=_thresholds(nodes, inner & numeric, data),
         flip=np.zeros(len(inner), np.bool_),
         code_ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.intp),
         code_branch=np.concatenate([np.empty(0, np.intp), *sets]).astype(np.intp),
@@ -200,16 +192,13 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
     )
 
 
-def _thresholds(
-    nodes: Nodes, cuts: NDArray[np.bool_], data: Training, options: C45Options
-) -> _Floats:
-    """Return the thresholds: middles, or the largest values of the table up to them."""
+def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: Training) -> _Floats:
+    """Return the thresholds: the largest values of the table up to the middles."""
     threshold = np.where(cuts, nodes.threshold, np.nan)
-    if options.actual_split_value:
-        for j in np.unique(nodes.column[cuts]):
-            own = cuts & (nodes.column == j)
-            held = np.sort(data.X[j])  # missing values last
-            threshold[own] = held[np.searchsorted(held, threshold[own], side="right") - 1]
+    for j in np.unique(nodes.column[cuts]):
+        own = cuts & (nodes.column == j)
+        held = np.sort(data.X[j])  # missing values last
+        threshold[own] = held[np.searchsorted(held, threshold[own], side="right") - 1]
     return threshold
 
 
@@ -235,8 +224,6 @@ def _answers(nodes: Nodes, options: C45Options) -> _Floats:
         first, k = int(nodes.child[node]), int(nodes.n_children[node])
         without = first + np.flatnonzero(empty[first : first + k])
         counts[without] = counts[node]
-    if options.laplace:
-        counts += 1.0
     total = counts.sum(axis=1, keepdims=True)
     if options.release == "c45":  # a leaf without rows votes for one class
         heaviest = counts.argmax(axis=1)[:, None] == np.arange(counts.shape[1])

@@ -15,7 +15,7 @@ from psephos.kernels.sorted_trees.cart_layout import (
     keep_rows,
     sorted_columns,
 )
-from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, GINI_SHARES, TWOING
+from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
 from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
@@ -46,7 +46,6 @@ class CartSettings:
     of_known: bool = False
     use_surrogates: int = 2
     criterion: str = "gini"
-    compat: bool = False
     max_features: int | None = None
     seed: int = 0
 
@@ -105,7 +104,7 @@ def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
     return Presorted(keys, known, start, np.concatenate(distinct), codes)
 
 
-def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> CartData:
+def prepare(problem: Problem, presorted: Presorted) -> CartData:
     """Return what growing reads.
 
     With f_k the share of class k in the weight, pi_k its prior (default: f_k) and L the loss, a
@@ -116,11 +115,11 @@ def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> Car
     zero_one = 1.0 - np.eye(max(k, 1))
     loss = zero_one if problem.loss is None else problem.loss
     rho = alpha = np.ones(max(k, 1))
-    target, centre, charge = np.zeros(0), 0.0, weight
+    target, centre = np.zeros(0), 0.0
     if k == 0:
         centre = float(np.average(problem.y, weights=weight))
         target = np.asarray(problem.y, dtype=np.float64) - centre
-    elif problem.priors is not None or problem.loss is not None or compat:
+    elif problem.priors is not None or problem.loss is not None:
         held = np.bincount(problem.y, weight, minlength=k)
         share = held / weight.sum()
         held = np.where(held > 0, held, np.inf)  # a class without rows counts nothing
@@ -128,18 +127,15 @@ def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> Car
         rho = prior / (held / weight.sum())
         cost = prior * loss.sum(axis=1)
         alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounds as rpart's
-    if compat and k:
-        charge, alpha = weight * alpha[problem.y], np.ones(k)
     unit = bool((weight == 1.0).all() and (problem.copies == 1).all())
     cart = Cart(
         n_classes=k,
         y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
         target=target,
         weight=weight,
-        charge=charge,
         copies=problem.copies,
         unit=unit,
-        plain=unit and bool((charge == 1.0).all() and (alpha == 1.0).all()),
+        plain=unit and bool((alpha == 1.0).all()),
         alpha=alpha,
         rho=rho,
         loss=np.ascontiguousarray(loss, dtype=np.float64),
@@ -191,13 +187,10 @@ def grow_tree(
         settings.max_surrogates,
         settings.of_known,
         settings.use_surrogates,
-        settings.compat,
         _MAX_LEVELS if most > 0 and cart.n_classes > 2 else None,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
     criterion = _CRITERIA.get(settings.criterion)  # None: of numbers
-    if settings.compat and criterion == GINI:
-        criterion = GINI_SHARES
     parts = (
         criterion if cart.n_classes else None,
         None if cart.n_classes else cart.target,

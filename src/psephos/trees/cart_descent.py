@@ -24,15 +24,15 @@ def run_down(
     place: _Whole,
     use: int,
     limits: NDArray[np.float64],
-) -> tuple[_Whole, _Whole]:
-    """Return (ends, stuck): the node at which each row ends under each limit on the complexity.
+) -> _Whole:
+    """Return the node at which each row ends under each limit on the complexity.
 
     A row goes on from a node whose complexity is above the limit, by its rule, a surrogate or (if
     `use` is 2) to the side of most weight. Column j of the rules is ``values[:, place[j]]``; the
-    limits descend. ``stuck[row]`` is the first limit under which the row would go on but cannot.
+    limits descend.
     """
     n, every = len(values), np.arange(len(limits))
-    ends, stuck = np.zeros((n, len(limits)), np.int64), np.full(n, len(limits))
+    ends = np.zeros((n, len(limits)), np.int64)
     sides = _Sides(grown, values, place, use)
     # By node: the first limit below its complexity, none at a leaf.
     below = np.searchsorted(-limits, -grown.real[:, COMPLEXITY], side="right")
@@ -43,12 +43,11 @@ def run_down(
         on = first < len(limits)
         rows, node, first = rows[on], node[on], first[on]
         side = sides.of(rows, node)
-        stuck[rows[side == 0]] = first[side == 0]
         sent = side != 0
         node = grown.whole[node[sent], CHILD] + (side[sent] > 0)
         rows, first = rows[sent], first[sent]
         ends[rows] = np.where(every >= first[:, None], node[:, None], ends[rows])
-    return ends, stuck
+    return ends
 
 
 class _Sides:

@@ -240,21 +240,16 @@ def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
     )
 
 
-def tree_of(
-    growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int, compat: bool = False
-) -> Tree:
+def tree_of(growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int) -> Tree:
     """Return the tree: what answers.
 
-    A row that no rule can send goes where growth sent it, to the child of more known weight (of
-    more training rows, to agree with rpart), and stays at the node if there is none of more, or if
-    surrogates are not followed by the majority.
+    A row that no rule can send goes where growth sent it, to the child of more known weight, and
+    stays at the node if both have the same, or if surrogates are not followed by the majority.
     """
     cart, whole = data.cart, grown.whole
     child = whole[:, CHILD]
     inner = child > 0
-    at = np.where(inner, child, 0)
-    more = growth.n_rows[np.where(inner, child + 1, 0)] - growth.n_rows[at]
-    more = more if compat else whole[:, HEAVIER]
+    at, more = np.where(inner, child, 0), whole[:, HEAVIER]
     larger = np.where(more == 0, STAY, (more > 0).astype(np.intp))
     own, surrogate = growth.role == 0, growth.role == 2
     if use_surrogates == 0:

@@ -95,19 +95,15 @@ def cross_validate(
     """
     names = np.unique(folds)
     errors = np.zeros((len(folds), len(table.cp)))
-    stuck = np.full(len(folds), len(table.cp))
     plan = _for_folds(data, settings)
 
     def one(b: int) -> None:
         out = np.flatnonzero(folds == names[b])
         kept = np.flatnonzero(folds != names[b]).astype(np.int32)
         if len(kept):
-            errors[out], stuck[out] = _left_out(data, plan, table, values, kept, out, risk)
+            errors[out] = _left_out(data, plan, table, values, kept, out, risk)
 
     run_blocks(one, len(names), n_jobs)
-    if settings.compat and settings.use_surrogates < 2:
-        order = np.concatenate([np.flatnonzero(folds == name) for name in names])
-        _as_before(errors, stuck, order)
     weight = data.cart.weight[:, None]
     unit = risk if risk > 0 else 1.0
     total, squares = (weight * errors).sum(axis=0), (weight * errors**2).sum(axis=0)
@@ -131,7 +127,7 @@ def _left_out(
     kept: NDArray[np.int32],
     out: NDArray[np.intp],
     risk: float,
-) -> tuple[_Floats, NDArray[np.intp]]:
+) -> _Floats:
     cart = data.cart
     scale = float(cart.weight[kept].sum() / cart.weight.sum()) * risk
     grown = grow_tree(data, settings, kept, float(table.cp[-1]) * scale)
@@ -139,18 +135,9 @@ def _left_out(
     place = np.zeros(len(data.sorted.known), np.int64)
     place[columns] = np.arange(len(columns))
     limits = _limits(table.cp) * scale
-    ends, stuck = run_down(grown, values(out, columns), place, settings.use_surrogates, limits)
+    ends = run_down(grown, values(out, columns), place, settings.use_surrogates, limits)
     if cart.n_classes == 0:
-        return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2, stuck
+        return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2
     answers = grown.whole[ends, CLASS]
     truth = cart.y[out, None]
-    loss = cart.loss.T if settings.compat else cart.loss
-    return cart.rho[truth] * loss[truth, answers], stuck
-
-
-def _as_before(errors: _Floats, stuck: NDArray[np.intp], order: NDArray[np.intp]) -> None:
-    """Give a row that got stuck the errors of the row before it, from there on, as rpart does."""
-    before = np.zeros(errors.shape[1])
-    for row in order:
-        errors[row, stuck[row] :] = before[stuck[row] :]
-        before = errors[row]
+    return cart.rho[truth] * cart.loss[truth, answers]

@@ -64,8 +64,6 @@ class _CART(CartReadings):
         least.
     costs : array of shape (n_features,)
         A column's improvements are divided by its cost.
-    rpart_compat : bool
-        Agree with rpart 4.1.19 where it is wrong too: see the notes of `CARTClassifier`.
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
@@ -86,6 +84,7 @@ class _CART(CartReadings):
         competitors alone.
     """
 
+    removed: ClassVar[Mapping[str, Any]] = {"rpart_compat": False}
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "cp": Interval(0),
         "min_samples_split": Interval(2, whole=True),
@@ -120,7 +119,6 @@ class _CART(CartReadings):
     folds: Any = None
     one_standard_error: bool = False
     costs: Any = None
-    rpart_compat: bool = False
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
@@ -173,12 +171,12 @@ class CARTClassifier(_CART, VoteClassifier):
     If every sample weight is a whole number, a row of weight w counts as w rows wherever rows are
     counted, so weight 2 is the row twice; otherwise, as in rpart, each row counts once.
 
-    With ``rpart_compat=True``: rows count once whatever their weights, and one that lacks every
-    column is kept if there are weights; a surrogate of categories needs two rows that disagree
-    with the split; the cross-validated error reads the losses transposed; and a row that gets stuck
-    there takes over the errors of the row before it. Sums are not added up in rpart's order: splits
-    whose worth is equal but for rounding may be chosen otherwise, here and in the trees of the
-    cross-validation, and so may be sets of more than 12 categories.
+    rpart 4.1.19 differs: rows count once whatever their weights, and one that lacks every column is
+    kept if there are weights; a surrogate of categories needs two rows that disagree with the
+    split; the cross-validated error reads the losses transposed; and a row that gets stuck there
+    takes over the errors of the row before it. Sums are not added up in its order: splits whose
+    worth is equal but for rounding may be chosen otherwise, and so may be sets of more than 12
+    categories.
 
     References
     ----------

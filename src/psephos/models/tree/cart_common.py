@@ -38,23 +38,21 @@ def fit_cart(
     `problem` has everything but the rows' numbers and the costs of columns.
     """
     n, p = table.values.shape
-    compat = bool(model.rpart_compat)
-    problem = problem._replace(copies=_copies(problem.weight, compat), costs=_costs(model.costs, p))
+    problem = problem._replace(copies=_copies(problem.weight), costs=_costs(model.costs, p))
     folds = _folds(model, n, context)
     presorted = presort(table.values, table.n_codes)
     known = _known_rows(presorted.keys, presorted.known, n)
-    weighted = bool((problem.weight != 1.0).any())
-    if len(known) < n and len(known) > 0 and not (compat and weighted):
+    if len(known) < n and len(known) > 0:
         table = table.take(known)
         fewer = {name: getattr(problem, name)[known] for name in ("y", "weight", "copies")}
         problem = problem._replace(**fewer)
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
-    settings = _settings(model, compat, p, context)
+    settings = _settings(model, p, context)
     if problem.n_classes == 0:
         refuse_huge(problem.y)
     problem, units = in_units(problem)
-    data = prepare(problem, presorted, compat)
+    data = prepare(problem, presorted)
     rows = np.arange(len(problem.weight), dtype=np.int32)
     risk = root_risk(data, rows)
     grown = grow_tree(data, settings, rows, settings.cp * risk, reuse=folds is None)
@@ -63,7 +61,7 @@ def fit_cart(
         part = _part_of(table)
         found = cross_validate(data, settings, found, part, folds, model.n_jobs, risk)
     growth = growth_of(grown, data, found)
-    tree = tree_of(growth, grown, data, settings.use_surrogates, settings.compat)
+    tree = tree_of(growth, grown, data, settings.use_surrogates)
     if any(units):
         tree, growth = out_of_units(tree, growth, *units)
     if model.one_standard_error:
@@ -90,7 +88,7 @@ def _said(shares: _Floats) -> _Floats:
     return (k * shares - 1.0) / (k - 1)
 
 
-def _settings(model: Any, compat: bool, p: int, context: Context) -> CartSettings:
+def _settings(model: Any, p: int, context: Context) -> CartSettings:
     split, leaf = int(model.min_samples_split), model.min_samples_leaf
     return CartSettings(
         cp=float(model.cp),
@@ -103,15 +101,14 @@ def _settings(model: Any, compat: bool, p: int, context: Context) -> CartSetting
         of_known=model.surrogate_style == "known",
         use_surrogates=_FOLLOW[model.use_surrogates],
         criterion=model.criterion,
-        compat=compat,
         max_features=None if model.max_features is None else drawn_columns(model.max_features, p),
         seed=0 if model.max_features is None else context.integer(1),
     )
 
 
-def _copies(weight: _Floats, compat: bool) -> NDArray[np.int64]:
+def _copies(weight: _Floats) -> NDArray[np.int64]:
     """Return how many rows each row is: its weight, if all weights are whole numbers."""
-    if not compat and bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
+    if bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
         return weight.astype(np.int64)
     return np.ones(len(weight), np.int64)
 
