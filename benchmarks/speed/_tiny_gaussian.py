@@ -23,9 +23,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
+from psephos.models.swag.learners.gaussian import (
+    LinearDiscriminantLearner,
+    NaiveBayesLearner,
+    QuadraticDiscriminantLearner,
+)
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.problem import Folds, Problem
 
 ROWS, COLUMNS, CANDIDATES, PEERS = 70, 40, 2_000, 20

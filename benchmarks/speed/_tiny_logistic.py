@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.swag.learners.lasso import LassoLogisticLearner
+from psephos.models.swag.learners.logistic import LassoLogisticLearner
 from psephos.models.swag.learners.logistic import LogisticLearner
 from psephos.models.swag.problem import Folds, Problem
 

@@ -16,8 +16,7 @@ import pandas as pd
 import pytest
 
 from psephos import C45Classifier
-from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_text import c45_text
+from psephos.trees.c45 import C45Options, c45_text, grow_c45
 
 _SPEC = importlib.util.spec_from_file_location("_weka", Path(__file__).with_name("_weka.py"))
 weka = importlib.util.module_from_spec(_SPEC)

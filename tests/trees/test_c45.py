@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_text import c45_text
+from psephos.trees.c45 import C45Options, c45_text, grow_c45
 
 _SPEC = importlib.util.spec_from_file_location("c45_twin", Path(__file__).with_name("c45_twin.py"))
 twin = importlib.util.module_from_spec(_SPEC)

@@ -9,9 +9,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos._errors import ModelFileError
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
 from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
-from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
+from psephos.trees.cart import (
+    CartSettings,
+    Problem,
+    cross_validate,
+    grow_tree,
+    one_se_row,
+    prepare,
+    presort,
+    prunings,
+    root_risk,
+)
 from psephos.trees.cart_growth import growth_of, tree_of
-from psephos.trees.cart_table import cross_validate, one_se_row, prunings
 
 from .cart_twin import Twin, best_of_all_subsets
 

@@ -22,8 +22,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     WEIGHT,
     Grown,
 )
-from psephos.trees.cart import CartData
-from psephos.trees.cart_table import Prunings
+from psephos.trees.cart import CartData, Prunings
 from psephos.trees.tree import STAY, Surrogates, Tree
 
 _Floats = NDArray[np.float64]
@@ -57,7 +56,7 @@ class CartGrowth:
         Rules on categories: ``level_ptr[r] : level_ptr[r + 1]`` are the codes that rule r knows,
         and where they go.
     cp, n_splits, rel_error, xerror, xstd : ndarray
-        The prunings; see `psephos.trees.cart_table.Prunings`.
+        The prunings; see `psephos.trees.cart.Prunings`.
     """
 
     tag: ClassVar[str] = "growth of a CART"

@@ -21,7 +21,7 @@ from psephos import (
     load,
     save,
 )
-from psephos.models.columns.choice import bought, ranked
+from psephos.models.columns.budget import bought, ranked
 from psephos.models.columns.problem import correlations
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.columns.selectors.blend import joined

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from psephos import ProsetClassifier, load, save
 from psephos.estimator.input import Context
 from psephos.models.prototypes import trust
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.problem import Rows
 
 
 def noise(seed, n=60, p=50):

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from psephos import PsephosError
 from psephos.models.folding import make_splits
-from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds, Problem
 from psephos.vote import Target
 

@@ -14,8 +14,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
+from psephos.models.swag.learners.gaussian import (
+    LinearDiscriminantLearner,
+    NaiveBayesLearner,
+    QuadraticDiscriminantLearner,
+)
 from psephos.models.swag.problem import Folds, Problem
 from psephos.vote import Target
 

@@ -8,8 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
-from psephos.models.swag.learners.lasso import LassoLogisticLearner
-from psephos.models.swag.learners.logistic import LogisticLearner
+from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
 from psephos.models.swag.problem import Folds, Problem
 from psephos.vote import Target
 

@@ -4,9 +4,8 @@ from numpy.testing import assert_array_equal
 
 from psephos._errors import PsephosError
 from psephos.trees.newton_hist import bin_table
-from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 from psephos.trees.out_of_core.labels import Labels
-from psephos.trees.quantiles import QuantileSummary
 
 
 @pytest.mark.parametrize("max_bin", [3, 8, 256])

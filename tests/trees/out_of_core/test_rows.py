@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.trees.out_of_core.disk import Scratch
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows, block_length, prefetched
-from psephos.trees.out_of_core.scratch import Scratch
 
 
 def rows_of(source):

@@ -12,8 +12,7 @@ from psephos.base import VoteClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
 from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
-from psephos.models.boosting.newton_fit import vote_of
-from psephos.models.boosting.newton_limits import directions, growth
+from psephos.models.boosting.newton_fit import directions, growth, vote_of
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.dask import DaskHolder
 from psephos.trees.out_of_core.disk import DiskHolder

@@ -14,8 +14,7 @@ from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
-from psephos.models.committees.fitting import Data, Task, fit_all
-from psephos.models.committees.members import voters_of
+from psephos.models.committees.fitting import Data, Task, fit_all, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows

@@ -12,10 +12,8 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data
-from psephos.models.committees.levels import Levels, fold_plan, side_by_side
-from psephos.models.committees.members import mean_vote, one_voter
-from psephos.models.committees.meta import chances_of, log_loss
+from psephos.models.committees.fitting import Data, mean_vote, one_voter
+from psephos.models.committees.levels import Levels, chances_of, fold_plan, log_loss, side_by_side
 from psephos.models.committees.naming import CV, SMALL, Named, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote

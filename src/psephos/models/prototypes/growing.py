@@ -11,10 +11,8 @@ from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import NO_PATH, Batch, Path, fit_batches
-from psephos.models.prototypes.problem import Problem
-from psephos.models.prototypes.rows import Rows, merged_rows
+from psephos.models.prototypes.problem import Problem, Rows, merged_rows, settings_of
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
-from psephos.models.prototypes.settings import settings_of
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
 

@@ -14,10 +14,15 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.growing import EXTRAS
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
-from psephos.models.prototypes.problem import Problem, class_problem, number_problem
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.problem import (
+    CONTENDER,
+    SHARED,
+    Problem,
+    Rows,
+    class_problem,
+    number_problem,
+)
 from psephos.models.prototypes.scaling import Scaled
-from psephos.models.prototypes.settings import CONTENDER, SHARED
 from psephos.models.prototypes.trust import Guarded
 
 _Floats = NDArray[np.float64]

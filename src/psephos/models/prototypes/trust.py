@@ -13,7 +13,7 @@ from psephos.estimator.input import Context
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.batches import NO_PATH, Batch, Path, class_masses
 from psephos.models.prototypes.growing import Growth
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.problem import Rows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 

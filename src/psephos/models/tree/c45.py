@@ -15,8 +15,7 @@ from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.leaves import Leaves
-from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_text import c45_text, leaf_table
+from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of

@@ -12,8 +12,7 @@ from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.models.committees.fitting import Data
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.models.weak.inputs import Inputs
-from psephos.models.weak.learner import Learner
+from psephos.models.weak.learner import Inputs, Learner
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import design_matrix
 

@@ -20,8 +20,8 @@ from psephos.estimator.params import Constraint, Interval, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
+from psephos.models.prototypes.problem import automatic
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
-from psephos.models.prototypes.settings import automatic
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.protocol.running.prototype_paths import (
     CLASS_SCORES,

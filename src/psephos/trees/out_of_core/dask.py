@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.kernels.binned_trees.newton_blocks import add_leaves
-from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream, merge_all
 from psephos.trees.out_of_core.disk import add_histograms, add_sizes, moved, pairs_of, row_gradients
 from psephos.trees.out_of_core.grow import Level, Objective, Scales
 from psephos.trees.out_of_core.labels import Labels
 from psephos.trees.out_of_core.rows import Block
-from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from psephos.kernels.binned_trees import newton_hist as kernel
 from psephos.kernels.sorted_trees.newton_gain import gain_of, weight_of
 from psephos.trees.newton import Growth, NewtonTree, shrink, whole_scales
-from psephos.trees.out_of_core.bins import BlockBins
-from psephos.trees.quantiles import QuantileSummary
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]

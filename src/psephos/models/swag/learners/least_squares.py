@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.estimator.params import Flag, Interval, check_params
-from psephos.kernels.small_models.least_squares import solve_ridge
-from psephos.kernels.small_models.moments import FoldSums, add_linear
-from psephos.models.swag.learners.common import Scaling, by_size, linear_voters
-from psephos.models.swag.learners.fold_sums import SharedSums
+from psephos.kernels.small_models.moments import FoldSums, add_linear, solve_ridge
+from psephos.models.swag.learners.common import Scaling, SharedSums, by_size, linear_voters
 from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
 from psephos.runtime.jit import frozen
 from psephos.vote.voters.linear import LinearVoters
