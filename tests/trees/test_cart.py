@@ -10,8 +10,8 @@ from psephos._errors import ModelFileError
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
 from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
 from psephos.trees.cart import (
+    CartProblem,
     CartSettings,
-    Problem,
     cross_validate,
     grow_tree,
     one_se_row,
@@ -44,7 +44,7 @@ def table_of(seed, n=40, k=3, missing=0.2, weights="one"):
 
 def grown(X, y, weight, n_codes, k, settings, priors=None, loss=None, copies=None):
     copies = np.ones(len(y), np.int64) if copies is None else copies
-    problem = Problem(k, y, weight, copies, priors, loss)
+    problem = CartProblem(k, y, weight, copies, priors, loss)
     data = prepare(problem, presort(X, n_codes))
     rows = np.arange(len(y), dtype=np.int32)
     alpha = settings.cp * root_risk(data, rows)

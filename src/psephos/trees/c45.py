@@ -65,7 +65,7 @@ def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 
 @dataclass(frozen=True)
-class Training:
+class C45Table:
     """A training table as the kernels read it."""
 
     X: _Floats  # (p, n); column by column; a column of categories holds places in its `kept`
@@ -121,7 +121,7 @@ def grow_c45(
     n_codes : codes of each column of categories, declared: a code without rows is an empty branch
     found : columns whose codes nobody declared: there a code without rows is no code
     """
-    data = Training.of(values, y, weight, n_classes, n_codes, options, found)
+    data = C45Table.of(values, y, weight, n_classes, n_codes, options, found)
     nodes = grown(data, options)
     if options.pruning:
         prune(data.X, data.y, data.weight, nodes, options.limit())
@@ -138,7 +138,7 @@ def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> N
             )
 
 
-def grown(data: Training, options: C45Options) -> Nodes:
+def grown(data: C45Table, options: C45Options) -> Nodes:
     """Return the nodes of the tree, collapsed, before it is pruned."""
     X, n_classes = data.X, data.n_classes
     codes = np.zeros(len(X), np.int64)
@@ -168,7 +168,7 @@ def grown(data: Training, options: C45Options) -> Nodes:
     return nodes
 
 
-def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
+def as_tree(nodes: Nodes, data: C45Table, options: C45Options) -> Tree:
     """Return the nodes that are still reached as a `Tree`."""
     old, child = reached(nodes)
     arrays: list[Any] = [array[old] for array in nodes[:-1]]
@@ -196,7 +196,7 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
     )
 
 
-def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: Training) -> _Floats:
+def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: C45Table) -> _Floats:
     """Return the thresholds: the largest values of the table up to the middles."""
     threshold = np.where(cuts, nodes.threshold, np.nan)
     for j in np.unique(nodes.column[cuts]):
@@ -206,7 +206,7 @@ def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: Training) -> _Float
     return threshold
 
 
-def _branches(nodes: Nodes, node: int, data: Training) -> NDArray[np.intp]:
+def _branches(nodes: Nodes, node: int, data: C45Table) -> NDArray[np.intp]:
     """Return the branch of every code of a node's column, -1 for a code that has none."""
     column, code = int(nodes.column[node]), int(nodes.code[node])
     held = data.kept[column]

@@ -63,7 +63,7 @@ class CartSettings:
     seed: int = 0
 
 
-class Problem(NamedTuple):
+class CartProblem(NamedTuple):
     """What is to be learned: labels, weights, how many rows each row counts as, costs.
 
     `n_classes` is 0 for numbers. `priors` (K,), `loss` (K, K) with rows true and columns
@@ -117,7 +117,7 @@ def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
     return Presorted(keys, known, start, np.concatenate(distinct), codes)
 
 
-def prepare(problem: Problem, presorted: Presorted) -> CartData:
+def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
     """Return what growing reads.
 
     With f_k the share of class k in the weight, pi_k its prior (default: f_k) and L the loss, a

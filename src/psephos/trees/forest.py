@@ -33,7 +33,7 @@ from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ER
 from psephos.runtime.jit import effective_jobs, run_blocks
 from psephos.runtime.progress import progress
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Draws, GroupDraws, Rows, Unbinned, balanced_classes
+from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, Unbinned, balanced_classes
 
 _ROWS = 1 << 13  # rows of a block
 
@@ -44,7 +44,7 @@ _CRITERIA = {
 
 
 @dataclass(frozen=True)
-class Nodes:
+class ForestNodes:
     """The nodes of many trees in one row each; children follow their parent."""
 
     root: NDArray[np.intp]  # (T,); the first node of each tree
@@ -108,7 +108,7 @@ class Forest:
         total = np.bincount(np.concatenate(columns), np.concatenate(shares), p)
         return total / max(total.sum(), np.finfo(float).tiny)
 
-    def nodes(self) -> Nodes:
+    def nodes(self) -> ForestNodes:
         """Return the nodes of all trees."""
         sizes = [len(tree.link) for tree in self.trees]
         ends = np.cumsum(sizes)
@@ -128,7 +128,7 @@ class Forest:
             missing_left[here] = tree.missing_left
             total_sums += len(tree.sums)
         sets = self._sets()
-        return Nodes(root, column, threshold, missing_left, first, second, answer, *sets)
+        return ForestNodes(root, column, threshold, missing_left, first, second, answer, *sets)
 
     def _sets(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Return the sets of categories by code: where each node's begins, and the members."""
@@ -145,7 +145,7 @@ class Forest:
             return np.empty(0, np.intp), np.empty(0, np.bool_)
         return np.cumsum(np.concatenate(size)).astype(np.intp), np.concatenate(members)
 
-    def out_of_bag(self, draws: Draws, seeds: Any, n_jobs: int | None) -> _Floats:
+    def out_of_bag(self, draws: Bootstraps, seeds: Any, n_jobs: int | None) -> _Floats:
         """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none.
 
         The trees were grown on bins.
@@ -165,12 +165,12 @@ class Forest:
 
 
 def grow_forest(
-    rows: Rows,
+    rows: ForestRows,
     n_classes: int,
     criterion: str,
     rule: Rule,
     seeds: Any,
-    draws: Draws | GroupDraws | None,
+    draws: Bootstraps | GroupDraws | None,
     n_jobs: int | None = None,
     least_share: float = 0.0,
     random: bool = False,
@@ -250,7 +250,11 @@ def _criterion(name: str, n_classes: int, least: float, each: NDArray[Any]) -> C
 
 
 def _weight_of(
-    rows: Rows, draws: Draws | GroupDraws | None, seed: Any, count: _Floats, balanced: int
+    rows: ForestRows,
+    draws: Bootstraps | GroupDraws | None,
+    seed: Any,
+    count: _Floats,
+    balanced: int,
 ) -> _Floats:
     """Return the weights (m,) of a tree's rows, alike for each class of so many to be balanced."""
     weight = rows.mass if draws is None else draws.counts(seed, count)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from psephos.kernels.binned_trees.newton_bins import bin_by_hessian, count_distinct
 from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.runtime.jit import run_blocks
-from psephos.trees.newton import Draws, Growth, NewtonTree, prune, shrink
+from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, prune, shrink
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import BinnedTable, bin_table, edges, grow_binned, side_by_side
 
@@ -21,7 +21,7 @@ _BLOCK = 2**18
 
 def proposer(
     values: NDArray[Any], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
-) -> Callable[[NDArray[Any], Draws], BinnedTable]:
+) -> Callable[[NDArray[Any], TreeSample], BinnedTable]:
     """Return what bins the (p, n) table for a tree, from its gradients and draws.
 
     The quantiles are exact: columns are sorted once, and every tree walks along them.
@@ -35,7 +35,7 @@ def proposer(
     known = table.known
     count_distinct(values, table.order, known, distinct)
 
-    def bins(gh: NDArray[Any], draws: Draws) -> BinnedTable:
+    def bins(gh: NDArray[Any], draws: TreeSample) -> BinnedTable:
         gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
         codes = np.empty((p, n), np.uint8)
         low, high = np.full((2, p, BINS), np.nan)
@@ -59,8 +59,8 @@ def proposer(
 
 _Singles = NDArray[np.float32]
 _Whole = NDArray[np.intp]
-Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Whole]]
-Grower = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Singles]]
+Search = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Whole]]
+Grower = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Singles]]
 
 
 def grower(
@@ -83,7 +83,9 @@ def grower(
     method = "exact" if own_quantiles else model.tree_method
     search = searching(method, values, n_codes, model.max_bin, model.n_jobs, weight)
 
-    def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Singles]:
+    def grow(
+        gh: NDArray[Any], growth: TreeLimits, draws: TreeSample
+    ) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
         if method == "exact":  # the others do not make what gains less than gamma
             position = prune(tree, model.gamma)[position]

@@ -11,7 +11,7 @@ from psephos.models.swag.learners.gaussian import (
     NaiveBayesLearner,
     QuadraticDiscriminantLearner,
 )
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 LEARNERS = [
     LinearDiscriminantLearner(),
@@ -32,7 +32,7 @@ def problem(n_classes=2, n=24, p=5, weights=True, seed=0, **changes):
         [(np.delete(np.arange(n), part), part) for part in np.arange(n).reshape(4, -1)]
     )
     fields = {"X": np.asfortranarray(X), "y": y, "n_classes": n_classes, "weight": weight}
-    return Problem(**{**fields, "folds": folds, **changes})
+    return SearchProblem(**{**fields, "folds": folds, **changes})
 
 
 def covariance(X, w):

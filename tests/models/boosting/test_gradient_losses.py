@@ -12,12 +12,12 @@ from psephos.models.boosting.gradient_losses import (
     LogLoss,
     MultiLogLoss,
     Quantile,
-    Squared,
+    SquaredNumbers,
 )
 
-NUMBERS = [Squared(), Absolute(), Huber(0.8), Quantile(0.3)]
+NUMBERS = [SquaredNumbers(), Absolute(), Huber(0.8), Quantile(0.3)]
 CLASSES = [LogLoss(), MultiLogLoss(4), Exponential()]
-SCALE = {Squared: 0.5, LogLoss: 0.5}  # their losses are twice what is descended
+SCALE = {SquaredNumbers: 0.5, LogLoss: 0.5}  # their losses are twice what is descended
 
 
 def problem(loss, n=40, seed=0):

@@ -17,7 +17,7 @@ from psephos.base import VoteEstimator
 from psephos.estimator.input import Context
 from psephos.estimator.params import refuse_unread
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.models.boosting.loop import Learner, Round, boost
+from psephos.models.boosting.loop import Round, VoterLearner, boost
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.cloning import in_codes, refuse_categories, seed_parameters
 from psephos.models.training import Training
@@ -180,7 +180,7 @@ def _categories(estimator: Any, data: Training) -> dict[str, Any]:
     refuse_categories(estimator, "estimator", [words[j] for j in columns], instead)
 
 
-def make_learner(model: Any, data: Training, context: Context) -> Learner:
+def make_learner(model: Any, data: Training, context: Context) -> VoterLearner:
     """Return the learner a recipe's parameters ask for."""
     says = getattr(model, "says", "answer")
     if model.estimator is None:
@@ -201,7 +201,7 @@ _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
 VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", "nested voters")
 
 
-class Steps(NamedTuple):
+class BoostingSteps(NamedTuple):
     """The steps of the boosting loop that differ by algorithm."""
 
     # ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes voters of
@@ -220,9 +220,9 @@ def fit_boosted(
     data: Training,
     context: Context,
     readout: Readout,
-    make_steps: Callable[[Training], Steps],
+    make_steps: Callable[[Training], BoostingSteps],
     prepare: Callable[[Training], Training] = lambda data: data,
-    make_learner: Callable[[Any, Training, Context], Learner] = make_learner,
+    make_learner: Callable[[Any, Training, Context], VoterLearner] = make_learner,
 ) -> tuple[Vote, dict[str, Any]]:
     """Run the boosting loop for a recipe with the parameters of `BoostedClassifier`.
 

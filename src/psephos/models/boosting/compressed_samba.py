@@ -19,7 +19,7 @@ from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.kernels.stump.scan import round_weights
-from psephos.models.boosting.common import Steps, fit_boosted
+from psephos.models.boosting.common import BoostingSteps, fit_boosted
 from psephos.models.boosting.compression import SampleCompression, columns_of_distance, rule_of
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
@@ -198,7 +198,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
             kept[:] = [r.voter for r in rounds]
             return Vote(voters, geometry.local(rounds, voters), readout, data.target)
 
-        steps = Steps(reweight, make_vote, skeleton.relate)
+        steps = BoostingSteps(reweight, make_vote, skeleton.relate)
         vote, extras = fit_boosted(
             self, data, context, readout, lambda _: steps, make_learner=lambda *_: pool
         )

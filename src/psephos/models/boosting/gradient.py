@@ -30,8 +30,8 @@ from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
 from psephos.runtime.progress import tracked
-from psephos.trees.gradient import Limits, SquaresGrower
-from psephos.trees.newton import Draws
+from psephos.trees.gradient import GradientLimits, SquaresGrower
+from psephos.trees.newton import TreeSample
 from psephos.vote import Readout, Vote
 
 CONTENDER = Contender(
@@ -337,7 +337,7 @@ def fit_gradient(
         rows, rest = hold_out_rows(data, context, model.validation_fraction)
         train, held = data.take(rows), data.take(rest)
     now = digests(model, data, context)
-    boosted = continued(model, context, now) or _Boosting(model, train, context, loss)
+    boosted = continued(model, context, now) or _GradientLoop(model, train, context, loss)
     reason = boosted.run(model, held)
     keep(model, now, boosted, len(boosted.rounds))
     vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, train.target, readout)
@@ -349,7 +349,7 @@ def fit_gradient(
     }
 
 
-class _Boosting:
+class _GradientLoop:
     """The loop, and what it has found."""
 
     def __init__(self, model: Any, data: Training, context: Context, loss: GradientLoss) -> None:
@@ -437,22 +437,22 @@ class _Boosting:
         rows[self.context.generator(_ROWS, t).choice(n, size, replace=False)] = True
         return rows
 
-    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
+    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> TreeSample:
         p = len(self.values)
         ties = 1 + self.context.integer(_TIES, t, c)
         if self.share >= 1.0:
-            return Draws(rows, np.arange(p), ties=ties)
+            return TreeSample(rows, np.arange(p), ties=ties)
         rng = self.context.generator(_COLUMNS, t, c)
-        return Draws(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p, ties=ties)
+        return TreeSample(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p, ties=ties)
 
 
-def limits_of(model: Any, total: float) -> Limits:
+def limits_of(model: Any, total: float) -> GradientLimits:
     """Return the limits of growth that a model's parameters set, with rows of that much weight.
 
     The least whole numbers, 1 for a leaf and 2 for a split, are no limit, whatever the weights.
     """
     leaf, split = model.min_samples_leaf, model.min_samples_split
-    return Limits(
+    return GradientLimits(
         model.max_depth,
         (0.0 if leaf == 1 else float(leaf)) if leaf >= 1 else float(leaf) * total,
         float(model.min_weight_fraction_leaf),

@@ -209,7 +209,7 @@ def _constant(values: _Floats, weight: _Floats, share: float) -> _Floats:
 
 
 @dataclass(frozen=True)
-class Squared:
+class SquaredNumbers:
     """(y - F)^2: the mean, residuals y - F, and their mean in a leaf."""
 
     n_outputs: int = 1
@@ -333,7 +333,7 @@ def regression_loss(name: str, alpha: float, y: _Floats) -> GradientLoss:
             "by a constant."
         )
     if name == "squared_error":
-        return Squared()
+        return SquaredNumbers()
     if name == "absolute_error":
         return Absolute()
     return Huber(alpha) if name == "huber" else Quantile(alpha)

@@ -26,7 +26,7 @@ from psephos.models.training import Training
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import tracked
 from psephos.trees.bins import BLOCK_CELLS, columns_of
-from psephos.trees.newton import Draws, Growth, NewtonTree, drawn
+from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, TreeVoters, Vote, join
 
@@ -34,7 +34,7 @@ _HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
 
 
-def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:
+def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
     """Return what limits each tree."""
     ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
     local = (model.tree_method, model.proposal) == ("approx", "local")
@@ -45,7 +45,7 @@ def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:
             f"{name}={getattr(model, name)!r} with {how}: these trees are grown in whole levels; "
             "take tree_method='hist', or 'approx' with proposal='global'."
         )
-    return Growth(
+    return TreeLimits(
         penalty(model),
         n_rows if model.max_depth is None else model.max_depth,
         signs,
@@ -249,11 +249,11 @@ def fit_newton(
     if model.validation_fraction is not None:
         refuse_watched(model)
         train, rest = hold_out_rows(data, context, model.validation_fraction)
-        boosted = _Boosting(model, data.take(train), context, objective)
+        boosted = _NewtonLoop(model, data.take(train), context, objective)
         reason, now = boosted.run(data.take(rest)), None
     else:
         now = digests(model, data, context)
-        boosted = continued(model, context, now) or _Boosting(model, data, context, objective)
+        boosted = continued(model, context, now) or _NewtonLoop(model, data, context, objective)
         boosted.model = model
         reason = boosted.run(None)
     keep(model, now, boosted, len(boosted.rounds))
@@ -283,7 +283,7 @@ def hold_out_rows(data: Training, context: Context, share: float) -> Any:
     return np.sort(train), np.sort(held)
 
 
-class _Boosting:
+class _NewtonLoop:
     """The loop, and what it has found."""
 
     def __init__(self, model: Any, data: Training, context: Context, objective: Objective) -> None:
@@ -351,14 +351,14 @@ class _Boosting:
         rows[rng.integers(n)] = True  # never none
         return rows
 
-    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
+    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> TreeSample:
         m, p = self.model, len(self.values)
         shares = (m.colsample_bytree, m.colsample_bylevel, m.colsample_bynode)
         if min(shares) >= 1.0:
-            return Draws(rows, np.arange(p))
+            return TreeSample(rows, np.arange(p))
         rng = self.context.generator(_COLUMNS, t, c)
         tree = drawn(rng, np.arange(p), shares[0])
-        return Draws(rows, tree, shares[1], shares[2], rng, p)
+        return TreeSample(rows, tree, shares[1], shares[2], rng, p)
 
 
 def _values(model: Any, table: Table) -> NDArray[Any]:

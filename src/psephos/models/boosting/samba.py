@@ -19,7 +19,7 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
-from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
@@ -175,7 +175,7 @@ class SamBAClassifier(LocalClassifier):
         steps = partial(self._steps, readout=readout, context=context)
         return fit_boosted(self, data, context, readout, steps, prepare=distinct_rows)
 
-    def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
+    def _steps(self, data: Training, readout: Readout, context: Context) -> BoostingSteps:
         """Return how sample weights change from round to round, and the vote of the rounds."""
         anchors = anchors_of(len(data.y), self.n_anchors, context)
         geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
@@ -196,9 +196,9 @@ class SamBAClassifier(LocalClassifier):
             return Vote(voters, geometry.local(rounds, voters), readout, data.target)
 
         if self.update == "sample":
-            return Steps(by_sample, make_vote)
+            return BoostingSteps(by_sample, make_vote)
         training = TrainingWeights(geometry, bool(self.leave_one_out))
-        return Steps(by_vote, make_vote)
+        return BoostingSteps(by_vote, make_vote)
 
 
 _MAX_PAIRS = 10**9  # pairs of a row and an anchor: some seconds a voter

@@ -27,9 +27,9 @@ from psephos.estimator.params import (
     kept,
 )
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.columns.problem import Problem
+from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors import SELECTORS, score_columns
-from psephos.models.committees.fitting import Data, Task, fit_all, mean_vote, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.naming import (
     MEMBER,
     check_kind,
@@ -370,7 +370,7 @@ def fit_budget(
     scores, model._path = model._path, None
     if scores is None:
         depth = max(_DEPTH, int(np.ceil(model.n_columns)))
-        problem = Problem(_distinct(data, table, labels, weight), depth)
+        problem = SelectionProblem(_distinct(data, table, labels, weight), depth)
         scores = score_columns(problem, model.selector, data)
     ranking = ranked(scores, prices)
     chosen = bought(ranking, prices, model.n_columns)
@@ -418,7 +418,7 @@ def _vote(
 ) -> Vote:
     if not len(chosen):
         return _prior(data, weight)
-    tasks = [Task(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]
+    tasks = [MemberTask(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]
     fitted = fit_all(data, tasks)
     names = [name for name, _ in members]
     voters = voters_of(fitted, data, [chosen] * len(members), names=names)

@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 _PER_VOTER = ("estimator_errors_", "member_names_", "counts_", "member_scores_")
 
 
-class Rows(NamedTuple):
+class VoterAnswers(NamedTuple):
     """What voters say on the rows, H (n, T, K), what is wanted, (n, K), and weights (n,)."""
 
     said: _Floats
@@ -126,7 +126,7 @@ def shrink(
         left_out = _left_out(model, out_of_bag, X, y, sample_weight, groups)
     kept_rows = np.flatnonzero(weight > 0)
     values, wanted, weight = values[kept_rows], wanted[kept_rows], weight[kept_rows]
-    rows = Rows(_said(vote, values, left_out), wanted, weight)
+    rows = VoterAnswers(_said(vote, values, left_out), wanted, weight)
     reads = np.asarray(vote.usage().toarray(), dtype=bool)
     kept, alpha = greedy(rows, reads, int(n_columns), _is_mean(vote))
     if target == "labels":
@@ -202,7 +202,7 @@ def _said(vote: Vote, values: Any, left_out: Any) -> _Floats:
     return np.where(out, said, mean[:, None, :])
 
 
-def _scale(rows: Rows, kept: NDArray[np.intp], alpha: _Floats, vote: Vote) -> float:
+def _scale(rows: VoterAnswers, kept: NDArray[np.intp], alpha: _Floats, vote: Vote) -> float:
     """Return the factor of the weights for which probabilities have the least log-loss."""
     if vote.readout.score == "normalised" or vote.readout.link == "identity":
         return 1.0
@@ -259,7 +259,7 @@ _RIDGE = 1e-9  # of the mean diagonal: voters alike share their weight
 
 
 def greedy(
-    rows: Rows, reads: NDArray[np.bool_], budget: int, mean: bool
+    rows: VoterAnswers, reads: NDArray[np.bool_], budget: int, mean: bool
 ) -> tuple[NDArray[np.intp], _Floats]:
     """Return the voters kept and their weights."""
     allowed = np.zeros(reads.shape[1], dtype=bool)
@@ -289,7 +289,7 @@ def greedy(
 
 
 def _gain(
-    rows: Rows, inside: NDArray[np.intp], alpha: _Floats, voters: NDArray[np.intp]
+    rows: VoterAnswers, inside: NDArray[np.intp], alpha: _Floats, voters: NDArray[np.intp]
 ) -> _Floats:
     """Return by how much each voter alone could lower the squared error of the vote."""
     sums = np.einsum("ntk,t->nk", rows.said[:, inside], alpha)
@@ -300,7 +300,7 @@ def _gain(
     return np.divide(along**2, size, out=np.zeros_like(size), where=size > 0)
 
 
-def _weights(rows: Rows, inside: NDArray[np.intp], mean: bool) -> _Floats:
+def _weights(rows: VoterAnswers, inside: NDArray[np.intp], mean: bool) -> _Floats:
     """Return the weights of least squared error, none below 0; those of a mean sum to 1."""
     if not len(inside):
         return np.empty(0)

@@ -22,7 +22,7 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
-from psephos.models.committees.fitting import Data, Task, fit_all, mean_vote, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.first_fit import REDUCED, FirstFit
@@ -30,7 +30,7 @@ from psephos.models.sampling import OUT_OF_BAG, Draw, DrawsRows, earlier, groups
 from psephos.models.training import ordered_groups, row_groups
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.trees.forest_rows import Draws, GroupDraws, number_of
+from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
 from psephos.vote import ConstantVoters, Vote, Voters
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -306,7 +306,7 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
 _Rows = NDArray[np.intp]
 
 
-def bag_voters(data: Data, tasks: list[Task]) -> Voters:
+def bag_voters(data: Data, tasks: list[MemberTask]) -> Voters:
     """Return the members as voters; one whose sample has one class always says that."""
     seen = [data.y if task.rows is None else data.y[task.rows] for task in tasks]
     alone = np.array([bool(data.n_classes) and bool((y == y[0]).all()) for y in seen])
@@ -321,7 +321,7 @@ def bag_voters(data: Data, tasks: list[Task]) -> Voters:
     return join(parts)
 
 
-def _voters(models: list[Any], tasks: list[Task], data: Data) -> Voters:
+def _voters(models: list[Any], tasks: list[MemberTask], data: Data) -> Voters:
     """Return fitted members as voters: of one kind as one part, where that is known."""
     p, code = data.X.shape[1], data.target.code if data.n_classes else np.zeros((1, 1))
     subsets = [task.columns for task in tasks]
@@ -397,10 +397,10 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     own = memory.draws
     drawn_from = GroupDraws(own, unit[first_of], np.arange(n), mass, size) if grouped else own
     rows = _rows(estimator, drawn_from, size, n)
-    tasks: list[Task] = []
+    tasks: list[MemberTask] = []
     for t, subset in zip(range(first, len(seeds)), subsets, strict=True):
         drawn, counts = rows(seeds[t])
-        tasks.append(Task(estimator, (1 + t,), drawn, subset, counts))
+        tasks.append(MemberTask(estimator, (1 + t,), drawn, subset, counts))
     # drawn rows have had their weight
     given_rows = replace(rows_of, weight=None) if model.bootstrap else data
     voters = bag_voters(given_rows, tasks) if tasks else None
@@ -454,7 +454,7 @@ def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
     return None if number == p else np.sort(draw.permutation(p)[:number])
 
 
-def _rows(estimator: Any, draws: Draws | GroupDraws | None, size: int, n: int) -> Any:
+def _rows(estimator: Any, draws: Bootstraps | GroupDraws | None, size: int, n: int) -> Any:
     """Return what gives, for a seed, the rows of a member and their weights (None: as given)."""
     weighs = has_fit_parameter(estimator, "sample_weight")
 

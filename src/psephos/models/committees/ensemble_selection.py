@@ -15,9 +15,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data, Task, fit_all, mean_vote, voters_of
-from psephos.models.committees.levels import Levels, chances_of, fold_plan
-from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, Named, checked
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
+from psephos.models.committees.levels import StackLevels, chances_of, fold_plan
+from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, NamedMembers, checked
 from psephos.models.committees.stacking import member_scores
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest import (
@@ -33,7 +33,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Selection(Ensemble, Named):
+class _Selection(Ensemble, NamedMembers):
     """What the two share.
 
     Parameters
@@ -219,7 +219,7 @@ _BAG = 1  # the id of the draws of bags, beside that of folds
 def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of the members chosen, fitted on all rows, and further attributes."""
     members = checked(model, model._members())
-    levels = Levels(data, fold_plan(data, model.cv), passthrough=False, all_before=False)
+    levels = StackLevels(data, fold_plan(data, model.cv), passthrough=False, all_before=False)
     levels.add(members)
     answers = levels.out_of_fold(0)
     scores = member_scores(data, answers)
@@ -234,7 +234,7 @@ def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
         loss = _loss(data if data.n_classes else replace(data, y=data.y / unit), scoring)
         counts[inside] += greedy_counts(said[:, inside], loss, model.n_steps, model.n_init)
     kept = np.flatnonzero(counts)
-    tasks = [Task(members[t][1], (1, t)) for t in kept.tolist()]
+    tasks = [MemberTask(members[t][1], (1, t)) for t in kept.tolist()]
     names = [members[t][0] for t in kept.tolist()]
     voters = voters_of(fit_all(data, tasks), data, names=names)
     vote = mean_vote(voters, data.target, counts[kept].astype(np.float64))

@@ -175,7 +175,7 @@ def mean_vote(voters: Voters, target: Any, weights: _Floats | None = None) -> Vo
     return Vote(voters, Constant(voters.n_features, alpha), Readout("normalised", link), target)
 
 
-class Task(NamedTuple):
+class MemberTask(NamedTuple):
     """One estimator to fit: `seed` is its id, `rows` and `columns` those it is given (None: all).
 
     `weight` (n,) stands in place of the data's.
@@ -188,13 +188,13 @@ class Task(NamedTuple):
     weight: _Floats | None = None
 
 
-def fit_all(data: Data, tasks: Sequence[Task]) -> list[Any]:
+def fit_all(data: Data, tasks: Sequence[MemberTask]) -> list[Any]:
     """Return the fitted clones, in the order of the tasks whatever `n_jobs`."""
     for task in tasks:
         _check_categories(data, task)
     step = progress(len(tasks), "members")
 
-    def fit(task: Task) -> Any:
+    def fit(task: MemberTask) -> Any:
         model = _fit(data, task)
         step()
         return model
@@ -205,7 +205,7 @@ def fit_all(data: Data, tasks: Sequence[Task]) -> list[Any]:
     return list(run(delayed(fit)(task) for task in tasks))
 
 
-def _fit(data: Data, task: Task) -> Any:
+def _fit(data: Data, task: MemberTask) -> Any:
     rows = slice(None) if task.rows is None else task.rows
     weight = data.weight if task.weight is None else task.weight
     X, y = data.X[rows], data.y[rows]
@@ -237,14 +237,14 @@ def _fit(data: Data, task: Task) -> Any:
         ) from error
 
 
-def _codes(data: Data, task: Task) -> list[int]:
+def _codes(data: Data, task: MemberTask) -> list[int]:
     """Return the positions of columns of categories among those a task is given."""
     if task.columns is None:
         return list(data.categories)
     return np.flatnonzero(np.isin(task.columns, data.categories)).tolist()
 
 
-def _check_categories(data: Data, task: Task) -> None:
+def _check_categories(data: Data, task: MemberTask) -> None:
     """Raise PsephosError if a member would read codes of categories as numbers."""
     codes = _codes(data, task)
     if not codes or reads_categories(task.estimator):

@@ -19,7 +19,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.committees.fitting import Data, Task, fit_all, placed, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, placed, voters_of
 from psephos.models.folding import make_splits
 from psephos.vote import ComposedVoters, Voters
 from psephos.vote.part import label_of
@@ -186,7 +186,7 @@ def fold_plan(data: Data, cv: Any) -> _Rows:
     return fold
 
 
-class Levels:
+class StackLevels:
     """Members in levels, and their answers on a plan of folds.
 
     `fold` (n,); `passthrough`: whether later levels read the columns of the table, too.
@@ -217,7 +217,8 @@ class Levels:
             rows = np.flatnonzero(~np.isin(self.fold, list(without)))
             data = self._reading(level, [self.out_of_fold(j, without) for j in self._before(level)])
             tasks = [
-                Task(one, (1 + level, t), rows) for t, (_, one) in enumerate(self.levels[level])
+                MemberTask(one, (1 + level, t), rows)
+                for t, (_, one) in enumerate(self.levels[level])
             ]
             self._fitted[key] = fit_all(data, tasks)
         return self._fitted[key]

@@ -18,7 +18,14 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Schema, Table
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data, Task, fit_all, mean_vote, one_voter, voters_of
+from psephos.models.committees.fitting import (
+    Data,
+    MemberTask,
+    fit_all,
+    mean_vote,
+    one_voter,
+    voters_of,
+)
 from psephos.models.committees.levels import fold_plan, pool_weights, side_by_side
 from psephos.models.committees.naming import (
     CV,
@@ -302,11 +309,11 @@ def _tasks(
     here: NDArray[np.bool_],
     rows: NDArray[np.bool_],
     y: NDArray[np.intp],
-) -> list[Task]:
+) -> list[MemberTask]:
     """Return what is to be fitted on `rows`: each member on those that have its view."""
     _check_classes(views, here & rows[:, None], y)
     return [
-        Task(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
+        MemberTask(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
         for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
     ]
 

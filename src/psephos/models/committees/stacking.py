@@ -16,9 +16,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Anything, Constraint, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data, Task, fit_all, mean_vote, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.levels import (
-    Levels,
+    StackLevels,
     chances_of,
     fold_plan,
     log_loss,
@@ -32,7 +32,7 @@ from psephos.models.committees.naming import (
     ESTIMATORS,
     SMALL,
     SMALL_NUMBERS,
-    Named,
+    NamedMembers,
     check_kind,
     checked,
     default_classifiers,
@@ -47,7 +47,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class _Stacking(MemberAnswers, Ensemble, Named):
+class _Stacking(MemberAnswers, Ensemble, NamedMembers):
     """What the two share.
 
     Parameters
@@ -207,7 +207,7 @@ def stack(model: Any, data: Data) -> tuple[Vote, dict[str, Any]]:
         voters, answers = _out_of_bag(levels[0], data)
         every = [answers]
     else:
-        plan = Levels(
+        plan = StackLevels(
             data, fold_plan(data, model.cv), passthrough=model.passthrough, all_before=False
         )
         for members in levels:
@@ -264,7 +264,7 @@ def _final(
     words = data.names_of(names)
     rows = np.flatnonzero(known)
     whole = data.reading(answers, words, passthrough=model.passthrough)
-    fitted = fit_all(whole, [Task(final, (99,), rows)])
+    fitted = fit_all(whole, [MemberTask(final, (99,), rows)])
     readers = read_answers(voters, fitted, data, words, ("final",), passthrough=model.passthrough)
     return mean_vote(readers.take(np.arange(1)), target)
 
@@ -290,7 +290,7 @@ def _out_of_bag(members: list[tuple[str, Any]], data: Data) -> tuple[Voters, _Fl
                 f"cv='oob': member {name!r} ({type(one).__name__}) has no oob_score; take forests "
                 "or bags, or a number of folds."
             )
-    tasks = [Task(_with_oob(one), (1, t)) for t, (_, one) in enumerate(members)]
+    tasks = [MemberTask(_with_oob(one), (1, t)) for t, (_, one) in enumerate(members)]
     models = fit_all(data, tasks)
     said: list[_Floats] = []
     for one in models:

@@ -18,11 +18,11 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data, Task, fit_all, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
 from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
-    Named,
+    NamedMembers,
     checked,
     default_classifiers,
     default_regressors,
@@ -121,7 +121,7 @@ _READ = {
 
 
 @parameters
-class _Voting(MemberAnswers, Ensemble, Named):
+class _Voting(MemberAnswers, Ensemble, NamedMembers):
     """What the two share.
 
     Parameters
@@ -311,7 +311,7 @@ def _fitted(
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
-    fitted = fit_all(data, [Task(one, (1 + t,)) for t, (_, one) in enumerate(members)])
+    fitted = fit_all(data, [MemberTask(one, (1 + t,)) for t, (_, one) in enumerate(members)])
     voters = voters_of(fitted, data, says=says, names=names, instead=", or use voting='hard'")
     return (voters, Constant(voters.n_features, alpha)), names
 

@@ -29,7 +29,7 @@ from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of, f
 from psephos.models.concepts.version_spaces import eliminated, space_of, started
 from psephos.models.concepts.votes import (
     Limits,
-    Weighed,
+    WeighedHypotheses,
     concept_votes,
     consistent,
     in_order,
@@ -194,7 +194,7 @@ class Evidence(NamedTuple):
         return float(np.log1p(-self.noise) - np.log(self.noise))
 
 
-def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> Weighed:
+def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> WeighedHypotheses:
     """Return the posterior ``P(h | D) ~ P(h) (1 - noise)^agree noise^disagree``.
 
     Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
@@ -206,7 +206,7 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
     weight = np.exp(log - log.max())
     kept = np.flatnonzero(weight > 0)  # others have less than 1e-300 of the greatest
     order = kept[in_order(found.take(kept), weight[kept])]
-    return Weighed(space, found.take(order), weight[order] / weight.sum())
+    return WeighedHypotheses(space, found.take(order), weight[order] / weight.sum())
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
@@ -371,7 +371,7 @@ class PosteriorVotes:
     def _concepts(
         self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
         prior: Any, drawing: bool,
-    ) -> list[Weighed]:  # fmt: skip
+    ) -> list[WeighedHypotheses]:  # fmt: skip
         """Return the posterior of the conjunctions of each concept."""
         if not isinstance(prior, str):
             raise PsephosError(
@@ -445,7 +445,7 @@ class PosteriorVotes:
         return self.estimators is None
 
 
-def _most_probable(part: Weighed) -> Weighed:
+def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
     """Return the most probable hypothesis, with its posterior; where they are counted, S.
 
     S is as probable as any: all that agree with every row are, under a uniform prior.
@@ -459,7 +459,7 @@ def _most_probable(part: Weighed) -> Weighed:
             "there are more consistent hypotheses than max_hypotheses, and under prior='short' the "
             "most probable is found by listing them: raise max_hypotheses, or take 'uniform'."
         )
-    return Weighed(part.space, problem.specific, np.ones(1))
+    return WeighedHypotheses(part.space, problem.specific, np.ones(1))
 
 
 def _drawn(

@@ -33,7 +33,7 @@ from psephos.models.sampling import (
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import Draws, GroupDraws, Rows, balanced_classes
+from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -166,7 +166,7 @@ def extras_of(
 
 
 def _asked(
-    vote: Vote, draws: Draws, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
+    vote: Vote, draws: Bootstraps, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
 ) -> _Floats:
     """Return (n, C): shares of classes, or numbers, of the trees that a row was left out of."""
     counts = np.array([draws.counts(seed) for seed in seeds])
@@ -192,7 +192,7 @@ _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown(Leaves, DrawsRows, Ensemble):
+class GrownForest(Leaves, DrawsRows, Ensemble):
     """What can be asked of any fitted forest."""
 
     vote_: Vote
@@ -244,7 +244,7 @@ class Grown(Leaves, DrawsRows, Ensemble):
         if self.memory_.grouped:
             return self.memory_.left_groups_out(now, context.groups)
         given = (table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
-        rows = Rows.of(*given, ranked=self.memory_.ranked)
+        rows = ForestRows.of(*given, ranked=self.memory_.ranked)
         first = self.memory_.first_fit
         known = first is None or first.has(now)
         if not known or not np.array_equal(rows.mass, self.memory_.mass):
@@ -273,7 +273,7 @@ def fit_forest(
     ranked = not again or model.memory_.ranked
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     counted = limited and (balanced or not model.bootstrap)
-    rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
+    rows = ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from psephos.estimator.input import Context
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
-    Draw,
+    BatchRows,
     draw_candidates,
     draw_judged_by_all,
     hard_rows,
@@ -31,7 +31,7 @@ from psephos.models.prototypes.candidates import (
 )
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start, descend
-from psephos.models.prototypes.problem import Masses, Problem, Settings
+from psephos.models.prototypes.problem import Masses, PrototypeProblem, Settings
 from psephos.models.prototypes.scaling import Scaled
 from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
@@ -256,7 +256,9 @@ class FrozenBatch(NamedTuple):
     places: _Rows  # (J,) among the rows of the fit
 
 
-def frozen_batch(problem: Problem, rows: _Rows, v: _Floats, w: _Floats, u: float) -> FrozenBatch:
+def frozen_batch(
+    problem: PrototypeProblem, rows: _Rows, v: _Floats, w: _Floats, u: float
+) -> FrozenBatch:
     """Return the batch that has these rows as prototypes."""
     read = np.flatnonzero(v > 0)
     columns = read if len(read) else np.zeros(1, dtype=np.intp)
@@ -264,7 +266,7 @@ def frozen_batch(problem: Problem, rows: _Rows, v: _Floats, w: _Floats, u: float
     return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
 
 
-def merged(problem: Problem, frozen: FrozenBatch) -> tuple[_Rows, _Floats]:
+def merged(problem: PrototypeProblem, frozen: FrozenBatch) -> tuple[_Rows, _Floats]:
     """Merge prototypes that no kernel of the batch tells apart."""
     read = frozen.v > 0
     places = frozen.Z[:, read] * frozen.v[read]
@@ -276,7 +278,12 @@ def merged(problem: Problem, frozen: FrozenBatch) -> tuple[_Rows, _Floats]:
 
 
 def masses_with(
-    problem: Problem, frozen: FrozenBatch, masses: Masses, *, alone: bool, n_jobs: int | None
+    problem: PrototypeProblem,
+    frozen: FrozenBatch,
+    masses: Masses,
+    *,
+    alone: bool,
+    n_jobs: int | None,
 ) -> tuple[_Floats, _Floats]:
     """Return own and total mass of each row with the batch, from those without it.
 
@@ -299,7 +306,7 @@ def masses_with(
     return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
 
 
-def _places(problem: Problem, frozen: FrozenBatch) -> _Rows:
+def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> _Rows:
     """Return where each prototype stands among the rows, -1 if it is not there.
 
     It is where it was in its own fit, else where its identifier is, if its values are there too.
@@ -328,24 +335,24 @@ class Batch(NamedTuple):
     frozen: FrozenBatch
 
 
-class Path(NamedTuple):
+class PenaltyPath(NamedTuple):
     """The batches of another penalty, where descents start."""
 
     last: Sequence[Batch]
     cold: bool  # whether descents also start from the default place
 
 
-NO_PATH = Path((), True)
+NO_PATH = PenaltyPath((), True)
 
 
 def fit_batches(
-    problem: Problem,
+    problem: PrototypeProblem,
     settings: Settings,
     context: Context,
     *,
     before: Sequence[Batch] = (),
     n_judges: int = 0,
-    path: Path = NO_PATH,
+    path: PenaltyPath = NO_PATH,
 ) -> list[Batch]:
     """Return the batches, each fitted with the earlier ones as they are.
 
@@ -366,9 +373,9 @@ def fit_batches(
 
 
 def _draw(
-    problem: Problem, masses: Masses, settings: Settings, generator: np.random.Generator,
+    problem: PrototypeProblem, masses: Masses, settings: Settings, generator: np.random.Generator,
     n_judges: int,
-) -> Draw:  # fmt: skip
+) -> BatchRows:  # fmt: skip
     """Return the candidates of a batch, and who judges them."""
     of = slice(n_judges, None)
     given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
@@ -383,7 +390,7 @@ def _draw(
     return draw.judged_too(problem.weight[:n_judges], float(problem.weight[of].sum()))
 
 
-def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
+def _hard(problem: PrototypeProblem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
     """Return the rows that the vote so far serves worst."""
     if settings.grouping == "correct":
         return misread_rows(masses.by_class, problem.strata)
@@ -391,7 +398,9 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
     return hard_rows(problem.strata, goodness, problem.weight, beta=settings.model.beta)
 
 
-def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settings) -> Masses:
+def _with_batch(
+    problem: PrototypeProblem, masses: Masses, batch: Batch, settings: Settings
+) -> Masses:
     """Return the masses of all rows with one more batch; who judged it is left out of its own."""
     found, alone, n_jobs = batch.found, settings.model.references == "all", settings.model.n_jobs
     own, total, by_class = masses
@@ -423,7 +432,8 @@ def class_masses(
 
 
 def _fit_batch(
-    problem: Problem, draw: Draw, masses: Masses, settings: Settings, last: FrozenBatch | None,
+    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings,
+    last: FrozenBatch | None,
     cold: bool,
 ) -> Batch:  # fmt: skip
     """Return the batch that the lowest descent ends at."""
@@ -465,7 +475,7 @@ def _descended(objective: BatchObjective, start: _Floats, settings: Settings) ->
     )  # fmt: skip
 
 
-def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
+def _moved(last: FrozenBatch, draw: BatchRows, n_columns: int) -> _Floats:
     """Return a batch fitted to the same rows as parameters of these candidates."""
     v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
     v[last.columns] = last.v
@@ -475,7 +485,9 @@ def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
     return np.concatenate([v, w, [last.u] if last.u else []])
 
 
-def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
+def _objective(
+    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
+) -> BatchObjective:
     """Return a batch's objective."""
     y, Z = problem.y, problem.scaled.Z
     each = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))

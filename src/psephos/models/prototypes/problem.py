@@ -33,7 +33,7 @@ class Masses(NamedTuple):
     by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
 
 
-class Problem(NamedTuple):
+class PrototypeProblem(NamedTuple):
     """What a batch is fitted to, for classes and for numbers.
 
     `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
@@ -60,25 +60,26 @@ class Problem(NamedTuple):
 def class_problem(
     scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
     names: tuple[str, ...], copies: _Floats, share: _Floats,
-) -> Problem:  # fmt: skip
+) -> PrototypeProblem:  # fmt: skip
     """Return the problem of classes; the prior is their frequency, `share`."""
     every = np.broadcast_to(share, (len(codes), len(share)))
     prior = Masses(share[codes], np.ones(len(codes)), every)
-    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
+    return PrototypeProblem(
+        scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
                    copies)  # fmt: skip
 
 
 def number_problem(
     scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
     copies: _Floats,
-) -> Problem:  # fmt: skip
+) -> PrototypeProblem:  # fmt: skip
     """Return the problem of numbers: the prior is a normal density with the target's moments."""
     t = (y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
     strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
     names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
+    return PrototypeProblem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
 
 
 CONTENDER = Contender(
@@ -143,7 +144,7 @@ def automatic(name: str, weight: float, n_columns: int) -> float:
     return of_all / weight
 
 
-def settings_of(model: Any, problem: Problem, n_batches: int) -> Settings:
+def settings_of(model: Any, problem: PrototypeProblem, n_batches: int) -> Settings:
     """Return the parameters of a fit."""
     names = ("lambda_v", "lambda_w", "lambda_u", "alpha_v", "alpha_w")
     penalties = {name: getattr(model, name) for name in names if hasattr(model, name)}
@@ -157,7 +158,7 @@ def settings_of(model: Any, problem: Problem, n_batches: int) -> Settings:
 _ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
 
 
-class Rows(NamedTuple):
+class DistinctRows(NamedTuple):
     """Distinct rows in an order of their own, as positions in the table given."""
 
     table: Table
@@ -171,22 +172,24 @@ class Rows(NamedTuple):
         """Return the rows' identifiers."""
         return self.table.rows[self.rows]
 
-    def alone(self) -> "Rows":
+    def alone(self) -> "DistinctRows":
         """Return the same with a table of these rows only, dense."""
         values = self.table.values
         some = values[self.rows] if isinstance(values, np.ndarray) else values[self.rows].toarray()
         table = Table(some, self.table.schema, self.names)
         return self._replace(table=table, rows=np.arange(len(self.rows)))
 
-    def after(self, earlier: "Rows") -> "Rows":
+    def after(self, earlier: "DistinctRows") -> "DistinctRows":
         """Return the earlier rows and then these; equal ones are not made one."""
         values = np.concatenate([earlier.table.values, self.table.values])
         names = np.concatenate([earlier.table.rows, self.table.rows])
         of_rows = (np.append(a, b) for a, b in zip(earlier[2:], self[2:], strict=True))
-        return Rows(Table(values, self.table.schema, names), np.arange(len(names)), *of_rows)
+        return DistinctRows(
+            Table(values, self.table.schema, names), np.arange(len(names)), *of_rows
+        )
 
 
-def merged_rows(data: Training, *, whole: bool = True) -> Rows:
+def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
     """Return distinct rows in an order of their own; the table is not copied for it.
 
     How many rows each stands for is said by weights if all are whole (and `whole`), else by copies.
@@ -195,7 +198,7 @@ def merged_rows(data: Training, *, whole: bool = True) -> Rows:
     copies = found.weight
     if not (whole and (data.weight == np.floor(data.weight)).all()):
         copies = _ordered(data._replace(weight=np.ones(len(data.weight)))).weight
-    return Rows(data.table, found.table.rows, found.y, found.weight, copies)
+    return DistinctRows(data.table, found.table.rows, found.y, found.weight, copies)
 
 
 def _ordered(data: Training) -> Training:

@@ -170,7 +170,7 @@ def _write(path: Path, arrays: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SearchProgress:
     """How far a search is.
 
     The time left to its end is estimated as if candidates of the steps to come were as many and
@@ -185,11 +185,11 @@ class Standing:
     seconds_left: float
 
 
-Report = Callable[[Standing], None]
+Report = Callable[[SearchProgress], None]
 
 
 class Clock:
-    """Calls `report` with a `Standing` after each chunk of a step."""
+    """Calls `report` with a `SearchProgress` after each chunk of a step."""
 
     def __init__(self, report: Report, dimension: int, last: int, total: int) -> None:
         self._report, self._step, self._total = report, (dimension, last), total
@@ -205,7 +205,7 @@ class Clock:
         dimension, last = self._step
         left = self._total - self._done + (last - dimension) * self._total
         seconds_left = spent / fresh * left if fresh else float("nan")
-        self._report(Standing(dimension, last, self._done, self._total, spent, seconds_left))
+        self._report(SearchProgress(dimension, last, self._done, self._total, spent, seconds_left))
 
 
 @contextmanager
@@ -221,7 +221,7 @@ def progress_bar() -> Iterator[Report]:
     with Progress(*columns) as bar:
         tasks = {}
 
-        def report(standing: Standing) -> None:
+        def report(standing: SearchProgress) -> None:
             d = standing.dimension
             if d not in tasks:
                 words = f"{d} column{'s' if d > 1 else ''}"

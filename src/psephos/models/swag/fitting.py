@@ -43,7 +43,7 @@ from psephos.models.swag.backends import (
 from psephos.models.swag.evaluation import Evaluation, divided, powers_of
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import make_mechanism
-from psephos.models.swag.problem import BoundLearner, Folds, Learner, Problem, Says, Subsets
+from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, SearchProblem, Subsets
 from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.swag.steps import Step, make_step, post_process
 from psephos.models.units import refuse_huge
@@ -54,7 +54,7 @@ _MOST = 10**8  # subsets in one step that are held in memory
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found: a step for each dimension 1, 2, ..., and why it ended.
 
     `pool` (p*,) is S*: the columns of the strong candidates of the first screening, sorted.
@@ -74,7 +74,7 @@ def search(
     n_parts: float = 1.0,
     store: Store | None = None,
     report: Report | None = None,
-) -> Found:
+) -> SearchResult:
     """Return the strong subsets of columns of every dimension.
 
     Parameters
@@ -105,7 +105,7 @@ def search(
                 strong, most = steps[-1].subsets, settings.most(len(pool))
                 candidates = extensions(pool, strong, most, settings.sampling, seed)
             if not len(candidates):
-                return Found(tuple(steps), pool, f"the pool has {len(pool)} columns")
+                return SearchResult(tuple(steps), pool, f"the pool has {len(pool)} columns")
             clock = None if report is None else Clock(report, dimension, last, len(candidates))
             memory = None if store is None else store.chunks(dimension)
             step = make_step(candidates, evaluate(candidates, memory, clock), settings)
@@ -114,8 +114,10 @@ def search(
         if dimension == screening:
             pool = np.unique(step.subsets)
         if settings.p_max == "curve" and dimension > screening and _flat(steps, n_parts):
-            return Found(tuple(steps), pool, f"the error curve is flat at {dimension} columns")
-    return Found(tuple(steps), pool, f"p_max is {last}")
+            return SearchResult(
+                tuple(steps), pool, f"the error curve is flat at {dimension} columns"
+            )
+    return SearchResult(tuple(steps), pool, f"p_max is {last}")
 
 
 def _flat(steps: list[Step], n_parts: float) -> bool:
@@ -200,7 +202,7 @@ def random_pairs(n_columns: int, most: int, seed: int) -> Subsets:
 _EPV_MOST = 6
 
 
-def most_columns(given: Any, problem: Problem) -> Any:
+def most_columns(given: Any, problem: SearchProblem) -> Any:
     """Return p_max of its rule: a number, or 'curve', which the search itself follows.
 
     Events are rows, counted as often as their weights say where these are whole numbers.
@@ -286,17 +288,17 @@ class CodedLearner:
         """Return how many candidates the learner wants at once, if it says."""
         return getattr(self.inner, "chunk", None)
 
-    def bind(self, problem: Problem) -> BoundLearner:
+    def bind(self, problem: SearchProblem) -> BoundLearner:
         """Return the learner on a problem; without categories it is the inner learner's own."""
         if problem.n_codes is None or not problem.n_codes.any():
             return self.inner.bind(problem)
         design = Design.of(problem.n_codes, problem.X)
         X = design_matrix(problem.X, design.source, design.level)
-        return _Bound(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
+        return _BoundLearner(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
 
 
 @dataclass(frozen=True)
-class _Bound:
+class _BoundLearner:
     inner: BoundLearner
     design: Design
 

@@ -27,7 +27,7 @@ from psephos.models.swag.learners.least_squares import LeastSquaresLearner, Ridg
 from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
-from psephos.models.swag.problem import BoundLearner, Learner, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Learner, Says, SearchProblem
 from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.voters.foreign import SubsetVoters
 from psephos.vote.voters.nested import nested
@@ -55,7 +55,7 @@ class GenericLearner:
     draws: ClassVar[bool] = True
     chunk: ClassVar[int] = 16
 
-    def bind(self, problem: Problem) -> "BoundGeneric":
+    def bind(self, problem: SearchProblem) -> "BoundGeneric":
         """Return the learner on a problem."""
         name = type(self.estimator).__name__
         kind = get_tags(self.estimator).estimator_type
@@ -81,7 +81,7 @@ class BoundGeneric(BoundLearner):
     """An estimator on a problem; `weigher` is the name by which its `fit` takes weights."""
 
     estimator: Any
-    problem: Problem
+    problem: SearchProblem
     weigher: str | None
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:

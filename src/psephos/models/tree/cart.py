@@ -26,8 +26,8 @@ from psephos.models.sampling import drawn_columns
 from psephos.models.tree.cart_readings import CartReadings, cut
 from psephos.models.units import power_of, power_of_weights, refuse_huge
 from psephos.trees.cart import (
+    CartProblem,
     CartSettings,
-    Problem,
     cross_validate,
     grow_tree,
     one_se_row,
@@ -287,7 +287,7 @@ class CARTClassifier(_CART, VoteClassifier):
         priors, loss = _priors(self.priors, k), _losses(self.loss, k)
         if loss is not None:
             target = CostTarget(target.classes, loss)
-        problem = Problem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
+        problem = CartProblem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
         return fit_cart(self, table, problem, target, context)
 
 
@@ -350,7 +350,7 @@ class CARTRegressor(_CART, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        problem = Problem(0, labels.y, weight, np.empty(0, np.int64))
+        problem = CartProblem(0, labels.y, weight, np.empty(0, np.int64))
         return fit_cart(self, table, problem, labels.target, context)
 
 
@@ -387,7 +387,7 @@ def _losses(loss: Any, k: int) -> _Floats | None:
     return array
 
 
-def in_units(problem: Problem) -> tuple[Problem, tuple[int, int]]:
+def in_units(problem: CartProblem) -> tuple[CartProblem, tuple[int, int]]:
     """Return the problem, and by which powers of two its weights and its numbers were divided.
 
     Only where their products would overflow, or be lost: else the powers are 0.
@@ -425,7 +425,7 @@ def out_of_units(
 def fit_cart(
     model: Any,
     table: Table,
-    problem: Problem,
+    problem: CartProblem,
     target: Any,
     context: Context,
 ) -> tuple[Vote, dict[str, Any]]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.committees.fitting import Task, fit_all, voters_of
-from psephos.models.weak.rows import Rows
+from psephos.models.committees.fitting import MemberTask, fit_all, voters_of
+from psephos.models.weak.rows import WeakRows
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic
@@ -83,7 +83,7 @@ class Fitted(NamedTuple):
     n_iter: int = 1
 
 
-def fitted_by(rows: Rows, risk: Any) -> Fitted:
+def fitted_by(rows: WeakRows, risk: Any) -> Fitted:
     """Return the voter that has the least risk, by whatever learner the model names."""
     m = rows.model
     if m.estimator is None:
@@ -102,7 +102,7 @@ def fitted_by(rows: Rows, risk: Any) -> Fitted:
     return _weighted(rows, risk)
 
 
-def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
+def _weighted(rows: WeakRows, risk: WeightedRisk) -> Fitted:
     """Return a classifier fitted on rows weighted as the risk weighs them."""
     up, down = risk.weights
     both = np.flatnonzero((up > 0) & (down > 0))
@@ -115,23 +115,23 @@ def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
     data = replace(rows.data, y=y, weight=weight)
     if np.ptp(weight[kept]) <= 1e-12:
         data = replace(data, weight=None)
-    model = fit_all(data, [Task(rows.model.estimator, (FIT_TASK,), kept)])[0]
+    model = fit_all(data, [MemberTask(rows.model.estimator, (FIT_TASK,), kept)])[0]
     return Fitted(voters_of([model], data))
 
 
-def ordinary(rows: Rows) -> Fitted:
+def ordinary(rows: WeakRows) -> Fitted:
     """Return the fit of the ordinary risk of the labelled rows."""
     return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
 
 
-def prior_of(rows: Rows) -> WeakLabels:
+def prior_of(rows: WeakRows) -> WeakLabels:
     """Return the prior that is given, or estimated from positive and unlabelled rows."""
     if not isinstance(rows.model.prior, str):
         return labels_told(rows, rows.model.prior)
     return labels_told(rows, estimated(rows))
 
 
-def labels_told(rows: Rows, prior: Any) -> WeakLabels:
+def labels_told(rows: WeakRows, prior: Any) -> WeakLabels:
     """Return what is kept of labels, and of a prior or its estimate."""
     n = (rows.counts[1], 0 if rows.ignored else rows.counts[0], rows.counts[-1])
     if not isinstance(prior, ElkanNotoPrior):
@@ -140,7 +140,7 @@ def labels_told(rows: Rows, prior: Any) -> WeakLabels:
     return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
 
 
-def estimated(rows: Rows) -> ElkanNotoPrior:
+def estimated(rows: WeakRows) -> ElkanNotoPrior:
     """Return Elkan and Noto's estimate on the inputs, or on other features.
 
     By another classifier, on the table's numbers, categories as columns of 0 and 1.
@@ -155,7 +155,7 @@ def estimated(rows: Rows) -> ElkanNotoPrior:
     return own.fit(features[known], features[open_], weights, groups)
 
 
-def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
+def one_vote(rows: WeakRows, voters: Voters, calibration: Any = None) -> Vote:
     """Return the vote of one voter, or the mean of several, with a map of its probabilities."""
     weights = Constant(voters.n_features, np.ones(voters.n_voters))
     readout = Readout("normalised", "share", calibration=calibration)
@@ -163,7 +163,11 @@ def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
 
 
 def told_vote(
-    rows: Rows, found: Fitted, told: WeakLabels | None = None, calibration: Any = None, **own: Any
+    rows: WeakRows,
+    found: Fitted,
+    told: WeakLabels | None = None,
+    calibration: Any = None,
+    **own: Any,
 ) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a fit, and what the estimator keeps beside it."""
     kept = {"prior_": told and told.prior, "labels_": told, **own}
@@ -171,7 +175,7 @@ def told_vote(
     return one_vote(rows, found.voters, calibration), kept
 
 
-def odds_map(rows: Rows, factor: float) -> Isotonic:
+def odds_map(rows: WeakRows, factor: float) -> Isotonic:
     """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``.
 
     In pieces between probabilities that grow by the same factor (1.11), and 1/2, where the answer
@@ -186,7 +190,7 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     return _both(rows, given, told)
 
 
-def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:
+def _both(rows: WeakRows, given: _Floats, told: _Floats) -> Isotonic:
     """Return a map of the positive class's probability as one of both classes."""
     other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
     pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]

@@ -142,7 +142,7 @@ _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
 
 @dataclass(frozen=True)
-class Learner:
+class ScoreLearner:
     """Margins ``A w + b`` of rows, and the voter that says them."""
 
     # (n, r); of the training rows: inputs, their principal components where there are more inputs
@@ -154,7 +154,7 @@ class Learner:
     sigma: float = 1.0
 
     @classmethod
-    def linear(cls, inputs: Inputs, Z: _Floats) -> "Learner":
+    def linear(cls, inputs: Inputs, Z: _Floats) -> "ScoreLearner":
         """Return a learner of scores that are linear in the inputs."""
         if Z.shape[1] <= Z.shape[0]:
             return cls(Z, None, inputs)
@@ -164,7 +164,7 @@ class Learner:
     @classmethod
     def rbf(
         cls, inputs: Inputs, Z: _Floats, sigma: float | None, n_components: int, context: Context
-    ) -> "Learner":
+    ) -> "ScoreLearner":
         """Return a learner of sums of Gaussian kernels; |w|^2 is the kernel's own norm."""
         order = context.generator(1).permutation(len(Z))
         centres = Z[np.sort(order[:n_components])]

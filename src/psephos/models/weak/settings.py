@@ -21,7 +21,7 @@ from psephos.estimator.params import Anything, Classes, Constraint, Interval, On
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import WeakLabels, ordinary, told_vote
-from psephos.models.weak.rows import Rows, check_weights, read_rows
+from psephos.models.weak.rows import WeakRows, check_weights, read_rows
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 from psephos.vote import Vote
@@ -258,7 +258,7 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
             )
         return vote, own
 
-    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
         """Return the vote and extras where rows lack a label: a recipe writes this method."""
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
 from psephos.runtime.jit import run_blocks
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream
-from psephos.trees.out_of_core.grow import Level, Objective, Scales
+from psephos.trees.out_of_core.grow import BlockObjective, Level, Scales
 from psephos.trees.out_of_core.rows import Block, RowSource, fill, prefetched
 
 
@@ -57,7 +57,7 @@ class Spool:
         self._writing.close()
 
 
-class Scratch:
+class ScratchFolder:
     """A folder of spools that is removed at the end.
 
     `folder`: where to make the folder: a disk with free space; None is the system's temporary
@@ -98,7 +98,7 @@ _COLUMNS = 8  # columns of one task of the thread pool
 
 
 # ------------------------------------------------------------------- one block
-def row_gradients(objective: Objective, margin: _Singles, y: NDArray[Any]) -> _Singles:
+def row_gradients(objective: BlockObjective, margin: _Singles, y: NDArray[Any]) -> _Singles:
     """Return gradients and hessians (K, m, 2) at the margins (m, K)."""
     out = np.empty((objective.n_outputs, len(y), 2), dtype=np.float32)
     objective.gradients(margin, y, out)
@@ -180,7 +180,7 @@ class DiskHolder:
         keep: Callable[[Block], None] = lambda _: None,
     ):
         self._source, self._targets, self._n_jobs, self._keep = source, targets, n_jobs, keep
-        self._scratch = Scratch(folder)
+        self._scratch = ScratchFolder(folder)
         self._spools: dict[str, Spool] = {}
         self._missing = np.empty(0, dtype=np.int64)
         self._weighted = False
@@ -217,7 +217,7 @@ class DiskHolder:
                 self._write("weight", b, block.weight, 1)
             self._write("margin", b, np.repeat(base[None], len(block.y), axis=0), len(base))
 
-    def gradients(self, objective: Objective) -> None:
+    def gradients(self, objective: BlockObjective) -> None:
         """Add the last round's answers to margins, and write gradients."""
         k = objective.n_outputs
         nodes = [f"node {output}" for output in self._answers]

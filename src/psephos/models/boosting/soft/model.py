@@ -181,7 +181,7 @@ def _distinct(
 
 def _fitted(
     model: Any, table: Table, labels: Labels, y: _Floats, weight: _Floats, context: Context
-) -> "_Run":
+) -> "_SoftRun":
     memory: SoftMemory | None = None if context.previous is None else model.memory_
     if memory is None:
         inputs, unit = SoftInputs.of(table, weight), float(weight.mean())
@@ -196,7 +196,7 @@ def _fitted(
     rows = inputs.rows(table.dense())
     goal = ((y - centre) / scale).astype(np.float32)
     size = (weight / unit).astype(np.float32)
-    run = _Run(model, plan_of(model, labels), context)
+    run = _SoftRun(model, plan_of(model, labels), context)
     here = rows
     rows, goal, size = (on_device(a, model.device) for a in (rows, goal, size))
     if memory is None:
@@ -242,7 +242,7 @@ def _require_sample(table: Table, inputs: SoftInputs) -> None:
     )
 
 
-class _Run:
+class _SoftRun:
     """Epochs of one fit, and what they came to."""
 
     trainer: SoftTrainer

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.small_models.moments import FoldSums, describe, load
-from psephos.models.swag.problem import Folds, Problem, Says, Subsets
+from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
 from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 
@@ -34,7 +34,7 @@ class Scaling:
         return "free" if self.scale else "own"
 
 
-def refuse_numbers(learner: str, problem: Problem) -> None:
+def refuse_numbers(learner: str, problem: SearchProblem) -> None:
     """Raise a sentence unless the target is two or more classes."""
     if problem.n_classes < 2:
         kind = "one class only" if problem.n_classes else "numbers"
@@ -62,7 +62,7 @@ def by_size(subsets: Sequence[NDArray[np.intp]]) -> Iterator[tuple[int, list[int
 
 
 def linear_voters(
-    problem: Problem,
+    problem: SearchProblem,
     models: Sequence[tuple[NDArray[np.intp], _Floats, _Floats]],
     code: _Floats,
     says: Says,

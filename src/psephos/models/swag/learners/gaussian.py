@@ -31,7 +31,7 @@ from psephos.models.swag.learners.common import (
     refuse_numbers,
     refuse_value,
 )
-from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
+from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.linear import LinearVoters
 
@@ -46,7 +46,7 @@ class BoundGaussian(BoundLearner):
     pooled: ClassVar[bool] = False
     diagonal: ClassVar[bool] = False
 
-    def __init__(self, learner: Any, problem: Problem, parameter: float) -> None:
+    def __init__(self, learner: Any, problem: SearchProblem, parameter: float) -> None:
         refuse_numbers(type(learner).__name__, problem)
         self._problem, self._parameter = problem, parameter
         self._shared, self._log_prior = self._sums(problem.folds)
@@ -127,7 +127,7 @@ class LinearDiscriminantLearner:
         """Return what the units of columns are to the learner."""
         return "free" if self.shrinkage is None else "own"
 
-    def bind(self, problem: Problem) -> "_Linear":
+    def bind(self, problem: SearchProblem) -> "_Linear":
         """Return the learner on a problem."""
         check_params(self, {"shrinkage": OneOf((Interval(0, 1),), none=True)})
         return _Linear(self, problem, float(self.shrinkage or 0.0))
@@ -159,7 +159,7 @@ class NaiveBayesLearner:
     units: ClassVar[str] = "own"
     var_smoothing: float = 1e-9
 
-    def bind(self, problem: Problem) -> "_Bayes":
+    def bind(self, problem: SearchProblem) -> "_Bayes":
         """Return the learner on a problem."""
         check_params(self, {"var_smoothing": Interval(0)})
         return _Bayes(self, problem, float(self.var_smoothing))
@@ -268,7 +268,7 @@ class QuadraticDiscriminantLearner:
         """Return what the units of columns are to the learner."""
         return "own" if self.reg_param else "free"
 
-    def bind(self, problem: Problem) -> "_Quadratic":
+    def bind(self, problem: SearchProblem) -> "_Quadratic":
         """Return the learner on a problem."""
         check_params(self, {"reg_param": Interval(0, 1)})
         return _Quadratic(self, problem, float(self.reg_param))

@@ -17,7 +17,7 @@ from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD
 from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers
-from psephos.models.swag.problem import Problem, Says
+from psephos.models.swag.problem import Says, SearchProblem
 from psephos.runtime.jit import frozen
 from psephos.vote import LinearVoters
 
@@ -76,23 +76,23 @@ class LogisticLearner(Scaling):
     def __post_init__(self) -> None:
         check_params(self, dict.fromkeys(("C", "tol", "max_iter"), POSITIVE))
 
-    def bind(self, problem: Problem) -> "BoundLogistic":
+    def bind(self, problem: SearchProblem) -> "BoundLogistic":
         """Return the learner on a problem."""
-        return BoundLogistic(self, Rows.of(problem, "LogisticLearner"))
+        return BoundLogistic(self, SplitRows.of(problem, "LogisticLearner"))
 
 
 @dataclass(frozen=True)
-class Rows:
+class SplitRows:
     """What the kernels read of a problem: a weight for every row (padded) and split."""
 
-    problem: Problem
+    problem: SearchProblem
     XT: _Floats  # (p, n)
     y: _Floats  # (n',)
     masks: _Floats  # (S + 1, n'), all rows last
     totals: _Floats
 
     @classmethod
-    def of(cls, problem: Problem, learner: str) -> "Rows":
+    def of(cls, problem: SearchProblem, learner: str) -> "SplitRows":
         """Return the rows of a problem of classes."""
         refuse_numbers(learner, problem)
         n, folds = len(problem.X), problem.folds
@@ -131,7 +131,7 @@ class BoundLogistic:
     """Logistic models on one problem."""
 
     learner: LogisticLearner
-    rows: Rows
+    rows: SplitRows
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
         """Return out-of-fold log-odds (two classes), or log-probabilities up to a constant."""
@@ -268,16 +268,16 @@ class LassoLogisticLearner:
                 f"select='fixed' needs one value in lambdas, not {len(values)}: name the one."
             )
 
-    def bind(self, problem: Problem) -> "_BoundLasso":
+    def bind(self, problem: SearchProblem) -> "_BoundLasso":
         """Return the learner on a problem."""
-        rows = Rows.of(problem, "LassoLogisticLearner")
+        rows = SplitRows.of(problem, "LassoLogisticLearner")
         return _BoundLasso(self, rows, BoundLogistic(LogisticLearner(), rows))
 
 
 @dataclass(frozen=True)
 class _BoundLasso:
     learner: LassoLogisticLearner
-    rows: Rows
+    rows: SplitRows
     plain: BoundLogistic
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
