@@ -112,7 +112,7 @@ def _softened(model):
     """Return a tree with the soft thresholds that a file of an earlier version may have."""
     from dataclasses import fields, replace
 
-    from psephos.trees.tree import SoftTree
+    from psephos.trees.c45_soft import SoftTree
 
     voters, at = model.vote_.voters, model.vote_.voters.nodes.threshold
     given = {field.name: getattr(voters.nodes, field.name) for field in fields(voters.nodes)}

@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
-from psephos.trees.tree import SoftTree, join_trees
+from psephos.trees.c45_soft import SoftTree
+from psephos.trees.tree import join_trees
 from psephos.trees.tree_text import export_text, rules_table
 from psephos.vote import BranchVoters
 

@@ -16,7 +16,7 @@ from psephos import C45Classifier, C45RulesClassifier, PsephosError, load, save
 from psephos._errors import UnknownLevelWarning
 from psephos.modelfile import _canonical, _digest
 from psephos.testing import small_table
-from psephos.trees.tree import SoftTree
+from psephos.trees.c45_soft import SoftTree
 
 
 def frame(n=60, seed=0):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
-from psephos.trees.tree import STAY, SoftTree, Surrogates, Tree, join_trees
+from psephos.trees.c45_soft import SoftTree
+from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import otherwise_words, split_conditions, tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
@@ -54,7 +55,7 @@ class BranchVoters(ReadsColumns):
         The first node of each tree.
     nodes : Tree
         The nodes of all trees, one tree after the other; their columns are positions in `columns`.
-        A `psephos.trees.tree.SoftTree`, if their thresholds are soft.
+        A `psephos.trees.c45_soft.SoftTree`, if their thresholds are soft.
     code : ndarray of shape (C, K) or None, default=None
         The vote is sum over c of value_c code_c, with value (C,) what the tree says: class shares
         and the table of codes. None: it is value itself.
