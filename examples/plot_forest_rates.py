@@ -22,7 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from psephos import PureRandomForestClassifier
-from psephos.trees.forest_pure import SPLITS, pure_tree, side_exponent
+from psephos.trees.forest import SPLITS, pure_tree, side_exponent
 
 # %%
 # Sides of cells

@@ -24,7 +24,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from psephos import ProsetClassifier
-from psephos.models.prototypes.settings import automatic
+from psephos.models.prototypes.problem import automatic
 
 _CALLS = 15
 TIMES = {"lambda_v", "lambda_w"}  # these are given as multiples of the automatic value

@@ -23,10 +23,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
+from psephos.models.swag.learners.gaussian import (
+    LinearDiscriminantLearner,
+    NaiveBayesLearner,
+    QuadraticDiscriminantLearner,
+)
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 ROWS, COLUMNS, CANDIDATES, PEERS = 70, 40, 2_000, 20
 CASES = [
@@ -47,10 +50,10 @@ def table(classes: bool, repeats: int):
     splitter = RepeatedStratifiedKFold(n_splits=10, n_repeats=repeats, random_state=0)
     folds = Folds.of(splitter.split(X, y))
     target = y if classes else X[:, :6].sum(axis=1) + rng.standard_normal(ROWS)
-    return Problem(np.asfortranarray(X), target, 2 * classes, np.ones(ROWS), folds)
+    return SearchProblem(np.asfortranarray(X), target, 2 * classes, np.ones(ROWS), folds)
 
 
-def by_peer(peer: Any, at: Problem, subsets: np.ndarray, n_splits: int) -> np.ndarray:
+def by_peer(peer: Any, at: SearchProblem, subsets: np.ndarray, n_splits: int) -> np.ndarray:
     folds = at.folds
     parts = [
         (folds.train[folds.train_ptr[s] : folds.train_ptr[s + 1]],

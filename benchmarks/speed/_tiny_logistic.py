@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.swag.learners.lasso import LassoLogisticLearner
+from psephos.models.swag.learners.logistic import LassoLogisticLearner
 from psephos.models.swag.learners.logistic import LogisticLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 N, P, FOLDS = 70, 40, 10
 GRID = np.linspace(0.30, 0.0, 100)
@@ -24,7 +24,7 @@ LEARNERS = {
 }
 
 
-def table(seed: int = 0, columns: int = P, n_classes: int = 2) -> Problem:
+def table(seed: int = 0, columns: int = P, n_classes: int = 2) -> SearchProblem:
     """70 rows; every other column with a difference of means of 1.6 deviations."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(N) % n_classes)
@@ -32,10 +32,10 @@ def table(seed: int = 0, columns: int = P, n_classes: int = 2) -> Problem:
     X[:, ::2] += 0.8 * (2 * (y % 2) - 1)[:, None] * rng.choice([-1, 1], columns // 2)
     X = X * rng.lognormal(0, 1, columns) + rng.normal(0, 3, columns)
     splits = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
-    return Problem(np.asfortranarray(X), y, n_classes, np.ones(N), Folds.of(splits))
+    return SearchProblem(np.asfortranarray(X), y, n_classes, np.ones(N), Folds.of(splits))
 
 
-def peer_answers(problem: Problem, subset: Any, model: Any) -> tuple[Any, float]:
+def peer_answers(problem: SearchProblem, subset: Any, model: Any) -> tuple[Any, float]:
     """Return the answers on the test rows and the CPU seconds of fit and decision alone.
 
     Scaling is done before the clock starts, which favours the peer. Answers are those of a solver
@@ -120,7 +120,7 @@ def differing_errors(X: Any, y: Any, subsets: Any) -> dict[int, int]:
     """
     codes = np.unique(y, return_inverse=True)[1]
     splits = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, codes)
-    problem = Problem(np.asfortranarray(X), codes, 2, np.ones(len(y)), Folds.of(splits))
+    problem = SearchProblem(np.asfortranarray(X), codes, 2, np.ones(len(y)), Folds.of(splits))
     truth, model = codes[problem.folds.test], LogisticRegression(C=1e6, max_iter=1000)
     bound, found = LogisticLearner().bind(problem), dict[int, int]()
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 N, P, FOLDS = 70, 40, 10
 LEARNERS = {
@@ -24,7 +24,7 @@ LEARNERS = {
 }
 
 
-def table(seed: int = 0) -> Problem:
+def table(seed: int = 0) -> SearchProblem:
     """70 rows, 40 columns, every other one with a difference of means of 1.6 deviations."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(N) % 2)
@@ -32,10 +32,10 @@ def table(seed: int = 0) -> Problem:
     X[:, ::2] += 0.8 * (2 * y - 1)[:, None] * rng.choice([-1, 1], P // 2)
     X = X * rng.lognormal(0, 1, P) + rng.normal(0, 3, P)
     splits = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
-    return Problem(np.asfortranarray(X), y, 2, np.ones(N), Folds.of(splits))
+    return SearchProblem(np.asfortranarray(X), y, 2, np.ones(N), Folds.of(splits))
 
 
-def peer_answers(problem: Problem, subset: Any, model: Any, grid: Any) -> tuple[Any, float]:
+def peer_answers(problem: SearchProblem, subset: Any, model: Any, grid: Any) -> tuple[Any, float]:
     """Return the answers on the test rows and the CPU seconds of fit and decision alone.
 
     The scaling is done before the clock starts, which favours the peer. Of several C, the one

@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 N, P, FOLDS = 70, 60, 10
 DIMENSIONS = (2, 4, 6)
@@ -33,13 +33,13 @@ KINDS = [  # name, ours, peer, candidates of ours, candidates of the peer
 ]
 
 
-def make_problem(seed: int = 0) -> Problem:
+def make_problem(seed: int = 0) -> SearchProblem:
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(N) % 2)
     X = rng.standard_normal((N, P))
     X[:, : P // 2] += rng.uniform(0.2, 1.0, P // 2) * y[:, None]
     folds = Folds.of(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
-    return Problem(np.asfortranarray(X), y, 2, np.ones(N), folds, seed)
+    return SearchProblem(np.asfortranarray(X), y, 2, np.ones(N), folds, seed)
 
 
 def candidates(d: int, number: int, seed: int = 1) -> np.ndarray:
@@ -47,7 +47,7 @@ def candidates(d: int, number: int, seed: int = 1) -> np.ndarray:
     return np.sort(np.stack([rng.choice(P, d, replace=False) for _ in range(number)]), axis=1)
 
 
-def peer_answers(estimator, problem: Problem, columns: np.ndarray) -> np.ndarray:
+def peer_answers(estimator, problem: SearchProblem, columns: np.ndarray) -> np.ndarray:
     """Out-of-fold answers of scikit-learn's estimator, refitted on each split."""
     folds, X = problem.folds, problem.X[:, columns]
     out = np.empty(folds.n_tests, dtype=np.intp)

@@ -43,7 +43,7 @@ from sklearn.preprocessing import StandardScaler
 
 from psephos import ProsetClassifier
 from psephos.datasets import make_checkerboard, make_continuous_xor
-from psephos.models.prototypes.settings import automatic
+from psephos.models.prototypes.problem import automatic
 
 _CALLS = 15
 

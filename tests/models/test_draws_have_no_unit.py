@@ -19,7 +19,7 @@ from psephos import (
     VotingClassifier,
 )
 from psephos.models.training import ordered_groups, row_groups
-from psephos.trees.forest_rows import Rows
+from psephos.trees.forest_rows import ForestRows
 
 X, Y = make_classification(
     150, 4, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=0
@@ -84,7 +84,7 @@ def test_a_memory_of_an_earlier_version_numbers_rows_as_that_did():
     model.memory_ = replace(model.memory_, ranked=False)
     model.set_params(n_estimators=5).fit(A, b)
     assert not model.memory_.ranked
-    rows = Rows.of(A, {}, b, np.ones(len(b)), 255, None, ranked=False)
+    rows = ForestRows.of(A, {}, b, np.ones(len(b)), 255, None, ranked=False)
     drawn = [model.memory_.draws.counts(seed)[rows.group] == 0 for seed in model.memory_.seeds]
     assert_array_equal(model.left_out(A, b), drawn)
     bag = BaggingRegressor(n_estimators=2, warm_start=True, random_state=0).fit(A, b)

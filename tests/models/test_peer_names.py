@@ -29,7 +29,7 @@ from psephos import (
 )
 from psephos.registry import estimator_classes
 from psephos.testing import small_table
-from psephos.trees.forest_rows import Rows
+from psephos.trees.forest_rows import ForestRows
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
 X3, Y3 = load_iris(return_X_y=True)
@@ -166,7 +166,7 @@ def test_leaves_hold_the_weights_that_scikit_learn_gives_a_bootstrap(kind, k):
     model.fit(X, y)
     voters, leaves, draws = model.vote_.voters, model.apply(X), model.memory_.draws
     table, labels, weight, _ = model.read(X, y)
-    rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, None)
+    rows = ForestRows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, None)
     for t, seed in enumerate(model.memory_.seeds):
         counts = draws.counts(seed)[rows.group].astype(int)
         drawn = np.repeat(np.arange(len(y)), counts)

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from psephos.kernels.sorted_trees.c45_prune import added_errors
-from psephos.trees.c45 import C45Options, grow_c45
+from psephos.trees.c45 import C45Options, c45_text, grow_c45
 from psephos.trees.c45_rules import find_rules, matches
-from psephos.trees.c45_text import c45_text
 
 _SPEC = importlib.util.spec_from_file_location("_weka", Path(__file__).with_name("_weka.py"))
 weka = importlib.util.module_from_spec(_SPEC)

@@ -18,7 +18,7 @@ from psephos import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from psephos.trees.forest_pure import SPLITS, pure_tree, side_exponent
+from psephos.trees.forest import SPLITS, pure_tree, side_exponent
 
 pytestmark = [pytest.mark.reference, pytest.mark.slow]
 

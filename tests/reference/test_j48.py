@@ -16,8 +16,7 @@ import pandas as pd
 import pytest
 
 from psephos import C45Classifier
-from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_text import c45_text
+from psephos.trees.c45 import C45Options, c45_text, grow_c45
 
 _SPEC = importlib.util.spec_from_file_location("_weka", Path(__file__).with_name("_weka.py"))
 weka = importlib.util.module_from_spec(_SPEC)
@@ -51,13 +50,7 @@ VARIANTS = {
     "default": {},
     "C0.1": {"confidence": 0.1},
     "unpruned": {"pruning": None},
-    "noraise": {"subtree_raising": False},
-    "binary": {"binary_splits": True},
     "M5": {"min_samples_leaf": 5},
-    "noMDL": {"mdl_correction": False},
-    "nocollapse": {"collapse": False},
-    "midpoint": {"actual_split_value": False},
-    "laplace": {"laplace": True},
 }
 BIG = {
     "letter": (1226, 2451, 0.96345),

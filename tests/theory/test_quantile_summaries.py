@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psephos.trees.quantiles import QuantileSummary
+from psephos.trees.out_of_core.bins import QuantileSummary
 
 pytestmark = pytest.mark.theory
 

@@ -13,7 +13,6 @@ class Node:
     counts: np.ndarray
     column: int = -1
     threshold: float = np.nan
-    code: int = -1
     shares: list = field(default_factory=list)
     children: list = field(default_factory=list)
 
@@ -36,19 +35,13 @@ class Twin:
     least: float = 2.0
     confidence: float = 0.25
     pruning: bool = True
-    subtree_raising: bool = True
-    binary_splits: bool = False
-    mdl_correction: bool = True
-    collapse: bool = True
-    actual_split_value: bool = True
     by_gain: bool = False
     gap: float = 0.0
 
     def tree(self):
         rows = [(i, w) for i, w in enumerate(self.weight)]
         root = self.grow(rows)
-        if self.collapse:
-            self.collapsed(root)
+        self.collapsed(root)
         if self.pruning:
             self.prune(root, rows)
         return root
@@ -65,7 +58,7 @@ class Twin:
             return -1
         if node.column not in self.n_codes:
             return 0 if value <= node.threshold else 1
-        return int(value) if node.code < 0 else int(value != node.code)
+        return int(value)
 
     def divide(self, node, rows, shares=None):
         """Return the rows of each branch, and the branches' shares of the known weight."""
@@ -120,16 +113,13 @@ class Twin:
                 best, at = gain, (low, high, ratio)
         if at is None:
             return None
-        if self.mdl_correction:
-            best -= np.log2(tries) / total
+        best -= np.log2(tries) / total
         if best < TIE:
             return None
         middle = (at[0] + at[1]) / 2
         middle = middle if middle < at[1] else at[0]
-        if self.actual_split_value:
-            column = self.X[:, j]
-            middle = column[column <= middle].max()
-        return best, at[2](best), middle, -1
+        column = self.X[:, j]
+        return best, at[2](best), column[column <= middle].max()
 
     def nominal(self, rows, j, total):
         bags = [
@@ -137,20 +127,10 @@ class Twin:
             for v in range(self.n_codes[j])
         ]
         heavy = [bag.sum() > self.least - TIE for bag in bags]
-        if not self.binary_splits:
-            if sum(heavy) < 2:
-                return None
-            gain, ratio = self.gain_and_ratio(bags, total)
-            return gain, ratio(gain), np.nan, -1
-        found = None
-        for v, bag in enumerate(bags):
-            rest = sum(bags) - bag
-            if heavy[v] and rest.sum() > self.least - TIE:
-                gain, ratio = self.gain_and_ratio([bag, rest], total)
-                found = found or (0.0, 0.0, np.nan, -1)
-                if v == 0 or ratio(gain) > found[1] + TIE:
-                    found = gain, ratio(gain), np.nan, v
-        return found
+        if sum(heavy) < 2:
+            return None
+        gain, ratio = self.gain_and_ratio(bags, total)
+        return gain, ratio(gain), np.nan
 
     def grow(self, rows):
         node = Node(self.counts(rows))
@@ -171,11 +151,10 @@ class Twin:
         average, best = np.mean(counted), 0.0
         for j, f in enumerate(found):
             if f and f[0] > average - 1e-3 - TIE and f[1] > best + TIE:
-                best, node.column, (node.threshold, node.code) = f[1], j, f[2:]
+                best, node.column, node.threshold = f[1], j, f[2]
         if node.column < 0:
             return node
-        many = node.column in self.n_codes and node.code < 0
-        node.shares = [0.0] * (self.n_codes[node.column] if many else 2)
+        node.shares = [0.0] * self.n_codes.get(node.column, 2)
         parts, node.shares = self.divide(node, rows)
         node.children = [self.grow(part) for part in parts]
         return node
@@ -234,11 +213,11 @@ class Twin:
         for child, own in zip(node.children, weights, strict=True):
             if most - own < TIE:
                 largest, most = child, own
-        branch = self.errors_below(largest, rows) if self.subtree_raising else np.inf
+        branch = self.errors_below(largest, rows)
         if leaf < tree + 0.1 + TIE and leaf < branch + 0.1 + TIE:
             node.children = []
         elif branch < tree + 0.1 + TIE:
-            node.column, node.threshold, node.code = largest.column, largest.threshold, largest.code
+            node.column, node.threshold = largest.column, largest.threshold
             node.shares, node.children = largest.shares, largest.children
             self.recount(node, rows)
             self.prune(node, rows)

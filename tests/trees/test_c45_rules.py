@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.trees import c45_rules
 from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_rules import Rule, RuleTest, find_rules, matches
+from psephos.trees.c45_rules import C45Rule, RuleTest, find_rules, matches
 
 OPTIONS = C45Options(release="c45", pruning=False)
 LIMIT = OPTIONS.limit()
@@ -64,9 +64,9 @@ def test_bits_of_a_test():
     assert_allclose(bits.branch, branch)
     p = branch / branch.sum()
     assert_allclose(bits.choice, -(p * np.log2(p)).sum())
-    rule = Rule((RuleTest(0, "=", 1.0), RuleTest(1, ">", 2.0)), 0, 0.1)
+    rule = C45Rule((RuleTest(0, "=", 1.0), RuleTest(1, ">", 2.0)), 0, 0.1)
     assert_allclose(bits.rule(rule), 2 * bits.choice + branch.sum() + 1.0 - 1.0)
-    assert bits.rule(Rule((), 0, 0.1)) == 0.0
+    assert bits.rule(C45Rule((), 0, 0.1)) == 0.0
 
 
 def test_bits_of_exceptions():
@@ -144,17 +144,17 @@ def test_a_harmful_rule_is_dropped():
     """The first rule is wrong where the second would be right, more often than the reverse."""
     X = np.array([0.0, 0, 0, 1, 1, 1])[:, None]
     table = data(X, [0, 1, 1, 1, 1, 1])
-    rules = [Rule((RuleTest(0, "<=", 0.0),), 0, 0.5), Rule((RuleTest(0, "<=", 9.0),), 1, 0.1)]
+    rules = [C45Rule((RuleTest(0, "<=", 0.0),), 0, 0.5), C45Rule((RuleTest(0, "<=", 9.0),), 1, 0.1)]
     assert c45_rules._polished(rules, 0, table) == rules[1:]
     assert c45_rules._polished(rules, 0, data(X, [0, 0, 1, 1, 1, 1])) == rules
 
 
 def test_default_is_the_heaviest_of_what_is_left():
     X = np.arange(6.0)[:, None]
-    rules = [Rule((RuleTest(0, "<=", 2.0),), 0, 0.1)]
+    rules = [C45Rule((RuleTest(0, "<=", 2.0),), 0, 0.1)]
     assert c45_rules._default(rules, data(X, [0, 0, 0, 1, 2, 2], n_classes=3)) == 2
     assert c45_rules._default(rules, data(X, [0, 1, 1, 0, 1, 2], n_classes=3)) == 1  # tie: more
-    everything = [Rule((RuleTest(0, "<=", 9.0),), 0, 0.1)]
+    everything = [C45Rule((RuleTest(0, "<=", 9.0),), 0, 0.1)]
     assert c45_rules._default(everything, data(X, [0, 0, 1, 1, 1, 2], n_classes=3)) == 1
 
 

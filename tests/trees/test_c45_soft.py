@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.trees.c45 import C45Options, grow_c45
+from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.c45_soft import SoftTree
-from psephos.trees.c45_text import c45_text, leaf_table
 from psephos.trees.tree import join_trees
 from psephos.trees.tree_text import export_text, rules_table
 from psephos.vote import BranchVoters
@@ -72,12 +71,12 @@ def softened(tree, low, high):
 
 @settings(max_examples=80)
 @given(
-    tables(), st.sampled_from(sorted(KINDS)), st.booleans(),
+    tables(), st.sampled_from(sorted(KINDS)),
     *[st.sampled_from([0.0, 0.3, 1.0, 7.0])] * 2,
 )  # fmt: skip
-def test_answers_are_the_twins(table, kind, actual, low, high):
+def test_answers_are_the_twins(table, kind, low, high):
     X, y, w, k, n_codes = table
-    options = C45Options(pruning=False, least=1.0, actual_split_value=actual, **KINDS[kind])
+    options = C45Options(pruning=False, least=1.0, **KINDS[kind])
     tree = softened(grow_c45(X, y, w, k, n_codes, options), low, high)
     rng = np.random.default_rng(len(y))
     new = X[rng.integers(0, len(y), 40)] + 0.3 * rng.standard_normal((40, X.shape[1]))
@@ -113,7 +112,7 @@ def test_a_share_by_hand():
 def small(lower=2.0, threshold=5.0, upper=9.0):
     """One rule; the first branch is 'no', the second 'yes'."""
     X, y = np.arange(10.0)[:, None], (np.arange(10) > 4) * 1
-    tree = grow_c45(X, y, np.ones(10), 2, {}, C45Options(mdl_correction=False))
+    tree = grow_c45(X, y, np.ones(10), 2, {}, C45Options())
     assert tree.n_nodes == 3
     tree = replace(tree, threshold=np.array([threshold, np.nan, np.nan]))
     given = {field.name: getattr(tree, field.name) for field in fields(tree)}
@@ -154,10 +153,10 @@ def test_words():
 
 
 def test_conditions_of_soft_thresholds_stay_apart():
-    X = np.arange(12.0)[:, None]
-    y = np.repeat([0, 1, 0], 4)
-    options = C45Options(least=1.0, pruning=False, mdl_correction=False, collapse=False)
-    tree = softened(grow_c45(X, y, np.ones(12), 2, {}, options), 1.0, 1.0)
+    X = np.repeat(np.arange(12.0), 10)[:, None]
+    y = np.repeat([0, 1, 0], 40)
+    options = C45Options(least=1.0, pruning=False)
+    tree = softened(grow_c45(X, y, np.ones(120), 2, {}, options), 1.0, 1.0)
     assert tree.depth == 2
     hard = replace(tree, lower=tree.threshold, upper=tree.threshold)
     assert "3 < a <= 7" in " ".join(export_rules(hard))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.trees.forest import grow_forest
-from psephos.trees.forest_rows import Draws, Rows
+from psephos.trees.forest_rows import Bootstraps, ForestRows
 
 _spec = importlib.util.spec_from_file_location(
     "forest_twin", Path(__file__).parent.parent / "kernels" / "binned_trees" / "forest_twin.py"
@@ -30,8 +30,8 @@ def forest(n_classes, n_jobs=None, random=False, categories=(1,), criterion=None
     X[rng.random(X.shape) < 0.1] = np.nan
     y = rng.integers(0, n_classes, 60) if n_classes else np.abs(X[:, 0]).round(1)
     y = np.nan_to_num(y)
-    rows = Rows.of(X, dict.fromkeys(categories, 6), y, np.ones(60), 255, n_jobs)
-    draws = Draws(rows.mass, 60)
+    rows = ForestRows.of(X, dict.fromkeys(categories, 6), y, np.ones(60), 255, n_jobs)
+    draws = Bootstraps(rows.mass, 60)
     criterion = criterion or ("gini" if n_classes else "squared_error")
     rule = Rule(99, 2, 1, 2)
     found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, n_jobs, 0.0, random)
@@ -128,8 +128,8 @@ def test_limits_count_a_row_as_often_as_it_is_there(n_classes, weights, random):
     y = np.nan_to_num(X[:, 0]) + rng.integers(0, 2, 120)
     y = y if n_classes == 0 else (y % n_classes).astype(int)
     w = rng.integers(1, 4, 120).astype(float) if weights != "real" else rng.uniform(0.5, 2.0, 120)
-    rows = Rows.of(X, {}, y, w, 255, None, counted=weights == "real")
-    draws = Draws(rows.mass, 150) if weights == "drawn" else None
+    rows = ForestRows.of(X, {}, y, w, 255, None, counted=weights == "real")
+    draws = Bootstraps(rows.mass, 150) if weights == "drawn" else None
     criterion, rule = "gini" if n_classes else "squared_error", Rule(99, 14, 5, 3)
     found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, None, 0.0, random)
     for t, seed in enumerate(SEEDS):
@@ -146,13 +146,13 @@ def test_limits_count_a_row_as_often_as_it_is_there(n_classes, weights, random):
 
 def test_rows_stay_apart_where_weights_do_not_count_them():
     X, y, w = np.ones((4, 1)), np.zeros(4, int), np.array([1.0, 2.0, 3.0, 2.0])
-    assert Rows.of(X, {}, y, w, 255, None, counted=True).mass.tolist() == [8.0]
-    assert Rows.of(X, {}, y, w / 4.0, 255, None).mass.tolist() == [2.0]
-    apart = Rows.of(X, {}, y, w / 4.0, 255, None, counted=True)
+    assert ForestRows.of(X, {}, y, w, 255, None, counted=True).mass.tolist() == [8.0]
+    assert ForestRows.of(X, {}, y, w / 4.0, 255, None).mass.tolist() == [2.0]
+    apart = ForestRows.of(X, {}, y, w / 4.0, 255, None, counted=True)
     assert apart.mass.tolist() == [0.25, 0.5, 0.5, 0.75]  # not in the order of the table
     assert apart.group.tolist() in ([0, 1, 3, 2], [0, 2, 3, 1])
     assert (apart.number, apart.counts) == (4.0, False)
-    many = Rows.of(X, {}, y, w * 2.0**31, 255, None)
+    many = ForestRows.of(X, {}, y, w * 2.0**31, 255, None)
     assert (many.number, many.counts) == (2.0**34, False)
 
 
@@ -182,7 +182,7 @@ def test_values_and_bins_of_each_value_grow_the_same_trees(criterion, n_classes,
     uneven = np.tile([0.5, 1.5], 32) if n_classes else np.ones(64)
     for w, rule in ((np.ones(64), Rule(99, 2, 1, 8)), (uneven, Rule(4, 8, 3, 8))):
         both = [
-            Rows.of(X, {}, y / 4.0 if n_classes == 0 else y, w, 255, None, unbinned=unbinned)
+            ForestRows.of(X, {}, y / 4.0 if n_classes == 0 else y, w, 255, None, unbinned=unbinned)
             for unbinned in (False, True)
         ]
         assert len(both[1].mass) == 63
@@ -204,7 +204,7 @@ def test_values_are_read_in_any_layout_and_order_of_rows():
     for values, answers in (*forms, (X[order], y[order])):
         before = values.copy()
         for n_jobs in (1, 3):
-            rows = Rows.of(values, {}, answers, np.ones(150), 255, n_jobs, unbinned=True)
+            rows = ForestRows.of(values, {}, answers, np.ones(150), 255, n_jobs, unbinned=True)
             rule = Rule(99, 2, 1, 20)
             found = grow_forest(rows, 0, "squared_error", rule, SEEDS, None, n_jobs, 0.0, True)
             assert_array_equal(values, before)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.trees.forest_pure import SPLITS, pure_tree, side_exponent, theory_leaves
+from psephos.trees.forest import SPLITS, pure_tree, side_exponent, theory_leaves
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos.trees.gradient import Limits, SquaresGrower
-from psephos.trees.newton import Draws
+from psephos.trees.gradient import GradientLimits, SquaresGrower
+from psephos.trees.newton import TreeSample
 
 
 def problem(n=60, p=3, seed=0):
@@ -16,7 +16,7 @@ def problem(n=60, p=3, seed=0):
 
 
 def every(n, p):
-    return Draws(np.ones(n, bool), np.arange(p))
+    return TreeSample(np.ones(n, bool), np.arange(p))
 
 
 def impurity(r, w):
@@ -71,12 +71,12 @@ def leaf_sets(leaf):
 @pytest.mark.parametrize(
     "limits",
     [
-        Limits(2, min_leaf=5.0),
-        Limits(3, min_leaf_share=0.1),
-        Limits(4, min_leaf=5.0, min_split=25.0),
-        Limits(None, min_leaf=5.0, min_decrease=0.05),
-        Limits(None, min_leaf=5.0, max_leaves=5),
-        Limits(3, min_leaf=5.0, max_leaves=5),
+        GradientLimits(2, min_leaf=5.0),
+        GradientLimits(3, min_leaf_share=0.1),
+        GradientLimits(4, min_leaf=5.0, min_split=25.0),
+        GradientLimits(None, min_leaf=5.0, min_decrease=0.05),
+        GradientLimits(None, min_leaf=5.0, max_leaves=5),
+        GradientLimits(3, min_leaf=5.0, max_leaves=5),
     ],
 )
 def test_trees_are_the_twins(limits, seed):
@@ -97,13 +97,13 @@ def test_a_nodes_mean_does_not_matter(kind, method, far):
     n_codes = {0: 5, 2: 5} if kind == "categories" else {}
     draws = every(200, 3)
     apart = np.where(values[1] > 1, far, -far)
-    grower = SquaresGrower(values, n_codes, w, Limits(4, min_leaf=5.0), method)
+    grower = SquaresGrower(values, n_codes, w, GradientLimits(4, min_leaf=5.0), method)
     tree, position, own = grower.grow(r + apart, draws)
     assert tree.feature[0] == 1
-    below = SquaresGrower(values, n_codes, w, Limits(3, min_leaf=5.0), method)
+    below = SquaresGrower(values, n_codes, w, GradientLimits(3, min_leaf=5.0), method)
     wanted = []  # of each side alone, without what is apart
     for side in (apart > 0, apart < 0):
-        part = below.grow(np.where(side, r, 0.0), Draws(side, np.arange(3)))
+        part = below.grow(np.where(side, r, 0.0), TreeSample(side, np.arange(3)))
         wanted += leaf_sets(np.where(side, part.own[part.position], -1))
     wanted = [rows for rows in wanted if len(rows) < 200 and not same_side(rows, apart)]
     assert sorted(set(leaf_sets(own[position]))) == sorted(set(wanted))
@@ -118,9 +118,9 @@ def same_side(rows, apart):
 def test_rows_that_are_not_drawn_change_nothing():
     values, r, w = problem()
     drawn = np.arange(60) % 3 > 0
-    grower = SquaresGrower(values, {}, w, Limits(3))
-    one = grower.grow(r, Draws(drawn, np.arange(3)))
-    two = grower.grow(np.where(drawn, r, 1e9), Draws(drawn, np.arange(3)))
+    grower = SquaresGrower(values, {}, w, GradientLimits(3))
+    one = grower.grow(r, TreeSample(drawn, np.arange(3)))
+    two = grower.grow(np.where(drawn, r, 1e9), TreeSample(drawn, np.arange(3)))
     assert_array_equal(one.position, two.position)
     assert_array_equal(one.tree.threshold, two.tree.threshold)
 
@@ -130,7 +130,7 @@ def test_a_node_of_equal_residuals_is_a_leaf(method):
     values, _, w = problem()
     w *= np.pi / 3  # sums of weights round
     r = np.where(values[0] > 0.1, 1.1, -0.3)
-    grower = SquaresGrower(values, {}, w, Limits(None), method)
+    grower = SquaresGrower(values, {}, w, GradientLimits(None), method)
     _, position, own = grower.grow(r, every(60, 3))
     assert len(np.unique(own[position])) == 2
     none = grower.grow(np.full(60, 0.7), every(60, 3))
@@ -141,7 +141,7 @@ def test_a_node_of_equal_residuals_is_a_leaf(method):
 def test_sets_of_undone_splits_are_forgotten(method):
     _, r, w = problem()
     values = np.random.default_rng(0).integers(5, size=(2, 60)).astype(np.float32)
-    grower = SquaresGrower(values, {0: 5, 1: 5}, w, Limits(4, max_leaves=3), method)
+    grower = SquaresGrower(values, {0: 5, 1: 5}, w, GradientLimits(4, max_leaves=3), method)
     tree, position, own = grower.grow(r, every(60, 2))
     assert set(tree.sets) == set(np.flatnonzero(tree.feature >= 0).tolist())
     assert len(np.unique(own[position])) == 3

@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.trees.newton import Draws, Growth, drawn, prune, whole_scales
-from psephos.trees.newton_approx import proposer
+from psephos.trees.newton import TreeLimits, TreeSample, drawn, prune, whole_scales
 from psephos.trees.newton_exact import grow_exact, sort_table
+from psephos.trees.newton_grow import proposer
 from psephos.trees.newton_hist import bin_table, grow_binned
 
 F = np.float32
@@ -29,12 +29,12 @@ def table(seed=0, n=60, p=5, missing=0.1, levels=8):
 def growth(p, depth=3, directions=None, **costs):
     constrained = directions is not None
     given = np.zeros(p, np.int64) if directions is None else np.array(directions)
-    return Growth(Penalty(constrained=constrained, **costs), depth, given)
+    return TreeLimits(Penalty(constrained=constrained, **costs), depth, given)
 
 
 def everything(values):
     p, n = values.shape
-    return Draws(np.ones(n, bool), np.arange(p), n_features=p)
+    return TreeSample(np.ones(n, bool), np.arange(p), n_features=p)
 
 
 def worth(pen, gh):
@@ -173,7 +173,7 @@ def test_a_weak_split_is_not_made_on_bins(method):
 def test_left_out_rows_and_columns_are_not_asked(method):
     values, gh = table(3, n=80)
     kept = np.random.default_rng(0).random(80) < 0.6
-    draws = Draws(kept, np.array([1, 3]), n_features=5)
+    draws = TreeSample(kept, np.array([1, 3]), n_features=5)
     tree, position = grow(method, values, gh, growth(5), draws)
     assert set(tree.feature.tolist()) <= {-1, 1, 3}
     noisy = gh.copy()
@@ -190,7 +190,7 @@ def test_columns_are_drawn_by_level_and_node(method):
 
     def tree_of(seed):
         rng = np.random.default_rng(seed)
-        draws = Draws(np.ones(90, bool), np.arange(8), 0.5, 0.5, rng, 8)
+        draws = TreeSample(np.ones(90, bool), np.arange(8), 0.5, 0.5, rng, 8)
         return grow(method, values, gh, growth(8), draws)[0]
 
     assert_array_equal(tree_of(0).feature, tree_of(0).feature)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
 from psephos.trees.bins import Bins
-from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
+from psephos.trees.out_of_core.bins import QuantileSummary, SummaryStream, merge_all
 
 
 def error(s):

@@ -16,7 +16,7 @@ from psephos.explain.drawing import axes_of, plain
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import Condition, condition_words, split_conditions
 from psephos.trees.tree_text import (
-    Answers,
+    NodeAnswers,
     leaf_words,
     leaves_below,
     nodes_table,
@@ -68,7 +68,7 @@ class TreeDisplay(Framed):
 
     tree: Tree
     names: Names
-    answers: Answers
+    answers: NodeAnswers
     voter: int = 0
 
     @classmethod
@@ -221,7 +221,7 @@ def export_text(
     levels: Mapping[int, Sequence[str]] | None = None,
     classes: Sequence[str] = (),
     *,
-    answers: Answers | None = None,
+    answers: NodeAnswers | None = None,
     max_depth: int | None = None,
     digits: int = 6,
     spread: bool = False,
@@ -341,17 +341,17 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
     return ask(voters, "shown_tree", None, voter, tree)
 
 
-def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> Answers:
+def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> NodeAnswers:
     """Return what nodes answer: classes where they vote for one, else numbers."""
     target = vote.target
     if not isinstance(target, Target):
-        return Answers(target.words(votes))
+        return NodeAnswers(target.words(votes))
     classes = target.classes.astype(str).tolist()
     if shares is None and vote.readout.link == "share":
         shares = vote.readout.probabilities(votes, target)
     if shares is not None or _are_codes(votes, target.code):
-        return Answers(target.words(votes), classes, shares)
-    return Answers([_numbers(row, target.outputs) for row in votes.tolist()], classes)
+        return NodeAnswers(target.words(votes), classes, shares)
+    return NodeAnswers([_numbers(row, target.outputs) for row in votes.tolist()], classes)
 
 
 def _are_codes(votes: _Floats, code: _Floats) -> bool:
@@ -423,7 +423,7 @@ def _lines(shown: TreeDisplay, node: int, cut: bool) -> tuple[str, ...]:
     return (shown.names.columns[int(tree.column[node])], words)
 
 
-def _tone(answers: Answers, node: int) -> int:
+def _tone(answers: NodeAnswers, node: int) -> int:
     word = answers.words[node]
     return answers.classes.index(word) if word in answers.classes else -1
 

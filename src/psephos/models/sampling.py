@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.models.first_fit import SHRUNK, FirstFit
-from psephos.trees.forest_rows import Draws
+from psephos.trees.forest_rows import Bootstraps
 from psephos.vote.part import check
 
 _Floats = NDArray[np.float64]
@@ -51,9 +51,9 @@ class Draw:
         return replace(own, seeds=self.seeds[voters], first_fit=first, dropped=dropped)
 
     @property
-    def draws(self) -> Draws | None:
+    def draws(self) -> Bootstraps | None:
         """Return the bootstrap samples; None if there were none."""
-        return Draws(self.mass, self.size) if self.size else None
+        return Bootstraps(self.mass, self.size) if self.size else None
 
     def left_groups_out(self, now: FirstFit, groups: Any) -> NDArray[np.bool_] | None:
         """Return `left_out` where groups were drawn; None if rows, as `now` has them, are others.

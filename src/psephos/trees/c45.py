@@ -1,6 +1,9 @@
-"""C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`."""
+"""C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`.
 
-from collections.abc import Collection, Mapping
+A tree in the words that Weka's J48 prints.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,6 +18,7 @@ from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reach
 from psephos.kernels.sorted_trees.c45_worth import TIE, Rule, counts_for
 from psephos.runtime.jit import frozen
 from psephos.trees.tree import SPREAD, Surrogates, Tree
+from psephos.trees.tree_leaves import condition_words, leaves_of
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
@@ -34,12 +38,6 @@ class C45Options:
     least: float = 2.0
     confidence: float = 0.25
     pruning: bool = True
-    subtree_raising: bool = True
-    binary_splits: bool = False
-    mdl_correction: bool = True
-    collapse: bool = True
-    actual_split_value: bool = True
-    laplace: bool = False
     # {'j48', 'c45'}; the program whose behaviour is meant: Weka's J48, or C4.5 release 8
     release: str = "j48"
     by_gain: bool = False  # splits are compared by their gain, not by the gain ratio
@@ -67,7 +65,7 @@ def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 
 @dataclass(frozen=True)
-class Training:
+class C45Table:
     """A training table as the kernels read it."""
 
     X: _Floats  # (p, n); column by column; a column of categories holds places in its `kept`
@@ -123,10 +121,10 @@ def grow_c45(
     n_codes : codes of each column of categories, declared: a code without rows is an empty branch
     found : columns whose codes nobody declared: there a code without rows is no code
     """
-    data = Training.of(values, y, weight, n_classes, n_codes, options, found)
+    data = C45Table.of(values, y, weight, n_classes, n_codes, options, found)
     nodes = grown(data, options)
     if options.pruning:
-        prune(data.X, data.y, data.weight, nodes, options.limit(), options.subtree_raising)
+        prune(data.X, data.y, data.weight, nodes, options.limit())
     return as_tree(nodes, data, options)
 
 
@@ -140,8 +138,8 @@ def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> N
             )
 
 
-def grown(data: Training, options: C45Options) -> Nodes:
-    """Return the nodes of the tree, collapsed if that is asked for, before it is pruned."""
+def grown(data: C45Table, options: C45Options) -> Nodes:
+    """Return the nodes of the tree, collapsed, before it is pruned."""
     X, n_classes = data.X, data.n_classes
     codes = np.zeros(len(X), np.int64)
     for j, held in data.kept.items():
@@ -157,9 +155,8 @@ def grown(data: Training, options: C45Options) -> Nodes:
     table = whole * np.log2(np.maximum(whole, 1.0))
     old = options.release == "c45"
     rule = Rule(
-        n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
-        options.binary_splits, old, data.total, options.by_gain, options.grouped,
-        float(options.gap),
+        n_classes, float(options.least), _ROUNDING if old else TIE, old, data.total,
+        options.by_gain, options.grouped, float(options.gap),
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(
@@ -167,12 +164,11 @@ def grown(data: Training, options: C45Options) -> Nodes:
         table, counts_for(most, n_classes),
         groups_for(most, n_classes) if options.grouped and codes.any() else None,
     )  # fmt: skip
-    if options.collapse:
-        collapse(nodes, old)
+    collapse(nodes, old)
     return nodes
 
 
-def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
+def as_tree(nodes: Nodes, data: C45Table, options: C45Options) -> Tree:
     """Return the nodes that are still reached as a `Tree`."""
     old, child = reached(nodes)
     arrays: list[Any] = [array[old] for array in nodes[:-1]]
@@ -186,7 +182,7 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
         child=np.where(inner, nodes.child, 0).astype(np.intp),
         n_children=nodes.n_children.astype(np.intp),
         column=np.where(inner, nodes.column, -1).astype(np.intp),
-        threshold=_thresholds(nodes, inner & numeric, data, options),
+        threshold=_thresholds(nodes, inner & numeric, data),
         flip=np.zeros(len(inner), np.bool_),
         code_ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.intp),
         code_branch=np.concatenate([np.empty(0, np.intp), *sets]).astype(np.intp),
@@ -200,20 +196,17 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
     )
 
 
-def _thresholds(
-    nodes: Nodes, cuts: NDArray[np.bool_], data: Training, options: C45Options
-) -> _Floats:
-    """Return the thresholds: middles, or the largest values of the table up to them."""
+def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: C45Table) -> _Floats:
+    """Return the thresholds: the largest values of the table up to the middles."""
     threshold = np.where(cuts, nodes.threshold, np.nan)
-    if options.actual_split_value:
-        for j in np.unique(nodes.column[cuts]):
-            own = cuts & (nodes.column == j)
-            held = np.sort(data.X[j])  # missing values last
-            threshold[own] = held[np.searchsorted(held, threshold[own], side="right") - 1]
+    for j in np.unique(nodes.column[cuts]):
+        own = cuts & (nodes.column == j)
+        held = np.sort(data.X[j])  # missing values last
+        threshold[own] = held[np.searchsorted(held, threshold[own], side="right") - 1]
     return threshold
 
 
-def _branches(nodes: Nodes, node: int, data: Training) -> NDArray[np.intp]:
+def _branches(nodes: Nodes, node: int, data: C45Table) -> NDArray[np.intp]:
     """Return the branch of every code of a node's column, -1 for a code that has none."""
     column, code = int(nodes.column[node]), int(nodes.code[node])
     held = data.kept[column]
@@ -235,8 +228,6 @@ def _answers(nodes: Nodes, options: C45Options) -> _Floats:
         first, k = int(nodes.child[node]), int(nodes.n_children[node])
         without = first + np.flatnonzero(empty[first : first + k])
         counts[without] = counts[node]
-    if options.laplace:
-        counts += 1.0
     total = counts.sum(axis=1, keepdims=True)
     if options.release == "c45":  # a leaf without rows votes for one class
         heaviest = counts.argmax(axis=1)[:, None] == np.arange(counts.shape[1])
@@ -245,3 +236,105 @@ def _answers(nodes: Nodes, options: C45Options) -> _Floats:
             np.where(empty[:, None], 1.0, total),
         )
     return counts / total
+
+
+def c45_text(
+    tree: Tree,
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+    classes: Sequence[str],
+) -> str:
+    """Return a tree line by line, as J48 prints it.
+
+    A leaf is its class and, in brackets, the training weight that reached it and, after a stroke,
+    how much of it is of other classes. A leaf that none reached has its parent's class. Behind a
+    soft threshold stand, in square brackets, the values between which it is soft.
+
+    `names`: of the table's columns. `levels`: words of the codes of each column of categories.
+    """
+    if tree.n_children[0] == 0:
+        return _leaf_words(tree, 0, 0, classes).removeprefix(": ")
+    lines: list[str] = []
+    todo = [(0, branch, 0) for branch in reversed(range(int(tree.n_children[0])))]
+    while todo:
+        node, branch, depth = todo.pop()
+        child = int(tree.child[node]) + branch
+        line = "|   " * depth + _rule_words(tree, node, branch, names, levels)
+        if tree.n_children[child] == 0:
+            line += _leaf_words(tree, child, node, classes)
+        lines.append(line)
+        todo += [(child, b, depth + 1) for b in reversed(range(int(tree.n_children[child])))]
+    return "\n".join(lines)
+
+
+def leaf_table(
+    tree: Tree,
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+    classes: Sequence[str],
+) -> dict[str, list[Any]]:
+    """Return {rule, class, weight, wrong}: the ways to the leaves, and what reached them.
+
+    Parameters are those of `c45_text`.
+    """
+    parent = np.zeros(tree.n_nodes, np.intp)
+    for node in np.flatnonzero(tree.n_children):
+        parent[tree.children(int(node))] = node
+    table: dict[str, list[Any]] = {"rule": [], "class": [], "weight": [], "wrong": []}
+    for leaf in leaves_of(tree):
+        words = [condition_words(c, names, levels) for c in leaf.conditions]
+        counts = tree.counts[leaf.node]
+        table["rule"].append(" and ".join(words) or "always")
+        table["class"].append(classes[_answer(tree, leaf.node, int(parent[leaf.node]))])
+        table["weight"].append(float(counts.sum()))
+        table["wrong"].append(float(counts.sum() - counts.max()))
+    return table
+
+
+def _answer(tree: Tree, node: int, parent: int) -> int:
+    """Return the class of a leaf; what ties up to rounding is a tie: the first class wins it."""
+    counts = tree.counts[node]
+    said = counts if counts.sum() > 0 else tree.counts[parent]
+    return int(np.flatnonzero(said >= said.max() - 1e-6)[0])
+
+
+def _leaf_words(tree: Tree, node: int, parent: int, classes: Sequence[str]) -> str:
+    counts = tree.counts[node]
+    total, top = float(counts.sum()), float(counts.max())
+    errors = f"/{_two(total - top)}" if total - top >= 0.005 else ""
+    return f": {classes[_answer(tree, node, parent)]} ({_two(total)}{errors})"
+
+
+def _rule_words(
+    tree: Tree,
+    node: int,
+    branch: int,
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+) -> str:
+    column = int(tree.column[node])
+    codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]
+    if len(codes) == 0:
+        softly = tree.softly(node)
+        soft = f" [{', '.join(map(_short, softly))}]" if softly else ""
+        cut = _short(float(tree.threshold[node])) + soft
+        return f"{names[column]} {'<=' if branch == 0 else '>'} {cut}"
+    known = levels.get(column, ())
+    words = [*known, *map(str, range(len(known), len(codes)))]  # a code without a word is a number
+    own, others = np.flatnonzero(codes == branch), np.flatnonzero(codes == 0)
+    if len(own) == 1:
+        return f"{names[column]} = {words[int(own[0])]}"
+    if branch == 1 and len(own) + 1 == len(codes) and len(others) == 1:
+        return f"{names[column]} != {words[int(others[0])]}"
+    return f"{names[column]} in {{{', '.join(words[int(code)] for code in own)}}}"
+
+
+def _short(number: float) -> str:
+    """Return a number with up to six decimals."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def _two(number: float) -> str:
+    """Return a number with one or two decimals, halves rounded up."""
+    words = f"{np.floor(number * 100 + 0.5) / 100:.2f}"
+    return words.removesuffix("0")

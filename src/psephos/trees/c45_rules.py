@@ -35,7 +35,7 @@ class RuleTest:
 
 
 @dataclass(frozen=True)
-class Rule:
+class C45Rule:
     """If all tests hold, the class; `error` is the pessimistic share of its rows it is wrong on."""
 
     tests: tuple[RuleTest, ...]
@@ -47,7 +47,7 @@ class Rule:
 class RuleList:
     """Rules in their order: the first that holds decides, and where none does, the default."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[C45Rule, ...]
     default: int
 
 
@@ -106,13 +106,13 @@ def find_rules(
     generator : draws the starts of the search where a class has more than ten rules
     """
     data = _Data(X, y, weight, tree.counts.shape[1], n_codes)
-    found: dict[tuple[frozenset[RuleTest], int], Rule] = {}
+    found: dict[tuple[frozenset[RuleTest], int], C45Rule] = {}
     for tests, target in _paths(tree):
         rule = _generalised(tests, target, data, limit)
         if rule is not None:
             found.setdefault((frozenset(rule.tests), target), rule)
     bits = _TestBits.of(data)
-    chosen: list[list[Rule]] = []
+    chosen: list[list[C45Rule]] = []
     for target in range(data.n_classes):
         own = [rule for rule in found.values() if rule.target == target]
         chosen.append(_subset(own, target, data, bits, generator))
@@ -155,7 +155,7 @@ def _rates(n: _Floats, e: _Floats, limit: Limit) -> tuple[_Floats, _Floats]:
 
 def _generalised(
     tests: tuple[RuleTest, ...], target: int, data: _Data, limit: Limit
-) -> Rule | None:
+) -> C45Rule | None:
     """Return the rule without the tests it does better without; None if it is of no use."""
     kept = list(tests)
     each = [matches(t, data.X) for t in tests]
@@ -179,7 +179,7 @@ def _generalised(
     guessing = 1.0 - (data.weight[data.y == target].sum() + 1.0) / (data.n + 2.0)
     if n <= 0 or pessimistic[0] >= guessing or pessimistic[0] > _WORST:
         return None
-    return Rule(tuple(kept), target, float(pessimistic[0]))
+    return C45Rule(tuple(kept), target, float(pessimistic[0]))
 
 
 # ---------------------------------------------------------------------- bits
@@ -207,7 +207,7 @@ class _TestBits:
         share = branch[branch > 0] / branch.sum() if branch.any() else np.ones(1)
         return cls(float(-(share * np.log2(share)).sum()), branch)
 
-    def rule(self, rule: Rule) -> float:
+    def rule(self, rule: C45Rule) -> float:
         """Return the bits of a rule; the order of its tests says nothing."""
         k = len(rule.tests)
         own = sum(self.choice + float(self.branch[test.column]) for test in rule.tests)
@@ -267,12 +267,12 @@ class _Cover:
 
 
 def _subset(
-    rules: list[Rule],
+    rules: list[C45Rule],
     target: int,
     data: _Data,
     bits: _TestBits,
     generator: np.random.Generator,
-) -> list[Rule]:
+) -> list[C45Rule]:
     """Return the rules of a class that, with their exceptions, take the fewest bits."""
     if not rules:
         return []
@@ -307,12 +307,12 @@ def _climb(cover: _Cover, chosen: _Flags) -> tuple[float, _Flags]:
 
 
 # ---------------------------------------------------------------------- order
-def _ordered(chosen: list[list[Rule]], data: _Data) -> list[Rule]:
+def _ordered(chosen: list[list[C45Rule]], data: _Data) -> list[C45Rule]:
     """Return the rules, class by class: fewest false positives among uncovered rows first."""
     left = np.ones(len(data.y), np.bool_)
     waiting = [target for target, rules in enumerate(chosen) if rules]
     held = {t: np.any([data.held(r.tests) for r in chosen[t]], axis=0) for t in waiting}
-    out: list[Rule] = []
+    out: list[C45Rule] = []
     while waiting:
         wrong = [data.weight[left & held[t] & (data.y != t)].sum() for t in waiting]
         target = waiting.pop(int(np.argmin(wrong)))
@@ -321,7 +321,7 @@ def _ordered(chosen: list[list[Rule]], data: _Data) -> list[Rule]:
     return out
 
 
-def _default(rules: Sequence[Rule], data: _Data) -> int:
+def _default(rules: Sequence[C45Rule], data: _Data) -> int:
     """Return the heaviest class of the rows no rule holds on; of equal ones the most frequent."""
     left = np.ones(len(data.y), np.bool_)
     for rule in rules:
@@ -331,7 +331,7 @@ def _default(rules: Sequence[Rule], data: _Data) -> int:
     return int(np.lexsort((np.arange(len(over))[::-1], all_rows, over))[-1])
 
 
-def _polished(rules: list[Rule], default: int, data: _Data) -> list[Rule]:
+def _polished(rules: list[C45Rule], default: int, data: _Data) -> list[C45Rule]:
     """Drop, one at a time, the first rule that is wrong more often than what would follow it."""
     each = [data.held(rule.tests) for rule in rules]
     held = np.array(each, np.bool_).reshape(len(rules), len(data.y))

@@ -22,8 +22,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     WEIGHT,
     Grown,
 )
-from psephos.trees.cart import CartData
-from psephos.trees.cart_table import Prunings
+from psephos.trees.cart import CartData, Prunings
 from psephos.trees.tree import STAY, Surrogates, Tree
 
 _Floats = NDArray[np.float64]
@@ -57,7 +56,7 @@ class CartGrowth:
         Rules on categories: ``level_ptr[r] : level_ptr[r + 1]`` are the codes that rule r knows,
         and where they go.
     cp, n_splits, rel_error, xerror, xstd : ndarray
-        The prunings; see `psephos.trees.cart_table.Prunings`.
+        The prunings; see `psephos.trees.cart.Prunings`.
     """
 
     tag: ClassVar[str] = "growth of a CART"
@@ -240,21 +239,16 @@ def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
     )
 
 
-def tree_of(
-    growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int, compat: bool = False
-) -> Tree:
+def tree_of(growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int) -> Tree:
     """Return the tree: what answers.
 
-    A row that no rule can send goes where growth sent it, to the child of more known weight (of
-    more training rows, to agree with rpart), and stays at the node if there is none of more, or if
-    surrogates are not followed by the majority.
+    A row that no rule can send goes where growth sent it, to the child of more known weight, and
+    stays at the node if both have the same, or if surrogates are not followed by the majority.
     """
     cart, whole = data.cart, grown.whole
     child = whole[:, CHILD]
     inner = child > 0
-    at = np.where(inner, child, 0)
-    more = growth.n_rows[np.where(inner, child + 1, 0)] - growth.n_rows[at]
-    more = more if compat else whole[:, HEAVIER]
+    at, more = np.where(inner, child, 0), whole[:, HEAVIER]
     larger = np.where(more == 0, STAY, (more > 0).astype(np.intp))
     own, surrogate = growth.role == 0, growth.role == 2
     if use_surrogates == 0:

@@ -83,7 +83,7 @@ def _by_columns(work: Callable[[slice], None], n: int, p: int, n_jobs: int | Non
 
 
 @dataclass(frozen=True)
-class Rows:
+class ForestRows:
     """Distinct rows.
 
     Rows of equal codes (or values) and answer are one row of added weight, and the rows are in the
@@ -188,7 +188,7 @@ def _is_whole(weight: _Floats) -> bool:
     return bool((weight == np.round(weight)).all())
 
 
-class Draws:
+class Bootstraps:
     """Bootstrap samples of weighted rows, each of its own seed, made again whenever asked for.
 
     `mass` (m,): the weights by which rows are drawn. `size`: draws a sample.
@@ -242,7 +242,7 @@ class GroupDraws:
         count: _Floats = self._rows @ self._draws.counts(seed)
         if not self._whole:
             some = np.flatnonzero(count)
-            count[some] = Draws(count[some], self.size).counts(np.uint64(seed) ^ _SECOND)
+            count[some] = Bootstraps(count[some], self.size).counts(np.uint64(seed) ^ _SECOND)
         if out is None:
             return count
         out[:] = count

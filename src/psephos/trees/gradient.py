@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.best_first import best_splits
-from psephos.trees.newton import Draws, Growth, NewtonTree
+from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample
 from psephos.trees.newton_grow import searching
 
 _Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ _NEAR = 1e-9  # means nearer to each other: it is looked whether all residuals a
 
 
 @dataclass(frozen=True)
-class Limits:
+class GradientLimits:
     """What limits a tree; all weights are sums of row weights."""
 
     max_depth: int | None = 3
@@ -37,7 +37,7 @@ class Limits:
     max_leaves: int | None = None
 
 
-class Grown(NamedTuple):
+class GradientTrees(NamedTuple):
     """A tree, the leaf of every row, and for each node the leaf that it is now part of."""
 
     tree: NewtonTree
@@ -62,7 +62,7 @@ class SquaresGrower:
         values: NDArray[Any],
         n_codes: Mapping[int, int],
         weight: _Floats,
-        limits: Limits,
+        limits: GradientLimits,
         method: str = "exact",
         max_bin: int = 256,
         n_jobs: int | None = None,
@@ -79,7 +79,7 @@ class SquaresGrower:
         self.max_depth = min(limits.max_depth or n, max(deepest, 1))
         self.search = searching(method, values, n_codes, max_bin, n_jobs, weight)
 
-    def grow(self, residual: _Floats, draws: Draws) -> Grown:
+    def grow(self, residual: _Floats, draws: TreeSample) -> GradientTrees:
         """Grow one tree on the residuals (n,) of the drawn rows."""
         held = self.limits
         mass = self.weight[draws.rows]
@@ -87,7 +87,7 @@ class SquaresGrower:
         # Half a row leaves nothing out, and spares the growers cuts with nothing on one side.
         least = max(held.min_leaf / self.unit, held.min_leaf_share * total, mass.min() / 2.0)
         free = Penalty(0.0, 0.0, 0.0, least, centred=True)
-        growth = Growth(free, self.max_depth, self.directions)
+        growth = TreeLimits(free, self.max_depth, self.directions)
         largest = (np.abs(residual) * np.sqrt(self.weight))[draws.rows].max()
         # Growers refuse gains below an absolute 1e-6: residuals are brought to one size.
         scale = 2.0 ** min(_SIZE - np.floor(np.log2(max(largest, _TINY))), _MOST)
@@ -99,7 +99,7 @@ class SquaresGrower:
         gain[nodes.mass < held.min_split / self.unit] = -np.inf
         if held.min_decrease:
             gain[gain < held.min_decrease * total * (1.0 - 1e-12)] = -np.inf
-        return Grown(tree, position, _cut_back(tree, gain, held.max_leaves))
+        return GradientTrees(tree, position, _cut_back(tree, gain, held.max_leaves))
 
 
 class _Nodes:

@@ -17,7 +17,7 @@ _LEAST_LOSS = np.float32(1e-6)  # a split must gain more
 
 
 @dataclass(frozen=True)
-class Growth:
+class TreeLimits:
     """What limits a tree."""
 
     penalty: Penalty
@@ -35,7 +35,7 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class Draws:
+class TreeSample:
     """Which rows and columns a tree sees."""
 
     rows: NDArray[np.bool_]  # (n,)
@@ -77,7 +77,7 @@ def drawn(rng: np.random.Generator | None, columns: _Whole, share: float) -> _Wh
     return np.sort(rng.choice(columns, size, replace=False))
 
 
-class Found(NamedTuple):
+class BestSplits(NamedTuple):
     """The best split of each of some nodes: see `NewtonTree`; column -1 where there is none.
 
     `members` holds the codes of the first child, of nodes whose best split is on categories.
@@ -94,7 +94,7 @@ class Found(NamedTuple):
 class NewtonTree:
     """A tree as it grows: nodes in the order they were made, both children of a node together."""
 
-    growth: Growth
+    growth: TreeLimits
     feature: _Whole  # (nodes,); column of a split, -1 at a leaf
     # (nodes,) float32 or float64; rows with ``value < threshold`` go to the first child; in the
     # type in which values are compared
@@ -113,7 +113,7 @@ class NewtonTree:
     answer: _Singles = field(default_factory=lambda: np.empty(0, np.float32))
 
     @classmethod
-    def root_alone(cls, growth: Growth, kind: Any = np.float32) -> Self:
+    def root_alone(cls, growth: TreeLimits, kind: Any = np.float32) -> Self:
         """Return a tree that is its root, its thresholds of a type of floats."""
         fields: Any = _nodes(1, kind)
         return cls(growth, *fields)
@@ -176,7 +176,7 @@ class NewtonTree:
                 below, above = (one, one + 1) if direction > 0 else (one + 1, one)
                 self.high[below] = self.low[above] = middle
 
-    def split(self, base: int, found: "Found") -> int:
+    def split(self, base: int, found: "BestSplits") -> int:
         """Split the nodes from `base` on where that gains enough; return how many were."""
         loss, threshold, missing_left, column, members = found
         chosen = np.flatnonzero((column >= 0) & (loss > _LEAST_LOSS))

@@ -18,7 +18,7 @@ from psephos.kernels.sorted_trees.newton_exact import (
 )
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.runtime.jit import run_blocks
-from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
+from psephos.trees.newton import BestSplits, NewtonTree, TreeLimits, TreeSample, whole_scales
 
 _Whole = NDArray[np.intp]
 _BLOCK = 2**18  # entries of a block of columns, one task of a thread
@@ -116,8 +116,8 @@ def _coded(
 def grow_exact(
     table: SortedTable,
     gh: NDArray[Any],
-    growth: Growth,
-    draws: Draws,
+    growth: TreeLimits,
+    draws: TreeSample,
     n_jobs: int | None = None,
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree.
@@ -178,7 +178,7 @@ def _search(
     pen: Penalty,
     columns: tuple[_Whole, NDArray[np.bool_]],
     n_jobs: int | None,
-) -> Found:
+) -> BestSplits:
     """Return the best split of each node."""
     growth, (allowed, by_node) = tree.growth, columns
     n, slots = table.shape[1], len(level.whole)
@@ -216,7 +216,7 @@ def _search(
     run_blocks(scan, blocks, n_jobs)
     best = _best_blocks(loss, chosen, pen.ties) if blocks else np.empty(0, np.intp)
     every = np.arange(slots)
-    found = Found(
+    found = BestSplits(
         loss[best, every], split[best, every], missing_left[best, every], chosen[best, every], {}
     )
     for j in np.intersect1d(allowed, list(table.n_codes)).astype(int):
@@ -271,7 +271,7 @@ def _try_categories(
     level: _Level,
     whole: tuple[NDArray[Any], ...],
     pen: Penalty,
-    found: Found,
+    found: BestSplits,
 ) -> None:
     """Improve splits by one categorical column."""
     before = found.column.copy()

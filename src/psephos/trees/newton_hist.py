@@ -11,7 +11,7 @@ from psephos.kernels.binned_trees.newton_best import grow_best
 from psephos.kernels.binned_trees.newton_hist import BINS, WIDTH, grow_hist, leaf_answers
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.bins import Bins
-from psephos.trees.newton import Draws, Growth, NewtonTree, whole_scales
+from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, whole_scales
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
@@ -83,7 +83,7 @@ def side_by_side(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def grow_binned(
-    table: BinnedTable, gh: NDArray[Any], growth: Growth, draws: Draws
+    table: BinnedTable, gh: NDArray[Any], growth: TreeLimits, draws: TreeSample
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree; see `grow_exact`.
 
@@ -135,7 +135,7 @@ def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
     return tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
 
 
-def _columns(draws: Draws, depth: int, p: int) -> tuple[Any, Any]:
+def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
     """Return columns by level; and the share drawn for each node and the seed, or None."""
     if draws.ties:  # the first of equal columns is taken
         depth = min(depth, _LEVELS)
@@ -159,7 +159,7 @@ def _columns(draws: Draws, depth: int, p: int) -> tuple[Any, Any]:
 
 def _tree(
     table: BinnedTable,
-    growth: Growth,
+    growth: TreeLimits,
     nodes: tuple[NDArray[Any], ...],
     count: int,
     sums: NDArray[np.float64],

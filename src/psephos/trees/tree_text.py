@@ -13,7 +13,7 @@ _Floats = NDArray[np.float64]
 _BAR = "|   "
 
 
-class Answers:
+class NodeAnswers:
     """What the nodes of a tree answer, in words and as class shares.
 
     `words`: one a node. `shares` (nodes, n_classes): None where shares are not known
@@ -34,15 +34,15 @@ class Answers:
         return float(self.shares[node, self.classes.index(self.words[node])])
 
 
-def answers_of(tree: Tree, classes: Sequence[str] = ()) -> Answers:
+def answers_of(tree: Tree, classes: Sequence[str] = ()) -> NodeAnswers:
     """Return what a tree's values say: the class of the greatest share, or numbers.
 
     `classes`: the words of the classes whose shares `Tree.value` holds; () if it holds numbers.
     """
     if not classes:
-        return Answers([", ".join(f"{v:.5g}" for v in row) for row in tree.value.tolist()])
+        return NodeAnswers([", ".join(f"{v:.5g}" for v in row) for row in tree.value.tolist()])
     words = [classes[int(k)] for k in tree.value.argmax(axis=1)]
-    return Answers(words, classes, tree.value)
+    return NodeAnswers(words, classes, tree.value)
 
 
 def names_of(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:
@@ -57,7 +57,7 @@ def export_text(
     levels: Mapping[int, Sequence[str]] | None = None,
     classes: Sequence[str] = (),
     *,
-    answers: Answers | None = None,
+    answers: NodeAnswers | None = None,
     max_depth: int | None = None,
     digits: int = 6,
     spread: bool = False,
@@ -113,7 +113,7 @@ def export_text(
     return "\n".join(lines)
 
 
-def leaf_words(tree: Tree, node: int, answers: Answers) -> str:
+def leaf_words(tree: Tree, node: int, answers: NodeAnswers) -> str:
     """Return a node's answer, the share of its class and its training weight, where known."""
     share = answers.share(node)
     facts = [] if share is None else [f"{share:.0%}"]
@@ -138,7 +138,7 @@ def rules_table(
     levels: Mapping[int, Sequence[str]] | None = None,
     classes: Sequence[str] = (),
     *,
-    answers: Answers | None = None,
+    answers: NodeAnswers | None = None,
 ) -> dict[str, list[Any]]:
     """Return one entry a leaf, in the order of the text: the rule that leads to it, its answer.
 
@@ -157,7 +157,7 @@ def rules_table(
 
 
 def nodes_table(
-    tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], answers: Answers
+    tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], answers: NodeAnswers
 ) -> dict[str, list[Any]]:
     """Return one entry a node, parents before their children.
 
@@ -192,7 +192,7 @@ def _missing_words(tree: Tree, node: int) -> str:
     return str(tree.child[node] + way) if way >= 0 else {-1: "all", -2: "none"}[way]
 
 
-def _facts(tree: Tree, answers: Answers, nodes: list[int]) -> dict[str, list[Any]]:
+def _facts(tree: Tree, answers: NodeAnswers, nodes: list[int]) -> dict[str, list[Any]]:
     """Return what nodes answer and what is known of their training rows."""
     facts: dict[str, list[Any]] = {"answer": [answers.words[node] for node in nodes]}
     if answers.shares is not None:

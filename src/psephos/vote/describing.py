@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.tree_text import Answers, export_text
+from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import are_cases, ask, field_of, label_of, n_trees, offers
@@ -123,7 +123,7 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     scale = float(np.abs(tree.value).max(initial=0.0))
     node_votes: Any = field_of(vote.voters, "node_votes", tree.value)
     words = [answer_words(vote, value, scale) for value in node_votes]
-    text = export_text(tree, names.columns, names.levels, answers=Answers(words))
+    text = export_text(tree, names.columns, names.levels, answers=NodeAnswers(words))
     return text.split("\n")
 
 

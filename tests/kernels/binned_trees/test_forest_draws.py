@@ -13,7 +13,7 @@ from psephos.kernels.binned_trees.forest_draws import (
     take_rows,
 )
 from psephos.kernels.binned_trees.forest_random import uniform
-from psephos.trees.forest_rows import Draws, Rows
+from psephos.trees.forest_rows import Bootstraps, ForestRows
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")
@@ -67,9 +67,9 @@ def test_many_draws_a_row_are_binomial_one_by_one():
 
 def test_the_stream_of_draws_is_fixed():
     """Saved forests draw their samples again: the numbers must never change."""
-    assert_array_equal(Draws(np.ones(12), 12).counts(2**63 + 5), FIXED)
-    assert_array_equal(Draws(np.arange(1.0, 7.0), 30).counts(7), WEIGHTED)
-    assert_array_equal(Draws(np.arange(1.0, 7.0), 3000).counts(7), MANY)
+    assert_array_equal(Bootstraps(np.ones(12), 12).counts(2**63 + 5), FIXED)
+    assert_array_equal(Bootstraps(np.arange(1.0, 7.0), 30).counts(7), WEIGHTED)
+    assert_array_equal(Bootstraps(np.arange(1.0, 7.0), 3000).counts(7), MANY)
 
 
 FIXED = [1, 1, 1, 3, 1, 1, 1, 0, 0, 1, 0, 2]
@@ -80,7 +80,7 @@ MANY = [139, 310, 423, 566, 685, 877]
 @pytest.mark.parametrize("copies", [1, 2000])
 def test_draws_go_by_weight(copies):
     mass = np.repeat([1.0, 2.0, 0.5, 4.0], copies)  # many draws a row, and few
-    count = Draws(mass, 15_000).counts(3).reshape(4, copies).sum(axis=1)
+    count = Bootstraps(mass, 15_000).counts(3).reshape(4, copies).sum(axis=1)
     expected = 15_000 * np.array([1.0, 2.0, 0.5, 4.0]) / 7.5
     assert ((count - expected) ** 2 / expected).sum() < 16.3  # chi squared, 3 degrees: 0.1 %
 
@@ -90,7 +90,7 @@ def test_copies_are_one_row_in_an_order_of_content():
     X = rng.integers(0, 3, (60, 3)).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     y, weight = rng.integers(0, 2, 60), rng.integers(1, 4, 60).astype(float)
-    rows = Rows.of(X, {}, y, weight, 255, None)
+    rows = ForestRows.of(X, {}, y, weight, 255, None)
     keys = [(tuple(np.nan_to_num(x, nan=-1.0)), label) for x, label in zip(X, y, strict=True)]
     assert len(rows.mass) == len(set(keys))
     for g in range(len(rows.mass)):
@@ -99,7 +99,7 @@ def test_copies_are_one_row_in_an_order_of_content():
         assert rows.mass[g] == weight[mine].sum()
         assert rows.y[g] == y[mine[0]]
     order = np.repeat(np.arange(60), weight.astype(int))[::-1]
-    again = Rows.of(X[order], {}, y[order], np.ones(len(order)), 255, 2)
+    again = ForestRows.of(X[order], {}, y[order], np.ones(len(order)), 255, 2)
     assert_array_equal(again.bins.codes[:, again.first], rows.bins.codes[:, rows.first])
     assert_array_equal(rows.y, y[rows.first])
     assert_array_equal(again.mass, rows.mass)
@@ -107,7 +107,7 @@ def test_copies_are_one_row_in_an_order_of_content():
     assert again.n_draws(None) == rows.n_draws(None) == weight.sum()
     assert again.n_draws(0.5) == round(weight.sum() / 2)
     assert again.n_draws(9) == 9
-    assert Rows.of(X, {}, y, weight / 3.0, 255, None).n_draws(None) == 60
+    assert ForestRows.of(X, {}, y, weight / 3.0, 255, None).n_draws(None) == 60
 
 
 def test_rows_whose_marks_agree_by_chance_stay_apart():

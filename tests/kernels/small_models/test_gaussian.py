@@ -5,10 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.small_models.gaussian import NEVER
-from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.learners.common import SharedSums
+from psephos.models.swag.learners.gaussian import (
+    LinearDiscriminantLearner,
+    NaiveBayesLearner,
+    QuadraticDiscriminantLearner,
+)
+from psephos.models.swag.problem import Folds, SearchProblem
 
 LEARNERS = [
     LinearDiscriminantLearner(),
@@ -29,7 +32,7 @@ def problem(n_classes=2, n=24, p=5, weights=True, seed=0, **changes):
         [(np.delete(np.arange(n), part), part) for part in np.arange(n).reshape(4, -1)]
     )
     fields = {"X": np.asfortranarray(X), "y": y, "n_classes": n_classes, "weight": weight}
-    return Problem(**{**fields, "folds": folds, **changes})
+    return SearchProblem(**{**fields, "folds": folds, **changes})
 
 
 def covariance(X, w):
@@ -223,7 +226,7 @@ def test_far_classes_cost_no_digits():
 
 
 def test_large_tables_are_not_made(monkeypatch):
-    monkeypatch.setattr("psephos.models.swag.learners.fold_sums.TABLE_BYTES", 100)
+    monkeypatch.setattr("psephos.models.swag.learners.common.TABLE_BYTES", 100)
     at = problem()
     shared = SharedSums(at.XT, at.y, 2, at.weight, at.folds, pooled=True)
     assert shared.of(10_000, 3).means.size == 0

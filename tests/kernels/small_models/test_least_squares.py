@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 
 LEARNERS = [RidgeLearner(), RidgeLearner(3.0, scale=False), RidgeLearner(0.0)]
 
@@ -19,7 +19,7 @@ def problem(n_classes=0, n=24, p=5, seed=0, **changes):
         [(np.delete(np.arange(n), part), part) for part in np.arange(n).reshape(4, -1)]
     )
     fields = {"X": np.asfortranarray(X), "y": y, "n_classes": n_classes, "weight": weight}
-    return Problem(**{**fields, "folds": folds, **changes})
+    return SearchProblem(**{**fields, "folds": folds, **changes})
 
 
 def slow(X, Y, w, T, alpha, scale):

@@ -134,7 +134,7 @@ def test_each_round_takes_the_best_of_the_pool():
     pi = np.full(len(Y), 1 / len(Y))
     sign = np.where(Y == 1, 1, -1)
     from psephos.estimator.input import Context, seed_sequence
-    from psephos.models.boosting.stump_pools import _drawn
+    from psephos.models.boosting.compressed_samba import _drawn
 
     columns, rows = _drawn(40, *X.shape, Context(seed_sequence(2)))
     rules = [rule_of(*X[pair, j], 0)[0] for j, pair in zip(columns, rows, strict=True)]

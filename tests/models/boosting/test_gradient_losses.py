@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.models.boosting.gradient_leaves import Leaves
-from psephos.models.boosting.gradient_losses import Exponential, LogLoss, MultiLogLoss
-from psephos.models.boosting.gradient_numbers import Absolute, Huber, Quantile, Squared
+from psephos.models.boosting.gradient_losses import (
+    Absolute,
+    Exponential,
+    Huber,
+    LeafRows,
+    LogLoss,
+    MultiLogLoss,
+    Quantile,
+    SquaredNumbers,
+)
 
-NUMBERS = [Squared(), Absolute(), Huber(0.8), Quantile(0.3)]
+NUMBERS = [SquaredNumbers(), Absolute(), Huber(0.8), Quantile(0.3)]
 CLASSES = [LogLoss(), MultiLogLoss(4), Exponential()]
-SCALE = {Squared: 0.5, LogLoss: 0.5}  # their losses are twice what is descended
+SCALE = {SquaredNumbers: 0.5, LogLoss: 0.5}  # their losses are twice what is descended
 
 
 def problem(loss, n=40, seed=0):
@@ -66,7 +73,7 @@ def test_quantiles_of_leaves():
         leaf, values = rng.integers(2, 9, n), np.round(rng.standard_normal(n), 1)
         weight = rng.integers(1, 5, n).astype(float) if seed % 2 else rng.random(n)
         share = float(rng.choice([0.1, 0.5, 0.75, 0.9]))
-        found = Leaves(leaf, 11, weight).quantiles(values, share)
+        found = LeafRows(leaf, 11, weight).quantiles(values, share)
         for node in range(11):
             own = leaf == node
             said = quantile_twin(values[own], weight[own], share) if own.any() else 0.0
@@ -76,18 +83,18 @@ def test_quantiles_of_leaves():
 def test_a_quantile_of_weight_two_is_that_of_the_row_twice():
     values, weight = np.arange(10.0), np.ones(10)
     zero = np.zeros(10, np.intp)
-    assert Leaves(zero, 1, weight).quantiles(values, 0.9)[0] == 8.0
-    assert Leaves(zero, 1, 1e-9 * weight / 3).quantiles(values, 0.7)[0] == 6.0
+    assert LeafRows(zero, 1, weight).quantiles(values, 0.9)[0] == 8.0
+    assert LeafRows(zero, 1, 1e-9 * weight / 3).quantiles(values, 0.7)[0] == 6.0
     weight[9] = 3.0
-    one = Leaves(zero, 1, weight).quantiles(values, 0.75)
+    one = LeafRows(zero, 1, weight).quantiles(values, 0.75)
     rows = np.append(np.arange(10), [9, 9])
-    twice = Leaves(rows * 0, 1, np.ones(12)).quantiles(values[rows], 0.75)
+    twice = LeafRows(rows * 0, 1, np.ones(12)).quantiles(values[rows], 0.75)
     assert_array_equal(one, twice)
 
 
 def test_steps_of_leaves():
     leaf, w = np.array([0, 0, 2, 2, 2]), np.array([1.0, 2.0, 1.0, 1.0, 3.0])
-    leaves = Leaves(leaf, 4, w)
+    leaves = LeafRows(leaf, 4, w)
     y, margin = np.array([0, 1, 1, 1, 0]), np.array([0.3, -0.2, 1.0, 2.0, -1.0])
     p = 1 / (1 + np.exp(-margin))
     r = y - p

@@ -14,9 +14,8 @@ from psephos import (
 )
 from psephos.models.boosting.out_of_core import fit_blocks
 from psephos.trees import newton_grow, newton_hist
-from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
-from psephos.trees.quantiles import QuantileSummary
 
 
 def table(seed, n=300, p=6, classes=2):

@@ -21,7 +21,7 @@ from psephos import (
     load,
     save,
 )
-from psephos.models.columns.choice import bought, ranked
+from psephos.models.columns.budget import bought, ranked
 from psephos.models.columns.problem import correlations
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.columns.selectors.blend import joined
@@ -81,12 +81,12 @@ def test_univariate_is_the_f_test_on_ranks():
 
 def test_entries_are_those_of_lars():
     """One draw of all rows, by hand."""
-    from psephos.models.columns.problem import Problem
+    from psephos.models.columns.problem import SelectionProblem
     from psephos.models.columns.selectors.lars import entries
     from psephos.models.committees.fitting import Data
 
     table, labels, weight, context = ColumnBudgetClassifier(random_state=0).read(X, Y)
-    problem = Problem(Data.of(table, labels, weight, context, None), 32)
+    problem = SelectionProblem(Data.of(table, labels, weight, context, None), 32)
     rows, every = np.arange(len(X)), np.arange(X.shape[1])
     found = entries(problem, 0, rows, every, 200, 10)
     Z = problem.Z - problem.Z.mean(axis=0)

@@ -7,7 +7,7 @@ from sklearn.ensemble import AdaBoostRegressor as Peer
 from sklearn.tree import DecisionTreeRegressor
 
 from psephos import AdaBoostRegressor, PsephosError
-from psephos.models.committees.adaboost_regressor import _Run
+from psephos.models.committees.adaboost_regressor import _RegressorRun
 
 
 @pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
@@ -16,7 +16,7 @@ def test_a_round_is_that_of_the_paper(loss):
     pi = rng.random(9)
     pi /= pi.sum()
     error = rng.random(9) ** 3  # few rows are far off: every loss has a mean below one half
-    run = _Run(pi.copy())
+    run = _RegressorRun(pi.copy())
     run.add("voter", error, loss, 0.7)
     relative = [e / max(error) for e in error]
     each = {
@@ -34,13 +34,13 @@ def test_a_round_is_that_of_the_paper(loss):
 
 
 def test_the_ways_of_ending():
-    run = _Run(np.full(4, 0.25))
+    run = _RegressorRun(np.full(4, 0.25))
     run.add("first", np.array([1.0, 1.0, 1.0, 0.0]), "linear", 1.0)
     assert (run.stopped, run.weights) == ("average loss of one half", [1.0])
-    run = _Run(np.full(4, 0.25), ["earlier"], [0.3], [0.2])
+    run = _RegressorRun(np.full(4, 0.25), ["earlier"], [0.3], [0.2])
     run.add("bad", np.array([1.0, 1.0, 1.0, 0.0]), "linear", 1.0)
     assert run.models == ["earlier"]
-    run = _Run(np.full(4, 0.25))
+    run = _RegressorRun(np.full(4, 0.25))
     run.add("right", np.zeros(4), "linear", 1.0)
     assert (run.stopped, run.weights, run.errors) == ("perfect voter", [1.0], [0.0])
 

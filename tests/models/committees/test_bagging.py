@@ -20,7 +20,7 @@ from psephos import (
     shrink,
 )
 from psephos.models.training import ordered_groups
-from psephos.trees.forest_rows import Draws
+from psephos.trees.forest_rows import Bootstraps
 from psephos.vote.codec import decode, encode
 
 X, Y = load_wine(return_X_y=True)
@@ -131,7 +131,7 @@ def test_numbers_weights_files_and_threads(tmp_path):
     model.fit(x, y, sample_weight=weight)
     assert 0.1 < model.oob_score_ < 0.6
     assert counts_of(model, x, y).sum(axis=1)[0] == weight.sum()
-    assert isinstance(model.memory_.draws, Draws)
+    assert isinstance(model.memory_.draws, Bootstraps)
     more = BaggingRegressor(n_estimators=20, oob_score=True, random_state=0, n_jobs=2)
     assert_array_equal(more.fit(x, y, sample_weight=weight).predict(x), model.predict(x))
     save(model, tmp_path / "bag")

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import CARTClassifier, EnsembleSelectionClassifier, EnsembleSelectionRegressor
-from psephos.models.committees.greedy import _loss, greedy_counts
+from psephos.models.committees.ensemble_selection import _loss, greedy_counts
 
 X, Y = load_breast_cancer(return_X_y=True)
 

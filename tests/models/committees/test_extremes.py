@@ -21,7 +21,7 @@ from psephos import (
     VotingRegressor,
     save,
 )
-from psephos.models.committees.stacking_fit import _never_out
+from psephos.models.committees.stacking import _never_out
 
 X, Y = load_wine(return_X_y=True)
 NUMBERS = X[:, 0] - 3 * X[:, 5]

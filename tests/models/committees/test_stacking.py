@@ -26,8 +26,8 @@ from psephos import (
     StackingClassifier,
     StackingRegressor,
 )
-from psephos.models.committees.members import mean_vote
-from psephos.models.committees.meta import (
+from psephos.models.committees.fitting import mean_vote
+from psephos.models.committees.levels import (
     chances_of,
     logistic_weights,
     pool_weights,

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import connected_components
 
-from psephos.models.prototypes.merging import merge_prototypes
+from psephos.models.prototypes.batches import merge_prototypes
 
 
 def by_table(places, label, weight, tolerance):

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from psephos._errors import PsephosError
-from psephos.models.prototypes import mixture_sums as sums
+from psephos.models.prototypes import mixture as sums
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.vote import (
     Constant,

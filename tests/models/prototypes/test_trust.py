@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from psephos import ProsetClassifier, load, save
 from psephos.estimator.input import Context
 from psephos.models.prototypes import trust
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.problem import DistinctRows
 
 
 def noise(seed, n=60, p=50):
@@ -99,7 +99,7 @@ def test_a_whole_weight_is_so_many_rows():
 @pytest.mark.parametrize(("spread", "trusted"), [(0.2, 1.0), (5.0, 0.0)])
 def test_a_gain_within_its_standard_error_is_not_trusted(spread, trusted, monkeypatch):
     """Rows gain 0.1 + spread and 0.1 - spread by turns; 20 rows: the error is spread / sqrt(20)."""
-    rows = Rows(None, np.arange(20), np.arange(20) % 2, np.ones(20), np.ones(20))
+    rows = DistinctRows(None, np.arange(20), np.arange(20) % 2, np.ones(20), np.ones(20))
 
     def losses(some, fitted):
         gain = 0.1 + spread * (-1.0) ** (some.rows // 2)

@@ -17,10 +17,10 @@ from psephos.models.folding import make_splits
 from psephos.models.swag import backends
 from psephos.models.swag.backends import Workers, estimate_cost
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.fitting import search
 from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner
+from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
-from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 
 SETTINGS = SearchSettings(p_max=3, m=40, alpha=0.5)

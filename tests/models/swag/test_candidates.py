@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos import PsephosError
-from psephos.models.swag.search import all_subsets, extensions, in_order, random_pairs
+from psephos.models.swag.fitting import all_subsets, extensions, in_order, random_pairs
 
 
 def lines(subsets):

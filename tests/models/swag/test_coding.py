@@ -7,10 +7,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos.models.design import Design
 from psephos.models.folding import make_splits
-from psephos.models.swag.coding import CodedLearner
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.fitting import CodedLearner
 from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner
+from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.vote import Target
 

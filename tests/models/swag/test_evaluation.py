@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.vote import join
 

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from psephos import PsephosError
 from psephos.models.folding import make_splits
-from psephos.models.swag.generic import GenericLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.mechanisms import GenericLearner
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 SUBSETS = np.array([[0, 2], [1, 3], [0, 4]])
@@ -30,7 +30,7 @@ def problem(n_classes, weight=None, seed=0):
     if n_classes:
         y = np.searchsorted(np.quantile(signal, np.arange(1, n_classes) / n_classes), signal)
     folds = Folds.of(make_splits(y, n_classes, n_folds=3))
-    return Problem(X, y, n_classes, np.ones(60) if weight is None else weight, folds, seed)
+    return SearchProblem(X, y, n_classes, np.ones(60) if weight is None else weight, folds, seed)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -14,9 +14,12 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner, NaiveBayesLearner
-from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.learners.gaussian import (
+    LinearDiscriminantLearner,
+    NaiveBayesLearner,
+    QuadraticDiscriminantLearner,
+)
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 _FOUR = QuadraticDiscriminantAnalysis(store_covariance=True)
@@ -49,7 +52,7 @@ def problem(n_classes=2, n=60, p=6, weights=False, seed=0):
     X = X * rng.uniform(0.5, 4, p) + rng.standard_normal(p)
     weight = rng.uniform(0.5, 2, n) if weights else np.ones(n)
     splits = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0).split(X, y)
-    return Problem(np.asfortranarray(X), y, n_classes, weight, Folds.of(splits))
+    return SearchProblem(np.asfortranarray(X), y, n_classes, weight, Folds.of(splits))
 
 
 def by_peer(peer, at, columns):
@@ -108,7 +111,9 @@ def test_the_same_bytes_in_any_batch_and_thread(learner):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_voters_say_what_the_scores_say(learner, n_classes):
     at = problem(n_classes, weights=True)
-    same = Problem(at.X, at.y, n_classes, at.weight, Folds.of([(np.arange(60), np.arange(60))]))
+    same = SearchProblem(
+        at.X, at.y, n_classes, at.weight, Folds.of([(np.arange(60), np.arange(60))])
+    )
     code = Target(np.arange(n_classes)).code
     subsets = [np.array([1, 4]), np.array([0, 2, 5]), np.array([3]), np.array([], dtype=np.intp)]
     bound = learner.bind(at)
@@ -165,6 +170,6 @@ def test_what_they_cannot_serve_is_refused(learner):
     at = problem()
     for n_classes in (0, 1):
         with pytest.raises(PsephosError, match="two or more classes"):
-            learner.bind(Problem(at.X, at.y, n_classes, at.weight, at.folds))
+            learner.bind(SearchProblem(at.X, at.y, n_classes, at.weight, at.folds))
     with pytest.raises(PsephosError, match="no number to say"):
         learner.bind(at).fit([np.array([0])], "value", np.array([[-1.0], [1.0]]))

@@ -8,9 +8,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
-from psephos.models.swag.learners.lasso import LassoLogisticLearner
-from psephos.models.swag.learners.logistic import LogisticLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 
@@ -21,7 +20,7 @@ def problem(n_classes=2, n=60, seed=0, weighted=False):
     X[:, [0, 2]] += 1.5 * rng.standard_normal((n_classes, 2))[y]
     weight = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
     folds = Folds.of(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
-    return Problem(np.asfortranarray(X), y, n_classes, weight, folds)
+    return SearchProblem(np.asfortranarray(X), y, n_classes, weight, folds)
 
 
 @pytest.mark.parametrize("by", [0.1, 0.02])

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 PEERS = [
@@ -32,7 +32,7 @@ def problem(n_classes=0, n=60, p=6, seed=0):
         y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
     weight = rng.uniform(0.5, 2, n)
     folds = Folds.of(KFold(5, shuffle=True, random_state=0).split(X))
-    return Problem(np.asfortranarray(X), y, n_classes, weight, folds)
+    return SearchProblem(np.asfortranarray(X), y, n_classes, weight, folds)
 
 
 def by_peer(peer, at, columns, scale):
@@ -73,7 +73,7 @@ def test_the_same_bytes_in_any_batch_and_thread(n_classes):
 @pytest.mark.parametrize("learner", [LeastSquaresLearner(), RidgeLearner(2.0)], ids=repr)
 def test_voters_of_numbers_predict(learner):
     at = problem()
-    same = Problem(at.X, at.y, 0, at.weight, Folds.of([(np.arange(60), np.arange(60))]))
+    same = SearchProblem(at.X, at.y, 0, at.weight, Folds.of([(np.arange(60), np.arange(60))]))
     subsets = [np.array([1, 4]), np.array([0, 2, 5]), np.array([], dtype=np.intp)]
     voters = learner.bind(at).fit(subsets, "value", np.zeros((0, 1)))
     for t, columns in enumerate(subsets):
@@ -90,7 +90,9 @@ def test_voters_of_numbers_predict(learner):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_voters_of_classes_answer(n_classes):
     at = problem(n_classes)
-    same = Problem(at.X, at.y, n_classes, at.weight, Folds.of([(np.arange(60), np.arange(60))]))
+    same = SearchProblem(
+        at.X, at.y, n_classes, at.weight, Folds.of([(np.arange(60), np.arange(60))])
+    )
     code = Target(np.arange(n_classes)).code
     subsets = [np.array([1, 4]), np.array([0, 2, 5])]
     bound = RidgeLearner().bind(at)
@@ -111,7 +113,9 @@ def test_what_they_cannot_serve_is_refused():
     with pytest.raises(PsephosError, match="LinearDiscriminantLearner or RidgeLearner"):
         LeastSquaresLearner().bind(problem(2))
     with pytest.raises(PsephosError, match="only one"):
-        RidgeLearner().bind(Problem(at.X, np.zeros(60, dtype=np.intp), 1, at.weight, at.folds))
+        RidgeLearner().bind(
+            SearchProblem(at.X, np.zeros(60, dtype=np.intp), 1, at.weight, at.folds)
+        )
     with pytest.raises(PsephosError, match="'alpha'"):
         RidgeLearner(-1.0).bind(at)
     with pytest.raises(PsephosError, match="'scale'"):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
 from psephos.models.swag.learners.logistic import LogisticLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 
@@ -25,7 +25,7 @@ def problem(n_classes=2, n=66, weighted=False, seed=0, repeats=1):
     weight = rng.uniform(0.3, 2, n) if weighted else np.ones(n)
     cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=0)
     folds = Folds.of(cv.split(X, y))
-    return Problem(np.asfortranarray(X), y, n_classes, weight, folds)
+    return SearchProblem(np.asfortranarray(X), y, n_classes, weight, folds)
 
 
 def peer(data, columns, C=1.0, scale=True):
@@ -64,7 +64,7 @@ def test_separable_candidates_have_scikit_learn_s_answers(n_classes):
     data = problem(n_classes)
     X = data.X.copy(order="F")
     X[:, 0] = data.y + 0.3 * np.tanh(X[:, 0])
-    data = Problem(X, data.y, n_classes, data.weight, data.folds)
+    data = SearchProblem(X, data.y, n_classes, data.weight, data.folds)
     C = 1e4 if n_classes == 2 else 100.0
     scores = LogisticLearner(C=C).bind(data).scores(np.array([[0, 1]]))[0]
     with warnings.catch_warnings():  # it goes on with another solver, which is as good here
@@ -127,7 +127,7 @@ def test_a_constant_column_is_not_read():
     data = problem()
     X = data.X.copy(order="F")
     X[:, 1] = 3.3
-    data = Problem(X, data.y, 2, data.weight, data.folds)
+    data = SearchProblem(X, data.y, 2, data.weight, data.folds)
     bound = LogisticLearner().bind(data)
     assert_array_equal(bound.scores(np.array([[0, 1]])), bound.scores(np.array([[0]])))
     voters = bound.fit([np.array([0, 1])], "answer", Target(np.arange(2)).code)
@@ -140,7 +140,7 @@ def test_separable_is_remarked(n_classes):
     X = data.X.copy(order="F")
     X[:, 0] = data.y**2 + 0.3 * np.tanh(X[:, 0])  # complete: gaps between the classes
     X[:, 1] = (data.y == 1) * np.arange(66) % 2  # quasi-complete: only class 1 has it
-    data = Problem(X, data.y, n_classes, data.weight, data.folds)
+    data = SearchProblem(X, data.y, n_classes, data.weight, data.folds)
     subsets = np.array([[0, 5], [1, 5], [2, 3], [4, 5], [0, 1]])
     found = LogisticLearner().bind(data).remarks(subsets)["separable"]
     assert_array_equal(found, [True, True, False, False, True])
@@ -152,7 +152,7 @@ def test_nearly_separable_is_not_separable():
     X[:, 0] = 2.0 * data.y + 0.3 * np.tanh(X[:, 0])
     wrong = np.flatnonzero(data.y == 0)[0]
     X[wrong, 0] = X[data.y == 1, 0].min() + 0.01
-    bound = LogisticLearner().bind(Problem(X, data.y, 2, data.weight, data.folds))
+    bound = LogisticLearner().bind(SearchProblem(X, data.y, 2, data.weight, data.folds))
     X[:, 1] = 0.0
     assert_array_equal(bound.remarks(np.array([[0, 1]]))["separable"], [False])
 
@@ -166,6 +166,6 @@ def test_bad_hyperparameters(name, value):
 
 def test_regression_is_refused():
     data = problem()
-    numbers = Problem(data.X, data.y.astype(float), 0, data.weight, data.folds)
+    numbers = SearchProblem(data.X, data.y.astype(float), 0, data.weight, data.folds)
     with pytest.raises(PsephosError, match="choose another learner"):
         LogisticLearner().bind(numbers)

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from psephos import PsephosError
 from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import LinearVoters, Target
 from psephos.vote.voters.kernel import KernelVoters
 
@@ -27,7 +27,7 @@ def problem(seed, n_classes=2, n=70, weights=False):
     X = np.asfortranarray(X * rng.uniform(0.1, 9, 6) + rng.normal(0, 5, 6))
     weight = rng.uniform(0.3, 2, n) if weights else np.ones(n)
     splits = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
-    return Problem(X, y, n_classes, weight, Folds.of(splits))
+    return SearchProblem(X, y, n_classes, weight, Folds.of(splits))
 
 
 def splits_of(problem):
@@ -95,7 +95,7 @@ def test_answers_are_those_of_scikit_learn_at_its_own_tolerance(random_seed):
 def test_without_scaling(random_seed, learner):
     task = problem(random_seed)
     X = np.asfortranarray((task.X - task.X.mean(axis=0)) / task.X.std(axis=0) * [1, 2, 1, 3, 1, 1])
-    task = Problem(X + 0.4, task.y, 2, task.weight, task.folds)
+    task = SearchProblem(X + 0.4, task.y, 2, task.weight, task.folds)
     linear = isinstance(learner, LinearSVMLearner)
     peer = SVC(kernel="linear" if linear else "rbf", C=learner.C, tol=1e-8)
     mine = type(learner)(**{**vars(learner), "scale": False}).bind(task).scores(SUBSETS)
@@ -206,7 +206,7 @@ def test_no_column_gives_the_prior(n_classes):
         if n_classes == 2
         else np.array([0, 1, 1, 2] + [1] * 5)
     )
-    task = Problem(X, y, n_classes, np.ones(9), Folds.of([(np.arange(9), np.arange(9))]))
+    task = SearchProblem(X, y, n_classes, np.ones(9), Folds.of([(np.arange(9), np.arange(9))]))
     code = Target(np.arange(n_classes)).code
     for learner in (
         LinearSVMLearner(),
@@ -246,7 +246,7 @@ def test_targets_that_are_not_classes(monkeypatch):
     task = problem(0)
     for learner in (LinearSVMLearner(), RBFSVMLearner()):
         with pytest.raises(PsephosError, match="this target is numbers"):
-            learner.bind(Problem(task.X, task.y * 1.0, 0, task.weight, task.folds))
+            learner.bind(SearchProblem(task.X, task.y * 1.0, 0, task.weight, task.folds))
         with pytest.raises(PsephosError, match="not a 'value'"):
             learner.bind(task).fit(list(SUBSETS), "value", np.eye(2))
         with monkeypatch.context() as patch:

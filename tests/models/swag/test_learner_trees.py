@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from psephos import PsephosError
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
-from psephos.models.swag.problem import Folds, Problem
+from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
 # NumPy says so where kernels run uncompiled
@@ -33,7 +33,7 @@ def problem(n_classes, n=60, p=5, seed=0, weighted=True, splits=4, **changes):
         "folds": Folds.of(KFold(splits, shuffle=True, random_state=seed).split(X)),
         "seed": 11,
     }
-    return Problem(**{**fields, **changes})
+    return SearchProblem(**{**fields, **changes})
 
 
 def splits_of(folds):
@@ -130,7 +130,9 @@ def test_a_forest_without_chance_is_its_tree(n_classes):
 
 def test_seeds_make_forests():
     given, subsets = vars(problem(2)), np.array([[0, 1]])
-    bound = [ForestLearner(5).bind(Problem(**{**given, "seed": seed})) for seed in (1, 1, 2, -1)]
+    bound = [
+        ForestLearner(5).bind(SearchProblem(**{**given, "seed": seed})) for seed in (1, 1, 2, -1)
+    ]
     first, again, other, negative = (b.scores(subsets) for b in bound)
     assert_array_equal(first, again)
     assert (first != other).any()
@@ -246,7 +248,7 @@ def test_degenerate_problems_have_finite_scores(learner, n_classes):
         ]
     )
     given = problem(n_classes, n=n, p=7, X=np.asfortranarray(X), y=y, folds=few)
-    given = Problem(**{**vars(given), "weight": rng.uniform(0.1, 3, n)})
+    given = SearchProblem(**{**vars(given), "weight": rng.uniform(0.1, 3, n)})
     bound = learner.bind(given)
     scores = bound.scores(np.array([np.arange(7)]))
     assert scores.shape == (1, 36, given.n_outputs)
@@ -269,7 +271,7 @@ def test_degenerate_problems_have_finite_scores(learner, n_classes):
 def test_a_tie_names_the_first_class():
     given = problem(2, n=8, p=1, weighted=False, y=np.arange(8) % 2, X=np.ones((8, 1), order="F"))
     even = Folds.of([(np.arange(8), np.arange(8))])
-    bound = TreeLearner().bind(Problem(**{**vars(given), "folds": even}))
+    bound = TreeLearner().bind(SearchProblem(**{**vars(given), "folds": even}))
     assert_array_equal(bound.scores(np.array([[0]])), 0)
 
 

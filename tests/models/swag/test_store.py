@@ -14,13 +14,12 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
 from psephos.models.folding import make_splits
-from psephos.models.swag.backends import Workers
+from psephos.models.swag.backends import Store, Workers, identity_of
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.fitting import search
+from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
-from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
-from psephos.models.swag.store import Store, identity_of
 
 SETTINGS = SearchSettings(p_max=3, m=40, alpha=0.9)
 

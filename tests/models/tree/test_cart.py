@@ -123,15 +123,13 @@ def test_a_surrogate_of_a_rule_that_lacks_a_category_is_used():
     assert_array_equal(small.predict_proba(read), model.predict_proba(table))
 
 
-@pytest.mark.parametrize("compat", [False, True])
-def test_a_tied_level_of_a_surrogate_goes_as_rpart_sends_it(compat):
+def test_a_tied_level_of_a_surrogate_goes_as_rpart_sends_it():
     """Most rows are left, but those with a value of s tie, and a tie goes right (rpart 4.1.19)."""
     x = np.repeat([0.0, 1.0, 0.0], [11, 10, 2])
     s = [0] + [1] * 7 + [np.nan] * 3 + [0] + [2] * 7 + [1] * 2 + [2] * 2
     X = np.column_stack([x, s])
     model = CARTClassifier(
-        min_samples_split=4, min_samples_leaf=1, n_folds=0, categorical_features=[1],
-        rpart_compat=compat,
+        min_samples_split=4, min_samples_leaf=1, n_folds=0, categorical_features=[1]
     ).fit(X, x.astype(int))  # fmt: skip
     assert model.predict([[np.nan, 0.0], [np.nan, 1.0], [np.nan, 2.0]]).tolist() == [1, 0, 1]
 
@@ -289,23 +287,21 @@ def test_whole_weights_are_numbers_of_rows():
     assert CARTClassifier(**PLAIN).fit(x, y).get_n_leaves() == 1
     assert CARTClassifier(**PLAIN).fit(x, y, np.full(10, 3.0)).get_n_leaves() == 2
     assert CARTClassifier(**PLAIN).fit(x, y, np.full(10, 2.5)).get_n_leaves() == 1
-    alike = CARTClassifier(rpart_compat=True, **PLAIN).fit(x, y, np.full(10, 3.0))
-    assert alike.get_n_leaves() == 1
 
 
 # ---------------------------------------------------------------------- odd tables
 @settings(max_examples=25)
 @given(
     n=st.integers(1, 30), p=st.integers(1, 4), share=st.sampled_from([0.0, 0.4, 0.9, 1.0]),
-    levels=st.integers(1, 3), seed=st.integers(0, 99), compat=st.booleans(),
+    levels=st.integers(1, 3), seed=st.integers(0, 99),
 )  # fmt: skip
-def test_any_table_gives_a_tree(n, p, share, levels, seed, compat):
+def test_any_table_gives_a_tree(n, p, share, levels, seed):
     """Ties, holes, constant columns and single rows: finite answers, the prunings in order."""
     rng = np.random.default_rng(seed)
     table = with_holes(rng.integers(0, levels, (n, p)) * 1.0, share, seed)
     weight = rng.choice([0.5, 1.0, 2.0], n)
     options = {"cp": 0.0, "min_samples_split": 2, "n_folds": 3, "random_state": 0}
-    options |= {"rpart_compat": compat, "categorical_features": [0]}
+    options |= {"categorical_features": [0]}
     models = [CARTRegressor(**options).fit(table, rng.standard_normal(n), weight)]
     if n > 1:
         y = np.concatenate([[0, 1], rng.integers(0, 3, n - 2)])

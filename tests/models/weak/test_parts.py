@@ -22,7 +22,7 @@ from psephos import (
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.models.weak import liois
 from psephos.models.weak.fitting import odds_map
-from psephos.models.weak.learner import Learner, descend, least
+from psephos.models.weak.learner import ScoreLearner, descend, least
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.weighing import importance
 from psephos.supervision import MarginLoss, non_negative_pu_risk, pu_risk
@@ -150,7 +150,7 @@ def test_searches_begin_down_the_slope():
     rng = np.random.default_rng(0)
     A, codes = rng.normal(0, 1, (30, 4)), np.repeat([1, -1], 15)
     risk = pu_risk(codes, 0.5, MarginLoss("sigmoid"))
-    learner = Learner(A, None, None)
+    learner = ScoreLearner(A, None, None)
     starts = learner.starts(risk, 4)
     assert not starts[0].any()
     sizes = [np.sqrt(np.mean(learner.margins(start) ** 2)) for start in starts]

@@ -4,9 +4,8 @@ from numpy.testing import assert_array_equal
 
 from psephos._errors import PsephosError
 from psephos.trees.newton_hist import bin_table
-from psephos.trees.out_of_core.bins import BlockBins
-from psephos.trees.out_of_core.labels import Labels
-from psephos.trees.quantiles import QuantileSummary
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
+from psephos.trees.out_of_core.labels import BlockLabels
 
 
 @pytest.mark.parametrize("max_bin", [3, 8, 256])
@@ -48,25 +47,27 @@ def test_too_many_bins(max_bin):
 
 # ------------------------------------------------------------------- labels
 def test_labels_are_joined():
-    a = Labels.of(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 0.5]), False)
-    b = Labels.of(np.array(["c", "a"]), np.array([0.25, 2.0]), False)
+    a = BlockLabels.of(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 0.5]), False)
+    b = BlockLabels.of(np.array(["c", "a"]), np.array([0.25, 2.0]), False)
     both = a.join(b)
     classes, weight = both.classes()
     assert (classes.tolist(), weight.tolist(), both.n_rows) == (["a", "b", "c"], [4, 1.5, 0.25], 5)
-    singles = Labels.of(np.array([2, 1], dtype=np.float32), None, False)
+    singles = BlockLabels.of(np.array([2, 1], dtype=np.float32), None, False)
     assert singles.join(singles).classes()[0].dtype == np.float32
-    numbers = Labels.of(np.array([1.0, 3.0]), None, True).join(Labels.of(np.array([8]), None, True))
+    numbers = BlockLabels.of(np.array([1.0, 3.0]), None, True).join(
+        BlockLabels.of(np.array([8]), None, True)
+    )
     assert (numbers.mean(), numbers.n_rows) == (4.0, 3)
 
 
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (lambda: Labels.of(np.array([1, 1]), None, False).classes(), "1 class"),
-        (lambda: Labels.of(np.arange(1001), None, False), "more than 1000 classes"),
-        (lambda: Labels.of(np.array([1.0, np.nan]), None, False), "y holds nan"),
-        (lambda: Labels.of(np.array([1.0, np.inf]), None, True), "y holds inf"),
-        (lambda: Labels.of(np.array([]), None, True).mean(), "no row has weight"),
+        (lambda: BlockLabels.of(np.array([1, 1]), None, False).classes(), "1 class"),
+        (lambda: BlockLabels.of(np.arange(1001), None, False), "more than 1000 classes"),
+        (lambda: BlockLabels.of(np.array([1.0, np.nan]), None, False), "y holds nan"),
+        (lambda: BlockLabels.of(np.array([1.0, np.inf]), None, True), "y holds inf"),
+        (lambda: BlockLabels.of(np.array([]), None, True).mean(), "no row has weight"),
     ],
 )
 def test_labels_that_cannot_be_learnt(work, words):

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.trees.out_of_core.disk import ScratchFolder
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows, block_length, prefetched
-from psephos.trees.out_of_core.scratch import Scratch
 
 
 def rows_of(source):
@@ -250,7 +250,7 @@ def test_without_pyarrow_a_sentence_says_how_to_install_it(monkeypatch):
 
 # ------------------------------------------------------------------- scratch
 def test_scratch_keeps_blocks_and_goes_away(tmp_path):
-    scratch = Scratch(tmp_path)
+    scratch = ScratchFolder(tmp_path)
     whole = np.arange(30, dtype=np.int32).reshape(15, 2)
     spool = None
     for a, b in ((0, 4), (4, 5), (5, 15)):

@@ -8,10 +8,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.kernels.prediction.soft_votes import soft_votes
-from psephos.trees.soft.boosting import residual_losses, summed_loss
-from psephos.trees.soft.losses import CrossEntropy, SquaredError
-from psephos.trees.soft.penalties import column_norms, leaf_spread, shrink_columns
-from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.training import (
+    CrossEntropy,
+    SoftPlan,
+    SoftTrainer,
+    SquaredError,
+    column_norms,
+    leaf_spread,
+    residual_losses,
+    shrink_columns,
+    summed_loss,
+)
 from psephos.trees.soft.trees import SoftTrees, forward, started
 
 LOSSES = [SquaredError(), CrossEntropy()]

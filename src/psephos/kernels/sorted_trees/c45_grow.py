@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.c45_groups import group_codes
-from psephos.kernels.sorted_trees.c45_worth import (
-    TIE,
-    at_least,
-    best_cut,
-    code_worth,
-    one_code_worth,
-)
+from psephos.kernels.sorted_trees.c45_worth import TIE, at_least, best_cut, code_worth
 from psephos.runtime.jit import jit
 
 __all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "grow", "longer", "total_of"]
@@ -264,18 +258,13 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
                 continue
             if n_codes is not None and n_codes[j] > 0:
                 met = _count_codes(rows, m, X[j], y, w, c)
-                if rule.binary:
-                    valid[j], gain[j], ratio[j], where[j] = one_code_worth(
-                        n_codes[j], total, rule, table, c
-                    )
-                elif rule.grouped:
+                if rule.grouped:
                     if g is not None:
                         valid[j], gain[j], ratio[j], where[j] = group_codes(
                             met, total, rule, table, c, g
                         )
                 else:
                     valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
-                    where[j] = ALL_CODES
                 _forget_codes(met, c)
             else:
                 f = at[j]
@@ -305,8 +294,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
         if g is not None and n_codes is not None and n_codes[chosen] > 0:
             children, code, n_grouped = where[chosen], GROUPED - n_groups, n_codes[chosen]
         elif n_codes is not None and n_codes[chosen] > 0:
-            code = where[chosen]
-            children = n_codes[chosen] if code == ALL_CODES else 2
+            children, code = n_codes[chosen], np.int64(ALL_CODES)
         else:
             f, i = at[chosen], where[chosen]
             below = column[arena[1 + f, s + 1 + i]]
@@ -345,8 +333,6 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
                 b = 0 if value <= cut else 1
                 if n_codes is not None and code != CUT:
                     b = np.int64(value)
-                    if code >= 0:
-                        b = 0 if b == code else 1
                 if g is not None and code <= GROUPED:
                     b = g.of[np.int64(value)]
             branch[row] = b

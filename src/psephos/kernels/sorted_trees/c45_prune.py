@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, longer, total_of
+from psephos.kernels.sorted_trees.c45_grow import CUT, GROUPED, longer, total_of
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
 from psephos.runtime.jit import jit
 
@@ -117,11 +117,9 @@ def branch_of(nodes, node, value):
     code = nodes.code[node]
     if code == CUT:
         return 0 if value <= nodes.threshold[node] else 1
-    if code == ALL_CODES:
-        return np.int64(value)
     if code <= GROUPED:
         return nodes.groups[GROUPED - code + np.int64(value)]
-    return 0 if np.int64(value) == code else 1
+    return np.int64(value)
 
 
 @jit(inner=True)
@@ -258,7 +256,7 @@ def _call(work, depth, node, start, end, at, top, mode):
     work.errors[depth, 0] = 0.0
 
 
-def prune(X, y, weight, nodes, limit, raising):
+def prune(X, y, weight, nodes, limit):
     """Prune a tree in place; nodes that are no longer reached are left over.
 
     Every node is asked, children first, whether it does better as a leaf, or as its largest
@@ -266,8 +264,7 @@ def prune(X, y, weight, nodes, limit, raising):
     branch as it is, and asks the node again if it is raised. Release 8 asks its nodes in the same
     way, one by one; if it is raised it is pruned so in earnest, and not asked again.
 
-    `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64; `raising`: whether a node may be
-    replaced by its largest branch.
+    `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64.
     """
     n, most = len(y), int(nodes.n_children.max(initial=0))
     work = Work(
@@ -280,13 +277,13 @@ def prune(X, y, weight, nodes, limit, raising):
     work.rows[:n], work.weights[:n] = np.arange(n), weight
     work.whole[0] = 0, 0, n, 0, 0, n, _WRITE | _DECIDE, _BEGIN, 0
     state, carried = np.array([1, 0, 0, 0]), np.zeros(3)
-    while _prune(X, y, nodes, limit, raising, work, state, carried):
+    while _prune(X, y, nodes, limit, work, state, carried):
         grown = {name: getattr(work, name) for name in _GROWN[int(state[1])]}
         work = work._replace(**{name: longer(a, int(state[2])) for name, a in grown.items()})
 
 
 @jit
-def _prune(X, y, nodes, limit, raising, work, state, carried):
+def _prune(X, y, nodes, limit, work, state, carried):
     """Go on with what `prune` says; return whether it waits for more room.
 
     ``state`` is the number of visits, what is too short, how long it is to be, and how many visits
@@ -382,8 +379,8 @@ def _prune(X, y, nodes, limit, raising, work, state, carried):
                 if top + end - start > len(rows):
                     short, need = _ROWS, top + end - start
                     break
-            said = errors[1] if raising else np.inf
-            if raising and (old or nodes.n_children[first + largest] > 0):
+            said = errors[1]
+            if old or nodes.n_children[first + largest] > 0:
                 target, does = first + largest, _DECIDE if old else _ESTIMATE
                 carried[1] = 0.0
                 carried[2] = (errors[0] if errors[0] > errors[1] else errors[1]) + 2.0 * _SLACK

@@ -22,10 +22,7 @@ class Rule(NamedTuple):
     n_classes: int  # K, declared
     least: float  # M, the weight that two branches need
     tolerance: float  # 1e-6 for J48, next to none for release 8
-    # `mdl`, `binary`, `old`: the correction for many cuts; one code against the rest; release 8
-    mdl: bool
-    binary: bool
-    old: bool
+    old: bool  # as release 8
     n_rows: float  # rows of the training table
     # `by_gain`, `grouped`: splits are compared by their gain, not by its ratio; one branch for each
     # group of codes
@@ -149,8 +146,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
         value = above
     if tries == 0:
         return none
-    if rule.mdl:
-        best -= math.log2(tries) / weight
+    best -= math.log2(tries) / weight
     if best_at < 0 or at_least(0.0, best, tie):
         return none
     lost = x_log2_x(weight, table) - x_log2_x(upto, table) - x_log2_x(in_all - upto, table)
@@ -186,28 +182,3 @@ def code_worth(met, weight, rule, table, c):
     gain = won / weight if abs(won) >= tie else 0.0
     lost = x_log2_x(weight, table) - parts - x_log2_x(weight - known, table)
     return True, gain, gain_ratio(gain, lost, weight, rule)
-
-
-@jit(inner=True)
-def one_code_worth(n_codes, weight, rule, table, c):
-    """Return (valid, gain, ratio, code) of the best branch of one code against the rest."""
-    k, tie = rule.n_classes, rule.tolerance
-    known = 0.0
-    for a in range(k):
-        known += c.total[a]
-    whole = spread(c.total, k, table)
-    valid, best, best_ratio, best_code = False, 0.0, 0.0, -1
-    for code in range(n_codes):
-        own = c.weight[code]
-        if at_least(own, rule.least, tie) and at_least(known - own, rule.least, tie):
-            valid = True
-            for a in range(k):
-                c.left[a] = c.total[a] - c.bag[code, a]
-            won = whole - spread(c.bag[code], k, table) - spread(c.left, k, table)
-            gain = won / weight if abs(won) >= tie else 0.0
-            lost = x_log2_x(weight, table) - x_log2_x(own, table)
-            lost -= x_log2_x(known - own, table) + x_log2_x(weight - known, table)
-            ratio = gain_ratio(gain, lost, weight, rule)
-            if code == 0 or ratio > best_ratio + tie:
-                best, best_ratio, best_code = gain, ratio, code
-    return valid, best, best_ratio, best_code

@@ -21,12 +21,11 @@ ROW = (1 << SHIFT) - 1
 class Cart(NamedTuple):
     """The training rows.
 
-    `y` holds class indices, `target` numbers (centred). A row counts with `weight` in a node's
-    risk, there times `rho` of its class, and with `charge` in the worth of its splits, there times
-    `alpha`. Classes are multiplied last, so that the same counts are worth the same in whatever
-    order they come; rpart multiplies first (`charge` is then the product, `alpha` 1). `copies` is
-    how many rows a row counts as; `unit`: every weight and number of copies is 1; `plain`: every
-    charge and alpha is too. `zero_one`: `loss` is 1 off the diagonal.
+    `y` holds class indices, `target` numbers (centred). A row counts with `weight`, in a node's
+    risk times `rho` of its class, in the worth of its splits times `alpha`. Classes are multiplied
+    last, so that the same counts are worth the same in whatever order they come. `copies` is how
+    many rows a row counts as; `unit`: every weight and number of copies is 1; `plain`: every alpha
+    is too. `zero_one`: `loss` is 1 off the diagonal.
     ``values[start[j] : start[j + 1]]`` are the distinct values of column j.
     """
 
@@ -34,7 +33,6 @@ class Cart(NamedTuple):
     y: NDArray[np.int32]
     target: NDArray[np.float64]
     weight: NDArray[np.float64]
-    charge: NDArray[np.float64]
     copies: NDArray[np.int64]
     unit: bool
     plain: bool
@@ -60,7 +58,6 @@ class Rules(NamedTuple):
     max_surrogates: int
     of_known: bool
     use: int
-    compat: bool
     max_levels: int | None
     floor: float
 

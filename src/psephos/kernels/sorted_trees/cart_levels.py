@@ -38,7 +38,7 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
             n_levels += 1
         at = n_levels - 1
         work.level.whole[1, at] += data.copies[row]
-        w = data.charge[row]
+        w = data.weight[row]
         work.level.real[0, at] += w
         if target is not None:
             work.level.sums[at, 0] += w * target[row]

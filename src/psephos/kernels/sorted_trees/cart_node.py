@@ -221,7 +221,7 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
         if n_codes is not None and n_codes[j] > 0:
             agreement, n_levels, serves = agree_levels(
-                data, rules.compat, keys, j, s, m, go, left_j, right_j, work
+                data, keys, j, s, m, go, left_j, right_j, work
             )
         else:
             agreement, low, high, where = agree_numbers(

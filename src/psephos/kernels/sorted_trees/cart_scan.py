@@ -7,7 +7,7 @@ number of rows as in rpart (Therneau and Atkinson, An Introduction to Recursive 
 import numpy as np
 
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
-from psephos.kernels.sorted_trees.cart_worth import GINI, GINI_SHARES, worth_inside
+from psephos.kernels.sorted_trees.cart_worth import GINI, worth_inside
 from psephos.runtime.jit import jit
 
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
@@ -22,7 +22,7 @@ def class_sums(data, keys, j, s, m, total):
     weight = 0.0
     for i in range(s, s + m):
         row = keys[j, i] & ROW
-        w = 1.0 if data.plain else data.charge[row]
+        w = 1.0 if data.unit else data.weight[row]
         rows += 1 if data.unit else data.copies[row]
         total[data.y[row]] += w
         weight += w
@@ -68,9 +68,9 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         terms_r += (data.alpha[k] * right[k]) * (data.alpha[k] * right[k])
     base = worth_of(crit, data.alpha, work.sums)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
-    screened, bar = crit in (GINI, GINI_SHARES), -np.inf  # others are weighed at every cut
+    screened, bar = crit == GINI, -np.inf  # others are weighed at every cut
     weight_l, below = 0.0, np.int64(0)
-    simple = data.unit and data.plain
+    simple = data.plain
     for i in range(s, s + m - 1):
         key = keys[j, i]
         row = key & ROW
@@ -84,7 +84,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
             weight_l += 1.0
             below += 1
         else:
-            w, a = data.charge[row], data.alpha[k]
+            w, a = data.weight[row], data.alpha[k]
             left[k] = had + w
             right[k] = has - w
             terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)

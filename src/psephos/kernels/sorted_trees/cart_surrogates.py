@@ -62,13 +62,13 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
 
 
 @jit(inner=True)
-def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
+def agree_levels(data, keys, j, s, m, go, left, right, work):
     """Return (weight in agreement, number of levels, whether the rule may serve).
 
     `left` and `right` are what `sent` says of this column. A level goes where most of its weight
     is sent; on a tie where most of these two is, and right if they tie, too. Sides and codes are
-    left in `work`. The rule may serve if it sends at least two rows each way; rpart asks for two
-    rows that agree and two that do not, and so refuses a perfect copy (`compat`).
+    left in `work`. The rule may serve if it sends at least two rows each way; rpart wants two rows
+    that agree and two that do not, and so refuses a perfect copy.
     """
     n_levels = 0
     last = np.int64(-1)
@@ -95,7 +95,7 @@ def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
             work.level.whole[2, at] += data.copies[row]
     heavier = -1 if left > right else 1
     agreement = 0.0
-    agreeing, others, to_left, to_right = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    to_left, to_right = np.int64(0), np.int64(0)
     for a in range(n_levels):
         of_left, of_right = work.level.real[0, a], work.level.real[1, a]
         side = heavier if of_left == of_right else (-1 if of_left > of_right else 1)
@@ -103,14 +103,8 @@ def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
         work.level.whole[4, a] = side
         if side < 0:
             agreement += of_left
-            agreeing += rows_l
-            others += rows_r
             to_left += rows_l + rows_r
         else:
             agreement += of_right
-            agreeing += rows_r
-            others += rows_l
             to_right += rows_l + rows_r
-    one, other = (agreeing, others) if compat else (to_left, to_right)
-    serves = one > 1 and other > 1
-    return agreement, n_levels, serves
+    return agreement, n_levels, to_left > 1 and to_right > 1

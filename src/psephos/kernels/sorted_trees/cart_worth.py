@@ -8,13 +8,12 @@ import numpy as np
 
 from psephos.runtime.jit import jit
 
-__all__ = ["ENTROPY", "GINI", "GINI_SHARES", "TWOING", "worth", "worth_inside"]
+__all__ = ["ENTROPY", "GINI", "TWOING", "worth", "worth_inside"]
 
-#: The decrease of the weighted Gini impurity; less the same impurity of both sides, in shares (it
-#: rounds as rpart's does, which decides between cuts that are worth the same); the decrease of the
-#: weighted entropy; and ``W p_L p_R / 4 (sum_k |p(k|L) - p(k|R)|)^2``, half the largest decrease of
-#: Gini's impurity over all ways to unite the classes into two.
-GINI, GINI_SHARES, ENTROPY, TWOING = range(4)
+#: The decrease of the weighted Gini impurity; of the weighted entropy; and
+#: ``W p_L p_R / 4 (sum_k |p(k|L) - p(k|R)|)^2``, half the largest decrease of Gini's impurity over
+#: all ways to unite the classes into two.
+GINI, ENTROPY, TWOING = range(3)
 
 
 def worth(kind, parent, left, right):
@@ -37,12 +36,7 @@ def worth(kind, parent, left, right):
     if kind == TWOING and (total_l <= 0.0 or total_r <= 0.0):
         return 0.0
     for k in range(len(parent)):
-        if kind == GINI_SHARES:
-            p = left[k] / total_l if total_l > 0.0 else 0.0
-            q = right[k] / total_r if total_r > 0.0 else 0.0
-            result += total_l * (p * (1.0 - p))
-            result += total_r * (q * (1.0 - q))
-        elif kind == TWOING:
+        if kind == TWOING:
             result += abs(left[k] / total_l - right[k] / total_r)
         else:
             if parent[k] > 0.0:
@@ -53,7 +47,7 @@ def worth(kind, parent, left, right):
                 result += right[k] * np.log(right[k] / total_r)
     if kind == TWOING:
         return total_l * total_r / (total_l + total_r) * result * result / 4.0
-    return -result if kind == GINI_SHARES else result
+    return result
 
 
 worth_inside = jit(inner=True)(worth)  # for kernels

@@ -13,7 +13,7 @@ from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
 from psephos.models.boosting.loop import TOO_GREAT, Round
 from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.boosting.skeleton import log_odds
@@ -145,7 +145,7 @@ class AdaBoostClassifier(BoostedClassifier):
             )
         return vote, facts
 
-    def _steps(self, data: Training, readout: Readout) -> Steps:
+    def _steps(self, data: Training, readout: Readout) -> BoostingSteps:
         """Return how sample weights move, and the vote: one number a voter."""
         k = data.target.n_classes
 
@@ -164,7 +164,7 @@ class AdaBoostClassifier(BoostedClassifier):
             alpha = np.array([self._alpha(r.error, k) for r in rounds])
             return Vote(voters, Constant(voters.n_features, alpha), readout, data.target)
 
-        return Steps(reweight, make_vote)
+        return BoostingSteps(reweight, make_vote)
 
     def _alpha(self, error: float, n_classes: int) -> float:
         """Return a voter's weight: 1 for a perfect voter, as in scikit-learn."""

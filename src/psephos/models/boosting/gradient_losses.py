@@ -2,20 +2,100 @@
 
 Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
 Statistics 29, sections 4.5 and 4.6, with scikit-learn's names. Margins are (n, K), weights (n,).
+
+What gradient boosting asks of a loss, and the sums of a tree's leaves it is given.
+
+Losses of gradient boosting for numbers: a best constant, pseudo-residuals, values of leaves.
+
+Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
+Statistics 29, sections 4.1 to 4.4, with scikit-learn's names. Margins are (n, K), weights (n,).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.intp]
+_SLACK = 1e-12  # of a leaf's weight: a share that is reached but for rounding is reached
+
+
+class LeafRows:
+    """The rows of a tree's leaves.
+
+    `leaf` (m,): the leaf of each row. `number`: leaves are numbered below it. `weight` (m,).
+    """
+
+    def __init__(self, leaf: _Whole, number: int, weight: _Floats) -> None:
+        self.leaf, self.number, self.weight = leaf, number, weight
+
+    def sums(self, values: _Floats) -> _Floats:
+        """Return the weighted sum of each leaf's values, (number,)."""
+        sums: Any = np.bincount(self.leaf, self.weight * values, minlength=self.number)
+        return sums  # of floats: weights are
+
+    def ratios(self, above: _Floats, below: _Floats) -> _Floats:
+        """Return the ratios of two weighted sums, 0 where the second is 0."""
+        over, under = self.sums(above), self.sums(below)
+        return np.divide(over, under, out=np.zeros(self.number), where=under > 0)
+
+    def means(self, values: _Floats) -> _Floats:
+        """Return the weighted mean of each leaf's values, 0 in a leaf without rows."""
+        return self.ratios(values, np.ones(len(values)))
+
+    def quantiles(self, values: _Floats, share: float) -> _Floats:
+        """Return each leaf's least value that `share` of its weight does not exceed."""
+        order = np.lexsort((values, self.leaf))
+        leaf = self.leaf[order]
+        held = np.bincount(leaf, self.weight[order], minlength=self.number)
+        ends = np.cumsum(np.bincount(leaf, minlength=self.number))
+        # Weights cumulated within the leaf, from 0 at its first row.
+        total = np.cumsum(np.append(0.0, self.weight[order]))
+        begin = np.append(0, ends[:-1])
+        within = total[1:] - total[begin][leaf]
+        reached = within >= (share - _SLACK) * held[leaf]
+        first = np.full(self.number, len(order))
+        np.minimum.at(first, leaf[reached], np.flatnonzero(reached))
+        first = np.minimum(first, np.maximum(ends - 1, 0))
+        return np.where(ends > begin, values[order][first], 0.0)
+
+
+class GradientLoss(Protocol):
+    """A loss L(y, F) of margins F."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K."""
+        ...
+
+    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the (K,) constant of least loss."""
+        ...
+
+    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return -dL/dF, (n, K)."""
+        ...
+
+    def answers(
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> _Floats:
+        """Return what each leaf adds to a margin, before shrinkage.
+
+        `residual`, `margin` (m,): of the output that the tree is for. `y` (m,).
+        """
+        ...
+
+    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the weighted mean loss, on scikit-learn's scale."""
+        ...
+
 
 _special: Any = scipy.special  # its types say less than they promise
-_Floats = NDArray[np.float64]
 _FAR = 300.0  # a margin beyond which exp is not asked: of its square, float64 still holds sums
 
 
@@ -36,7 +116,7 @@ class LogLoss:
         return sign * _special.expit(-sign * margin)
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: Leaves
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
     ) -> _Floats:
         """Return one Newton step for each leaf."""
         size = np.abs(residual)
@@ -71,7 +151,7 @@ class MultiLogLoss:
         return out
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: Leaves
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
     ) -> _Floats:
         """Return one step for each leaf."""
         k, size = self.n_outputs, np.abs(residual)
@@ -99,7 +179,7 @@ class Exponential:
         return sign * np.exp(np.minimum(-sign * margin, _FAR))
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: Leaves
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
     ) -> _Floats:
         """Return one Newton step for each leaf: sum r / sum |r|."""
         return leaves.ratios(residual, np.abs(residual))
@@ -118,3 +198,142 @@ def classification_loss(name: str, n_classes: int) -> GradientLoss:
             )
         return Exponential()
     return LogLoss() if n_classes == 2 else MultiLogLoss(n_classes)
+
+
+_LARGEST = 1e150  # of y: squares are numbers in float64
+
+
+def _constant(values: _Floats, weight: _Floats, share: float) -> _Floats:
+    one = LeafRows(np.zeros(len(values), np.intp), 1, weight)
+    return one.quantiles(values, share)
+
+
+@dataclass(frozen=True)
+class SquaredNumbers:
+    """(y - F)^2: the mean, residuals y - F, and their mean in a leaf."""
+
+    n_outputs: int = 1
+
+    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the mean."""
+        return np.array([np.average(y, weights=weight)])
+
+    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return y - F."""
+        return y[:, None] - margin
+
+    def answers(
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> _Floats:
+        """Return the means."""
+        return leaves.means(residual)
+
+    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean square."""
+        return float(np.average((y - margin[:, 0]) ** 2, weights=weight))
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """|y - F|: the median, the signs of y - F (1 where it is 0), and the median in a leaf."""
+
+    n_outputs: int = 1
+
+    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the median."""
+        return _constant(y, weight, 0.5)
+
+    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the signs."""
+        return np.where(y[:, None] >= margin, 1.0, -1.0)
+
+    def answers(
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> _Floats:
+        """Return the medians of y - F."""
+        return leaves.quantiles(y - margin, 0.5)
+
+    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean absolute error."""
+        return float(np.average(np.abs(y - margin[:, 0]), weights=weight))
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """alpha (y - F) above F and (1 - alpha) (F - y) below: the alpha-quantile."""
+
+    alpha: float
+    n_outputs: int = 1
+
+    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the quantile."""
+        return _constant(y, weight, self.alpha)
+
+    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return alpha at and above F, alpha - 1 below."""
+        return np.where(y[:, None] >= margin, self.alpha, self.alpha - 1.0)
+
+    def answers(
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> _Floats:
+        """Return the quantiles of y - F."""
+        return leaves.quantiles(y - margin, self.alpha)
+
+    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean pinball loss."""
+        far = y - margin[:, 0]
+        return float(
+            np.average(np.maximum(self.alpha * far, (self.alpha - 1) * far), weights=weight)
+        )
+
+
+@dataclass
+class Huber:
+    """Half the square up to delta, delta (|y - F| - delta / 2) beyond.
+
+    Each round, delta is the alpha-quantile of |y - F|. A leaf says the median m of y - F, and the
+    mean of (y - F) - m cut off at delta on either side.
+    """
+
+    alpha: float
+    n_outputs: int = 1
+    delta: float = 1.0
+
+    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Return the median."""
+        return _constant(y, weight, 0.5)
+
+    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+        """Choose delta; return y - F, cut off."""
+        far = y[:, None] - margin
+        self.delta = float(_constant(np.abs(far[:, 0]), weight, self.alpha)[0])
+        return np.clip(far, -self.delta, self.delta)
+
+    def answers(
+        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> _Floats:
+        """Return the medians and the mean of what is left."""
+        far = y - margin
+        middle = leaves.quantiles(far, 0.5)
+        rest = np.clip(far - middle[leaves.leaf], -self.delta, self.delta)
+        return middle + leaves.means(rest)
+
+    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean loss with the latest delta."""
+        far, delta = np.abs(y - margin[:, 0]), self.delta
+        each = np.where(far <= delta, 0.5 * far**2, delta * (far - 0.5 * delta))
+        return float(np.average(each, weights=weight))
+
+
+def regression_loss(name: str, alpha: float, y: _Floats) -> GradientLoss:
+    """Return the loss of that name."""
+    if not (np.abs(y) < _LARGEST).all():
+        raise PsephosError(
+            f"y has a number of {_LARGEST:.0e} or more in size, too large to be squared: divide y "
+            "by a constant."
+        )
+    if name == "squared_error":
+        return SquaredNumbers()
+    if name == "absolute_error":
+        return Absolute()
+    return Huber(alpha) if name == "huber" else Quantile(alpha)

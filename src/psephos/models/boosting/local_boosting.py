@@ -14,7 +14,7 @@ from psephos.estimator.distributions import Choice, Integers, LogUniform, Unifor
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
+from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
@@ -185,7 +185,7 @@ class LocalBoostingClassifier(LocalClassifier):
         steps = partial(self._steps, readout=readout, context=context)
         return fit_boosted(self, data, context, readout, steps, prepare=prepare)
 
-    def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
+    def _steps(self, data: Training, readout: Readout, context: Context) -> BoostingSteps:
         """Return lines 2, 5 and 7 of Algorithm 1, and the vote of the rounds."""
         skeleton = Skeleton(data, self.relevance, self.difficulty)
         bits = isinstance(self.relevance, str) and self.relevance == "exp" and self.says == "answer"
@@ -200,7 +200,7 @@ class LocalBoostingClassifier(LocalClassifier):
 
         prior = first_weights(self.prior, data)
         if self.weighting == "log-odds":
-            return Steps(reweight, constant, skeleton.relate, prior)
+            return BoostingSteps(reweight, constant, skeleton.relate, prior)
         anchors = anchors_of(len(data.y), self.n_anchors, context)
         geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
 
@@ -208,7 +208,7 @@ class LocalBoostingClassifier(LocalClassifier):
             weights = (geometry.local if bits else geometry.graded)(rounds, voters)
             return Vote(voters, weights, readout, data.target)
 
-        return Steps(reweight, local, skeleton.relate, prior)
+        return BoostingSteps(reweight, local, skeleton.relate, prior)
 
 
 def _as_given(data: Training) -> Training:

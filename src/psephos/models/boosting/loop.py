@@ -32,7 +32,7 @@ class Round(NamedTuple):
     relevance: _Floats | None = None  # (m,); omega_t; None where the recipe derives it from `right`
 
 
-class Learner(Protocol):
+class VoterLearner(Protocol):
     """Finds the best voter for given sample weights, and makes voters of what it found."""
 
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
@@ -63,7 +63,7 @@ class Boosted:
 
 
 def boost(
-    learner: Learner,
+    learner: VoterLearner,
     y: NDArray[np.intp],
     prior: _Floats,
     n_rounds: int,

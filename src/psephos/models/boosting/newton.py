@@ -12,8 +12,7 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.losses import classification, regression
-from psephos.models.boosting.newton_fit import fit_newton
-from psephos.models.boosting.newton_limits import CONTENDER
+from psephos.models.boosting.newton_fit import CONTENDER, fit_newton
 from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves

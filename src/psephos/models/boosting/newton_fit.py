@@ -1,5 +1,11 @@
-"""The loop of second-order boosting: from a table to a vote of a base score and trees."""
+"""The loop of second-order boosting: from a table to a vote of a base score and trees.
 
+From a table to the columns that trees grow on, and from trees to voters.
+
+What the parameters of second-order boosting may be, and what they mean for its trees.
+"""
+
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,27 +14,230 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import refuse_large_weights
+from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
-from psephos.models.boosting.newton_limits import directions, growth
-from psephos.models.boosting.newton_tables import (
-    column_values,
-    exact_values,
-    tree_voters,
-    warn_of_merged_values,
-)
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import tracked
-from psephos.trees.newton import Draws, NewtonTree, drawn
+from psephos.trees.bins import BLOCK_CELLS, columns_of
+from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, drawn
 from psephos.trees.newton_grow import grower
-from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
+from psephos.vote import Constant, ConstantVoters, Readout, TreeVoters, Vote, join
+
+_HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
+_MOST = float(np.finfo(np.float32).max)
+
+
+def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
+    """Return what limits each tree."""
+    ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
+    local = (model.tree_method, model.proposal) == ("approx", "local")
+    if ordered and (local or model.tree_method == "exact"):
+        name = "max_leaves" if model.max_leaves is not None else "grow_policy"
+        how = "proposal='local'" if local else "tree_method='exact'"
+        raise PsephosError(
+            f"{name}={getattr(model, name)!r} with {how}: these trees are grown in whole levels; "
+            "take tree_method='hist', or 'approx' with proposal='global'."
+        )
+    return TreeLimits(
+        penalty(model),
+        n_rows if model.max_depth is None else model.max_depth,
+        signs,
+        model.max_leaves,
+        model.grow_policy == "lossguide",
+    )
+
+
+def penalty(model: Any) -> Penalty:
+    """Return the costs as float32 holds them."""
+    numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
+    local = (model.tree_method, model.proposal) == ("approx", "local")
+    return Penalty(
+        *(float(np.float32(min(v, _MOST))) for v in numbers),
+        constrained=model.monotone_constraints is not None,
+        share=1.0 / model.max_bin if local else 0.0,
+        gamma=float(np.float32(min(model.gamma, _MOST))),
+    )
+
+
+def directions(given: Any, table: Table) -> NDArray[np.int64]:
+    """Return a direction per column."""
+    p = table.values.shape[1]
+    if given is None:
+        return np.zeros(p, np.int64)
+    words = table.schema.words().columns
+    if isinstance(given, dict):
+        unknown = [name for name in given if name not in words]
+        if unknown:
+            raise PsephosError(
+                f"monotone_constraints names {unknown[0]!r}, which is not a column of the table."
+            )
+        given = [given.get(name, 0) for name in words]
+    try:
+        signs = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        signs = np.empty(0)
+    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise PsephosError(
+            f"monotone_constraints is {str(given)[:60]}: give -1, 0 or 1 for each of the {p} "
+            "columns, or a dict from names to them."
+        )
+    for j in np.flatnonzero(signs):
+        if int(j) in table.n_codes:
+            raise PsephosError(
+                f"monotone_constraints gives column {words[j]!r} a direction, but its values are "
+                "categories, which have no order: give 0."
+            )
+    return signs.astype(np.int64)
+
+
+def _settings(params: Params, shape: Shape, seed: int) -> Params:
+    """Return histograms where their memory allows: one is kept for each level and column."""
+    return {"tree_method": "hist" if shape.n_columns <= _HIST_COLUMNS else "exact", **params}
+
+
+CONTENDER = Contender(
+    "newton-boosting",
+    "boosting",
+    {
+        "quick": {
+            "n_estimators": Integers(20, 100),
+            "max_depth": Integers(1, 6),
+            "learning_rate": LogUniform(0.03, 0.5),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "learning_rate": Uniform(0, 1),
+            "class_weight": WEIGHTS,
+        },
+    },
+    settings=_settings,
+    ensemble=True,
+    first={"quick": {"n_estimators": 50, "class_weight": "balanced"}},
+    notes="histograms up to 1,000 columns, every cut beyond",
+    small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
+)
+
+
+_Singles = NDArray[np.float32]
+
+
+_LEAST = 1e-30  # far below it float32 has fewer digits
+_MANY = 0.05  # of a column's values that become equal to another
+
+
+def column_values(table: Table, kind: Any = None) -> NDArray[Any]:
+    """Return the (p, n) table in a type of floats, without one in its own."""
+    n, p = table.values.shape
+    out = np.empty((p, n), kind or table.values.dtype)
+    width = max(1, BLOCK_CELLS // max(n, 1))
+    for first in range(0, p, width):
+        span = slice(first, min(first + width, p))
+        out[span] = columns_of(table.values, span)
+    return out
+
+
+def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) -> None:
+    """Warn of columns of which float32 merges more values than it would of as many random ones.
+
+    Of d values whose binary digits are random, float32 merges some d^2 / 2^24. Twice that and two
+    more, or a twentieth of the values, are not by chance.
+    """
+    p, n = values.shape
+    merged, distinct = np.zeros((2, p), np.int64)
+    width = max(1, BLOCK_CELLS // n)
+
+    def count(block: int) -> None:
+        span = np.arange(block * width, min((block + 1) * width, p))
+        part = columns_of(table.values, slice(span[0], span[-1] + 1)).astype(np.float64, copy=False)
+        changed = ((values[span] != part) & ~np.isnan(part)).any(axis=1)
+        changed[[j in table.n_codes for j in span.tolist()]] = False
+        ranked = np.sort(
+            part[changed], axis=1
+        )  # missing values last: no comparison of theirs holds
+        apart, single = ranked[:, 1:] > ranked[:, :-1], ranked.astype(np.float32)
+        distinct[span[changed]] = 1 + apart.sum(axis=1)
+        merged[span[changed]] = (apart & (single[:, 1:] == single[:, :-1])).sum(axis=1)
+
+    run_blocks(count, -(-p // width), n_jobs)
+    chance = distinct.astype(np.float64) ** 2 / 2**24
+    found = np.flatnonzero((merged > 2.0 * chance + 2.0) | (merged > _MANY * distinct))
+    if len(found):
+        names = table.schema.words().columns
+        most = ", ".join(f"{names[j]!r} ({merged[j]} of {distinct[j]})" for j in found[:5])
+        more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        warnings.warn(
+            "tree_method='exact' compares values in float32, as XGBoost does, which makes "
+            f"different values of a column equal: {most}{more}. Use tree_method='hist' or "
+            "'approx', which compare in float64, or multiply or shift the column.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def exact_values(table: Table) -> NDArray[Any]:
+    """Return the (p, n) table in float32; in float64 if a column is beyond the range of float32.
+
+    That is a column with a number that float32 cannot hold, or all of whose numbers but 0 are so
+    small that float32 would drop digits of them, or make them 0.
+    """
+    with np.errstate(over="ignore"):
+        single = column_values(table, np.float32)
+    size = np.abs(single)
+    most = np.fmax.reduce(size, axis=1)
+    near = (most >= _LEAST) & (most < np.inf)
+    if near.all():
+        return single
+    far = np.flatnonzero(~near)
+    zero = [not np.nan_to_num(columns_of(table.values, slice(j, j + 1))).any() for j in far]
+    return single if all(zero) else column_values(table, np.float64)
+
+
+def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVoters:
+    """Return grown trees as voters; a tree of output c votes in column c only."""
+    flat = [tree.compact() for _, tree in trees]
+    sizes = np.array([len(t.feature) for t in flat])
+    root = (np.cumsum(sizes) - sizes).astype(np.intp)
+    shift = np.repeat(root, sizes)
+    column = np.concatenate([t.feature for t in flat])
+    read = np.unique(column[column >= 0])
+    feature = np.where(column < 0, -1, np.searchsorted(read, column))
+    value = np.zeros((len(column), k))
+    output = np.repeat([c for c, _ in trees], sizes)
+    value[np.arange(len(column)), output] = np.concatenate([t.answer for t in flat])
+    inner = column >= 0
+    threshold = np.concatenate([t.threshold for t in flat])
+    # x < s is x <= the number just below s, of the type that values are compared in.
+    below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
+    first = np.concatenate([t.first for t in flat]) + shift
+    sets = [t.sets.get(i, np.empty(0, np.bool_)) for t in flat for i in range(len(t.feature))]
+    coded = any(t.sets for t in flat)
+    none = np.empty(0, np.intp)
+    return TreeVoters(
+        n_features=p,
+        columns=read.astype(np.intp),
+        root=root,
+        feature=feature.astype(np.intp),
+        threshold=below.astype(np.float64),
+        missing_left=np.concatenate([t.missing_left for t in flat]),
+        first=np.where(inner, first, 0).astype(np.intp),
+        second=np.where(inner, first + 1, 0).astype(np.intp),
+        value=value,
+        single=threshold.dtype == np.float32,
+        category_ptr=np.cumsum([0, *map(len, sets)]).astype(np.intp) if coded else none,
+        category_left=np.concatenate(sets) if coded else np.empty(0, np.bool_),
+    )
+
 
 _Floats = NDArray[np.float64]
-_Singles = NDArray[np.float32]
 _ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
 
 
@@ -40,11 +249,11 @@ def fit_newton(
     if model.validation_fraction is not None:
         refuse_watched(model)
         train, rest = hold_out_rows(data, context, model.validation_fraction)
-        boosted = _Boosting(model, data.take(train), context, objective)
+        boosted = _NewtonLoop(model, data.take(train), context, objective)
         reason, now = boosted.run(data.take(rest)), None
     else:
         now = digests(model, data, context)
-        boosted = continued(model, context, now) or _Boosting(model, data, context, objective)
+        boosted = continued(model, context, now) or _NewtonLoop(model, data, context, objective)
         boosted.model = model
         reason = boosted.run(None)
     keep(model, now, boosted, len(boosted.rounds))
@@ -74,7 +283,7 @@ def hold_out_rows(data: Training, context: Context, share: float) -> Any:
     return np.sort(train), np.sort(held)
 
 
-class _Boosting:
+class _NewtonLoop:
     """The loop, and what it has found."""
 
     def __init__(self, model: Any, data: Training, context: Context, objective: Objective) -> None:
@@ -142,14 +351,14 @@ class _Boosting:
         rows[rng.integers(n)] = True  # never none
         return rows
 
-    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
+    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> TreeSample:
         m, p = self.model, len(self.values)
         shares = (m.colsample_bytree, m.colsample_bylevel, m.colsample_bynode)
         if min(shares) >= 1.0:
-            return Draws(rows, np.arange(p))
+            return TreeSample(rows, np.arange(p))
         rng = self.context.generator(_COLUMNS, t, c)
         tree = drawn(rng, np.arange(p), shares[0])
-        return Draws(rows, tree, shares[1], shares[2], rng, p)
+        return TreeSample(rows, tree, shares[1], shares[2], rng, p)
 
 
 def _values(model: Any, table: Table) -> NDArray[Any]:

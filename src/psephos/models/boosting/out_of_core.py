@@ -12,13 +12,12 @@ from psephos.base import VoteClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
 from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
-from psephos.models.boosting.newton_fit import vote_of
-from psephos.models.boosting.newton_limits import directions, growth
+from psephos.models.boosting.newton_fit import directions, growth, vote_of
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.dask import DaskHolder
 from psephos.trees.out_of_core.disk import DiskHolder
 from psephos.trees.out_of_core.grow import Holder, boost
-from psephos.trees.out_of_core.labels import Labels
+from psephos.trees.out_of_core.labels import BlockLabels
 from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
 from psephos.vote import Readout, RegressionTarget, Target
 from psephos.vote.importance import SampleRows
@@ -92,9 +91,9 @@ def fit_blocks(
     """
     _check(model)
     n_jobs = getattr(model, "n_jobs", None)
-    labels: Labels | None = None
+    labels: BlockLabels | None = None
     for y, weight in prefetched(source.labels()):
-        here = Labels.of(y, weight, not isinstance(model, VoteClassifier))
+        here = BlockLabels.of(y, weight, not isinstance(model, VoteClassifier))
         labels = here if labels is None else labels.join(here)
     if labels is None:
         raise PsephosError("there is no row to learn from: check what was given as rows.")
@@ -193,12 +192,12 @@ def _check(model: Any) -> None:
             )
 
 
-def _learnt(model: Any, labels: Labels) -> _Learnt:
+def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
     if labels.numbers:
         objective = regression(model.objective)
         mean = np.array([labels.mean()])
         base = objective.start(mean, np.ones(1), model.base_score)
-        return _Learnt(RegressionTarget(), objective, base, _Numbers())
+        return _Learnt(RegressionTarget(), objective, base, _BlockNumbers())
     classes, weight = labels.classes()
     given = classification(model.objective, len(classes))
     base = given.start(np.arange(len(classes)), weight, model.base_score)
@@ -219,8 +218,8 @@ class _OfClasses(NamedTuple):
         self.given.gradients(margin, y.astype(np.intp), out)
 
 
-class _Numbers:
-    """Labels are numbers."""
+class _BlockNumbers:
+    """BlockLabels are numbers."""
 
     def __call__(self, y: NDArray[Any]) -> _Singles:
         check_sizes(y)
@@ -228,7 +227,7 @@ class _Numbers:
 
 
 class _Codes(NamedTuple):
-    """Labels are the numbers of their classes."""
+    """BlockLabels are the numbers of their classes."""
 
     classes: NDArray[Any]
 

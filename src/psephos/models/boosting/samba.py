@@ -1,23 +1,28 @@
-"""SamBA on the boosting loop: one relevance a sample, weights local (Algorithm 3)."""
+"""SamBA on the boosting loop: one relevance a sample, weights local (Algorithm 3).
+
+Local weights on the training rows themselves, for SamBA's `update="vote"`.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.common import VOTERS, Steps, fit_boosted
+from psephos.kernels.prediction.similarity import local_sums, pair_sums
+from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
-from psephos.models.boosting.training_weights import TrainingWeights
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters
 
@@ -170,7 +175,7 @@ class SamBAClassifier(LocalClassifier):
         steps = partial(self._steps, readout=readout, context=context)
         return fit_boosted(self, data, context, readout, steps, prepare=distinct_rows)
 
-    def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
+    def _steps(self, data: Training, readout: Readout, context: Context) -> BoostingSteps:
         """Return how sample weights change from round to round, and the vote of the rounds."""
         anchors = anchors_of(len(data.y), self.n_anchors, context)
         geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
@@ -191,6 +196,64 @@ class SamBAClassifier(LocalClassifier):
             return Vote(voters, geometry.local(rounds, voters), readout, data.target)
 
         if self.update == "sample":
-            return Steps(by_sample, make_vote)
+            return BoostingSteps(by_sample, make_vote)
         training = TrainingWeights(geometry, bool(self.leave_one_out))
-        return Steps(by_vote, make_vote)
+        return BoostingSteps(by_vote, make_vote)
+
+
+_MAX_PAIRS = 10**9  # pairs of a row and an anchor: some seconds a voter
+
+
+@dataclass
+class TrainingWeights:
+    """The local weight of every voter on every training row, kept from round to round.
+
+    It costs O(rows x anchors) a round. Distances are computed anew each time, which is quicker than
+    to read them from memory; the sums of earlier voters are kept while no voter reads a new column.
+    """
+
+    geometry: Geometry
+    leave_one_out: bool  # whether an anchor is left out of the sums of its own row
+    columns: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    total: _Floats = field(init=False)
+    where_right: _Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        m, k = len(self.geometry.data.y), len(self.geometry.anchors)
+        if m * k > _MAX_PAIRS:
+            raise PsephosError(
+                f"update='vote' weighs {m} training rows against {k} anchors after each voter, "
+                "which takes too long: use update='sample', or keep some anchors only "
+                "(n_anchors=2000)."
+            )
+        self.where_right = np.empty((m, 0))
+
+    def shares(self, rounds: list[Round], columns: NDArray[np.intp]) -> _Floats:
+        """Return each voter's normalised weight on each training row, shape (m, T)."""
+        g = self.geometry
+        if not np.array_equal(columns, self.columns):
+            self.columns, self.where_right = columns, self.where_right[:, :0]
+        new = rounds[self.where_right.shape[1] :]
+        right = np.stack([r.right[g.anchors] for r in new], axis=1)
+        self.total, where_right = self._sums(right)
+        self.where_right = np.concatenate([self.where_right, where_right], axis=1)
+        low, high = relevance(g.data.target.n_classes)
+        weights = low * self.total[:, None] + (high - low) * self.where_right
+        mass = weights.sum(axis=1, keepdims=True)
+        return np.divide(weights, mass, out=np.full_like(weights, 1 / len(rounds)), where=mass > 0)
+
+    def _sums(self, right: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+        """Return `local_sums` (total, where_right) of these voters on the training rows."""
+        g = self.geometry
+        rows = g.read(self.columns)
+        s = g.similarity(self.columns, rows)
+        weight = g.data.weight[g.anchors]
+        m, k = len(rows), len(g.anchors)
+        if k == m and not s.per_query:
+            return pair_sums(rows, s.metric, s.kernel, weight, right, self.leave_one_out)
+        own = np.full(m, -1)
+        if self.leave_one_out:
+            own[g.anchors] = np.arange(k)
+        return local_sums(
+            rows, rows[g.anchors], s.metric, s.kernel, weight, right, s.per_query, own=own
+        )[:2]

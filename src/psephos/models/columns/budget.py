@@ -1,6 +1,13 @@
-"""Few columns first, then a vote on them."""
+"""Few columns first, then a vote on them.
 
+Columns chosen on the training rows, and members fitted on them.
+
+Which columns a budget buys.
+"""
+
+import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +25,14 @@ from psephos.estimator.params import (
     Options,
     check_params,
     kept,
-)  # fmt: skip
+)
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.columns.choice import Selection, prices_on, read_prices
-from psephos.models.columns.fitting import fit_budget
-from psephos.models.columns.selectors import SELECTORS
+from psephos.models.columns.problem import SelectionProblem
+from psephos.models.columns.selectors import SELECTORS, score_columns
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.naming import (
     MEMBER,
+    check_kind,
     default_classifiers,
     default_regressors,
 )
@@ -32,9 +40,51 @@ from psephos.models.committees.voting import VotingClassifier
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.vote import Vote
+from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.vote import Constant, Readout, Vote, register_part
+from psephos.vote.part import check
+from psephos.vote.voters.stumps import prior_voter
 
 _Floats = NDArray[np.float64]
+
+
+@register_part
+@dataclass(frozen=True)
+class Selection:
+    """What a selector says of the columns, and which were taken.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (p,)
+        Of at least 0; 0 says nothing of a column.
+    ranking : ndarray of int
+        The columns with a score, the best for its price first.
+    chosen : ndarray of int
+        Those that are taken, sorted.
+    """
+
+    tag: ClassVar[str] = "selection of columns"
+    scores: _Floats
+    ranking: NDArray[np.intp]
+    chosen: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check(self.scores.ndim == 1 and bool((self.scores >= 0).all()), "scores are below 0")
+        for columns in (self.ranking, self.chosen):
+            inside = (columns >= 0) & (columns < len(self.scores))
+            check(columns.dtype == np.intp and bool(inside.all()), "a column is not there")
+            check(len(np.unique(columns)) == len(columns), "a column is there twice")
+
+    def select(self, columns: NDArray[np.intp]) -> "Selection":
+        """Return the same on the table reduced to `columns`."""
+        place = np.full(len(self.scores), -1, dtype=np.intp)
+        place[columns] = np.arange(len(columns))
+        ranking, chosen = place[self.ranking], place[self.chosen]
+        return Selection(self.scores[columns], ranking[ranking >= 0], chosen[chosen >= 0])
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise PsephosError unless it is of the table of a vote."""
+        check(len(self.scores) == vote.n_features, "the selection is of another table")
 
 
 @parameters
@@ -298,3 +348,159 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_budget(self, default_regressors(), table, labels, weight, context)
+
+
+_DEPTH = 32  # columns of a ranking that count, or the budget if that is more
+
+
+def fit_budget(
+    model: Any,
+    default: list[tuple[str, Any]],
+    table: Table,
+    labels: Labels,
+    weight: _Floats,
+    context: Context,
+) -> tuple[Vote, dict[str, Any]]:
+    """Return the vote of a budget's members on the columns it buys, and the selection."""
+    for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
+        if one is not None and not isinstance(one, str):
+            check_kind(model, one, what)
+    data = Data.of(table, labels, weight, context, model.n_jobs)
+    prices = read_prices(model.prices, table.schema, data.X.shape[1])
+    scores, model._path = model._path, None
+    if scores is None:
+        depth = max(_DEPTH, int(np.ceil(model.n_columns)))
+        problem = SelectionProblem(_distinct(data, table, labels, weight), depth)
+        scores = score_columns(problem, model.selector, data)
+    ranking = ranked(scores, prices)
+    chosen = bought(ranking, prices, model.n_columns)
+    if not len(chosen):
+        _warn_of_none(model, ranking, data)
+    members = default if model.estimator is None else [("estimator", model.estimator)]
+    vote = _vote(members, chosen, data, weight)
+    return vote, {"selection_": Selection(scores, ranking, chosen)}
+
+
+def _warn_of_none(model: Any, ranking: NDArray[np.intp], data: Data) -> None:
+    """Warn that no column is taken, and say why and what to do."""
+    answer = "the class frequencies" if data.n_classes else "the mean"
+    named = isinstance(model.selector, str)
+    selector = repr(model.selector) if named else type(model.selector).__name__
+    why = (
+        f"selector {selector} gives no column a score: nothing it looks at goes with y. Check that "
+        "y and the columns are those meant, or take another selector."
+        if not len(ranking)
+        else f"no column with a score costs at most n_columns={model.n_columns:g}: raise "
+        "n_columns, or lower prices."
+    )
+    warnings.warn(
+        f"{type(model).__name__} takes no column and answers every row with {answer}: {why}",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _distinct(data: Data, table: Table, labels: Labels, weight: _Floats) -> Data:
+    """Return the rows for selectors: copies are one row of added weight, in an order of their own.
+
+    What is drawn then depends on what rows hold and not on their places. With groups they are as
+    given.
+    """
+    if data.groups is not None:
+        return data
+    rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
+    equal = (rows.weight == rows.weight[0]).all()
+    return replace(data, X=rows.table.dense(), y=rows.y, weight=None if equal else rows.weight)
+
+
+def _vote(
+    members: list[tuple[str, Any]], chosen: NDArray[np.intp], data: Data, weight: _Floats
+) -> Vote:
+    if not len(chosen):
+        return _prior(data, weight)
+    tasks = [MemberTask(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]
+    fitted = fit_all(data, tasks)
+    names = [name for name, _ in members]
+    voters = voters_of(fitted, data, [chosen] * len(members), names=names)
+    return mean_vote(voters, data.target)
+
+
+def _prior(data: Data, weight: _Floats) -> Vote:
+    """Return the vote of the class frequencies, or of the mean."""
+    p, readout = data.X.shape[1], Readout("normalised", "share" if data.n_classes else "identity")
+    prior = prior_voter(data.y, weight, data.target, p)
+    return Vote(prior, Constant(p, np.ones(1)), readout, data.target)
+
+
+def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
+    """Return the price of each column, 1 by default."""
+    prices = np.ones(p)
+    if given is None:
+        return prices
+    if isinstance(given, Mapping):
+        known = schema.words().columns
+        place: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        place |= dict(enumerate(range(p)))
+        named: dict[int, Any] = {}
+        for name, price in given.items():
+            plain = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
+            if not plain or name not in place:
+                raise PsephosError(f"prices names {name!r}, which is no column of X.")
+            if place[name] in named:
+                raise PsephosError(
+                    f"prices names a column twice, as {named[place[name]]!r} and as {name!r}: "
+                    "whole numbers are positions. Give each one price."
+                )
+            named[place[name]] = name
+            prices[place[name]] = _price(price, name)
+        return prices
+    if np.shape(given) != (p,):
+        raise PsephosError(
+            f"prices has shape {np.shape(given)}: give one for each of the {p} columns, or a dict "
+            "from columns to prices."
+        )
+    return np.array([_price(price, j) for j, price in enumerate(given)])
+
+
+def prices_on(given: Any, schema: Schema, columns: NDArray[Any]) -> Any:
+    """Return the parameter `prices` for the table reduced to `columns`."""
+    if given is None:
+        return None
+    held = columns.tolist()
+    if not isinstance(given, Mapping):
+        return [given[j] for j in held]
+    words = schema.words().columns
+    found = {i: given.get(j, given.get(words[j], 1.0)) for i, j in enumerate(held)}
+    names = schema.names
+    return {i if names is None else names[held[i]]: price for i, price in found.items()}
+
+
+def _price(price: Any, name: Any) -> float:
+    try:
+        number = -1.0 if isinstance(price, str | bool) else float(price)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not number > 0:  # an infinite one is never bought
+        raise PsephosError(f"the price of column {name!r} is {price!r}: give a number above 0.")
+    return number
+
+
+def ranked(scores: _Floats, prices: _Floats) -> NDArray[np.intp]:
+    """Return the columns with a score, by score for the price; the first of equals first."""
+    worth = np.divide(scores, prices)
+    order = np.argsort(-worth, kind="stable")
+    return order[worth[order] > 0].astype(np.intp)
+
+
+def bought(ranking: NDArray[np.intp], prices: _Floats, budget: float) -> NDArray[np.intp]:
+    """Return, sorted, the columns taken in the order of the ranking while the budget pays them.
+
+    One that costs more than what is left is passed over.
+    """
+    kept: list[int] = []
+    left = float(budget)
+    for j in ranking.tolist():
+        if prices[j] <= left * (1 + 1e-12):
+            kept.append(j)
+            left -= float(prices[j])
+    return np.array(sorted(kept), dtype=np.intp)

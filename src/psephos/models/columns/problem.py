@@ -19,7 +19,7 @@ _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is con
 
 
 @dataclass(frozen=True)
-class Problem:
+class SelectionProblem:
     """What a selector may look at.
 
     Parameters

@@ -14,8 +14,7 @@ from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
-from psephos.models.committees.fitting import Data, Task, fit_all
-from psephos.models.committees.members import voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows
@@ -127,7 +126,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
         alone = replace(context, groups=None if context.groups is None else context.groups[place])
         data = Data.of(rows.table, Labels(rows.target, rows.y), rows.weight, alone, self.n_jobs)
         data = replace(data, weight=None)
-        run = continued(self, context, now) or _Run(rows.weight / rows.weight.sum())
+        run = continued(self, context, now) or _RegressorRun(rows.weight / rows.weight.sum())
         member = self.estimator
         if member is None:
             member = CARTRegressor(
@@ -138,7 +137,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
         end = self.n_estimators if run.stopped == "all voters" else 0
         for t in tracked(range(len(run.models), end), "rounds"):
             drawn = context.generator(_ROWS, t).choice(len(run.pi), size, p=run.pi)
-            task = Task(member, (_MEMBERS, t), drawn)
+            task = MemberTask(member, (_MEMBERS, t), drawn)
             if weighs:  # a row drawn twice is one row of weight 2
                 counts = np.bincount(drawn, minlength=len(run.pi)).astype(np.float64)
                 task = task._replace(rows=np.flatnonzero(counts), weight=counts)
@@ -157,7 +156,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
 
 
 @dataclass
-class _Run:
+class _RegressorRun:
     """The loop: sample weights, and the voters so far with their weights and average losses."""
 
     pi: _Floats

@@ -12,11 +12,15 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data
-from psephos.models.committees.levels import Levels, fold_plan, side_by_side
-from psephos.models.committees.members import mean_vote, one_voter
-from psephos.models.committees.meta import chances_of, log_loss
-from psephos.models.committees.naming import CV, SMALL, Named, checked
+from psephos.models.committees.fitting import Data, mean_vote, one_voter
+from psephos.models.committees.levels import (
+    StackLevels,
+    chances_of,
+    fold_plan,
+    log_loss,
+    side_by_side,
+)
+from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote
 
@@ -24,7 +28,7 @@ _Floats = NDArray[np.float64]
 
 
 @parameters
-class CascadeClassifier(Named, VoteClassifier):
+class CascadeClassifier(NamedMembers, VoteClassifier):
     """Levels of members, each reading the columns and what earlier levels answered.
 
     Use it where one level of members leaves something to learn from their answers, and to answer
@@ -128,7 +132,7 @@ class CascadeClassifier(Named, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         members = checked(self, self._members())
         data = Data.of(table, labels, weight, context, self.n_jobs)
-        levels = Levels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)
+        levels = StackLevels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)
         if self.max_levels >= levels.n_folds:
             raise PsephosError(
                 f"max_levels={self.max_levels} needs more than {levels.n_folds} folds: set a "
@@ -145,7 +149,7 @@ class CascadeClassifier(Named, VoteClassifier):
         return vote, {"n_levels_": kept, "level_scores_": np.array(scores)}
 
 
-def _loss(levels: Levels, level: int) -> float:
+def _loss(levels: StackLevels, level: int) -> float:
     """Return the out-of-fold log-loss of a level: of the mean of its members."""
     data = levels.data
     votes = levels.out_of_fold(level).reshape(len(data.y), -1, data.target.n_outputs)
@@ -153,7 +157,7 @@ def _loss(levels: Levels, level: int) -> float:
     return log_loss(chances[:, 0], data.y, data.weight)
 
 
-def _gated(levels: Levels, kept: int, threshold: float | None) -> Vote:
+def _gated(levels: StackLevels, kept: int, threshold: float | None) -> Vote:
     """Return the vote of the levels kept: one voter each, of which the first that is sure answers.
 
     Without a threshold the last level alone is a voter.

@@ -69,7 +69,7 @@ def check_kind(model: Any, estimator: Any, what: str) -> None:
 
 
 @parameters
-class Named:
+class NamedMembers:
     """Members by name, and parameters of theirs: ``tree__max_depth``, as in scikit-learn.
 
     Parameters

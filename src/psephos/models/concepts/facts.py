@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.concepts.votes import Weighed, log_priors
+from psephos.models.concepts.votes import WeighedHypotheses, log_priors
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
@@ -71,7 +71,7 @@ class HypothesisFacts:
 
 
 def facts_of(
-    parts: Sequence[Weighed], space: ConjunctiveSpace, prior: str, n_tests: int, *,
+    parts: Sequence[WeighedHypotheses], space: ConjunctiveSpace, prior: str, n_tests: int, *,
     loudest: bool = False, n_draws: int | None = None,
 ) -> HypothesisFacts:  # fmt: skip
     """Return the facts of conjunctions.
@@ -130,7 +130,7 @@ def _log_total(space: ConjunctiveSpace, prior: str, n_tests: int) -> float:
     return float(np.logaddexp(math.log(total), empty))
 
 
-def _log_masses(part: Weighed, prior: str) -> _Floats:
+def _log_masses(part: WeighedHypotheses, prior: str) -> _Floats:
     """Return the log prior of each voter, plus the constant of `log_priors`."""
     if part.hypotheses is not None:
         return log_priors(part.space, part.hypotheses, prior)

@@ -1,31 +1,277 @@
-"""What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share."""
+"""What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share.
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+The posterior of conjunctions where labels are noisy: of all, or of all with few tests.
+
+The posterior of a finite list of fitted classifiers, from rows they are asked about.
+"""
+
+import copy
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
-from psephos.base import Labels
+from psephos.base import Labels, VoteEstimator
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import row_word
 from psephos.estimator.params import Accepts, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.naming import ESTIMATORS
-from psephos.models.concepts.elimination import eliminated, space_of, started
-from psephos.models.concepts.facts import HypothesisFacts, facts_of, facts_of_members
-from psephos.models.concepts.fitted_members import posterior_of, prior_of_members, voters_of_fitted
-from psephos.models.concepts.posterior import Evidence, noisy, tests_within
+from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of, facts_of_members
+from psephos.models.concepts.version_spaces import eliminated, space_of, started
 from psephos.models.concepts.votes import (
     Limits,
-    Weighed,
+    WeighedHypotheses,
     concept_votes,
     consistent,
+    in_order,
+    log_priors,
 )
-from psephos.vote import Constant, Readout, Vote
+from psephos.vote import Constant, Readout, Vote, Voters, mixed_voters
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Floats = NDArray[np.float64]
+
+
+class InCodes:
+    """A fitted classifier of another library that answers with the codes of the classes.
+
+    `classes`: the code of each of its classes.
+    """
+
+    def __init__(self, model: Any, classes: NDArray[np.intp]) -> None:
+        self.model, self.classes_ = model, classes
+        self.n_features_in_ = getattr(model, "n_features_in_", None)
+        if hasattr(model, "predict_proba"):
+            self.predict_proba = model.predict_proba
+
+    def predict(self, X: _Floats) -> NDArray[np.intp]:
+        """Return the codes of the answers."""
+        return self.classes_[np.searchsorted(self.model.classes_, self.model.predict(X))]
+
+
+def voters_of_fitted(
+    members: Sequence[tuple[str, Any]], n_features: int, target: Any, says: str
+) -> Voters:
+    """Return fitted classifiers as the voters of one vote."""
+    models = [_coded(name, _thawed(one), n_features, target) for name, one in members]
+    return mixed_voters(models, n_features, target.code, says, [name for name, _ in members])
+
+
+def _thawed(model: Any) -> Any:
+    """Return what a FrozenEstimator holds, or the model."""
+    return model.estimator if type(model).__name__ == "FrozenEstimator" else model
+
+
+def _coded(name: str, model: Any, n_features: int, target: Any) -> Any:
+    if not is_classifier(model):
+        raise PsephosError(f"member {name!r} ({type(model).__name__}) is no classifier.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise PsephosError(
+            f"member {name!r} is not fitted: fit it first, on other rows than these, and give "
+            "FrozenEstimator(it) (sklearn.frozen) where the model will be cloned."
+        ) from None
+    width = getattr(model, "n_features_in_", n_features)
+    if width != n_features:
+        raise PsephosError(f"member {name!r} is of {width} columns; these rows have {n_features}.")
+    known = {label: k for k, label in enumerate(target.classes.tolist())}
+    own = np.asarray(model.classes_).tolist()
+    strange = [label for label in own if label not in known]
+    if strange:
+        raise PsephosError(
+            f"member {name!r} was fitted with the label {strange[0]!r}, which is not in y."
+        )
+    codes = np.array([known[label] for label in own], dtype=np.intp)
+    if isinstance(model, VoteEstimator):
+        return _own(name, model, codes)
+    if (
+        "classes_" in vars(model)
+        and type(model).__module__.startswith("sklearn.")
+        and (np.array_equal(codes, np.sort(codes)))
+    ):
+        small = copy.copy(model)
+        small.classes_ = codes
+        return small
+    return InCodes(model, codes)
+
+
+def _own(name: str, model: Any, codes: NDArray[np.intp]) -> Any:
+    if model.schema_.levels:
+        raise PsephosError(
+            f"member {name!r} reads categories by codes of its own: make 0/1 columns of them first "
+            "(OneHotEncoder)."
+        )
+    small = copy.copy(model)
+    small.vote_ = replace(model.vote_, target=replace(model.vote_.target, classes=codes))
+    return small
+
+
+def prior_of_members(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
+    """Return the prior of each member; 'uniform' is alike."""
+    if isinstance(given, str):
+        if given == "uniform":
+            return np.full(len(members), 1.0 / len(members))
+        raise PsephosError("prior='short' is of conjunctions: give a number for each estimator.")
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    good = prior.shape == (len(members),) and np.isfinite(prior).all() and (prior >= 0).all()
+    if not good or not prior.sum() > 0:
+        names = ", ".join(name for name, _ in members)
+        raise PsephosError(
+            f"prior is {given!r}: give one number of at least 0 for each of the {len(members)} "
+            f"estimators ({names}), one of them above."
+        )
+    return prior / prior.sum()
+
+
+def posterior_of(
+    voters: Voters, X: _Floats, y: NDArray[np.intp], weight: _Floats, target: Any, *,
+    prior: _Floats, noise: float,
+) -> _Floats:  # fmt: skip
+    """Return P(h | D) of voters by the prior and the labels of rows, each to its weight.
+
+    A voter says label k with probability q_k (its answer: 1 or 0); then
+    ``P(y | h, x) = (1 - noise) q_y + noise (1 - q_y) / (K - 1)``.
+    """
+    log = np.log(np.where(prior > 0, prior, 1.0))
+    log[prior == 0] = -np.inf
+    k = target.n_classes
+    for start in range(0, len(X), 1024):
+        part = slice(start, start + 1024)
+        votes = voters.votes(X[part])
+        share = _chance(votes, y[part], k)
+        chance = (1.0 - noise) * share + noise * (1.0 - share) / (k - 1)
+        with np.errstate(divide="ignore"):
+            log += weight[part] @ np.log(chance)
+    if not np.isfinite(log.max()):
+        raise PsephosError(
+            "each estimator gives some row the likelihood 0, so that none has a posterior: set "
+            "noise above 0."
+        )
+    share = np.exp(log - log.max())
+    return share / share.sum()
+
+
+def _chance(votes: _Floats, y: NDArray[np.intp], k: int) -> _Floats:
+    """Return (n, T): the probability that each voter gives each row's label."""
+    if k == 2:
+        up = (1.0 + votes[:, :, 0]) / 2.0
+        share = np.where(y[:, None] == 1, up, 1.0 - up)
+    else:
+        share = ((k - 1) * votes[np.arange(len(y)), :, y] + 1.0) / k
+    return np.clip(share, 0.0, 1.0)
+
+
+_Codes = NDArray[np.int32]
+_TESTS = 20  # of a hypothesis, where not all are gone through
+_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+
+
+class Evidence(NamedTuple):
+    """The rows as one concept sees them."""
+
+    code: _Codes  # (n, q) int32
+    # (n,); the weight of a row if it is positive, else its negative: the agreement of a hypothesis
+    # is the sum over rows it holds for, plus that of the empty one
+    gain: _Floats
+    noise: float  # the chance that a label is wrong, 0 < noise < 1/2
+
+    @property
+    def slope(self) -> float:
+        """Return the log likelihood of one more row that agrees."""
+        return float(np.log1p(-self.noise) - np.log(self.noise))
+
+
+def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> WeighedHypotheses:
+    """Return the posterior ``P(h | D) ~ P(h) (1 - noise)^agree noise^disagree``.
+
+    Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
+    as many as leave no more than `most`.
+    """
+    n_tests = tests_within(space, most)
+    found, agreement = _gone_through(space, evidence, n_tests)
+    log = log_priors(space, found, prior) + evidence.slope * agreement
+    weight = np.exp(log - log.max())
+    kept = np.flatnonzero(weight > 0)  # others have less than 1e-300 of the greatest
+    order = kept[in_order(found.take(kept), weight[kept])]
+    return WeighedHypotheses(space, found.take(order), weight[order] / weight.sum())
+
+
+def tests_within(space: ConjunctiveSpace, most: int) -> int:
+    """Return how many tests a hypothesis may have so that there are at most `most`."""
+    number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
+    if space.n_hypotheses <= most:
+        return space.n_columns
+    total, tests = 1 + number[0], 0
+    while tests + 1 < len(number) and total + number[tests + 1] <= most:
+        tests += 1
+        total += number[tests]
+    if not tests:
+        raise PsephosError(
+            f"there are {1 + number[0] + number[1]:,} conjunctions of at most one test, and "
+            f"max_hypotheses is {most:,}: raise it, or give fewer columns or bins."
+        )
+    return tests
+
+
+def _gone_through(
+    space: ConjunctiveSpace, evidence: Evidence, n_tests: int
+) -> tuple[Hypotheses, _Floats]:
+    """Return all hypotheses of so many tests, the empty one last, and how they agree with rows.
+
+    Rows that a hypothesis holds for are bits. Either every column is enumerated, ``?`` included, or
+    each combination of at most `n_tests` columns, without ``?``.
+    """
+    n, q = evidence.code.shape
+    bounds = [space.constraints(i) for i in range(q)]
+    bits = [
+        np.packbits((low[:, None] <= x) & (x <= high[:, None]), axis=1)
+        for (low, high), x in zip(bounds, evidence.code.T, strict=True)
+    ]
+    whole = n_tests == q
+    few = (itertools.combinations(range(q), number) for number in range(n_tests + 1))
+    sets = [tuple(range(q))] if whole else itertools.chain.from_iterable(few)
+    first = 0 if whole else 1  # whether '?' is among the constraints
+    gain = np.zeros(8 * ((n + 7) // 8))
+    gain[:n] = evidence.gain
+    lows, highs, agreements = [], [], []
+    for columns in sets:
+        held = np.packbits(np.ones((1, n), dtype=np.bool_), axis=1)
+        sizes = [len(bits[i]) - first for i in columns]
+        at = np.indices(sizes).reshape(len(columns), math.prod(sizes)) + first
+        for i in columns:
+            held = (held[:, None] & bits[i][None, first:]).reshape(-1, held.shape[1])
+        top = space.anything()
+        low, high = (np.repeat(a, len(held), axis=0) for a in (top.low, top.high))
+        for i, one in zip(columns, at, strict=True):
+            low[:, i], high[:, i] = bounds[i][0][one], bounds[i][1][one]
+        agreement = np.zeros(len(held))
+        for byte, column in enumerate(held.T):
+            agreement += (_BYTE @ gain[8 * byte : 8 * byte + 8])[column]
+        lows.append(low)
+        highs.append(high)
+        agreements.append(agreement)
+    empty = space.nothing()
+    found = Hypotheses(
+        np.concatenate([*lows, empty.low]),
+        np.concatenate([*highs, empty.high]),
+        np.arange(1 + sum(map(len, lows))) == sum(map(len, lows)),
+    )
+    return found, np.concatenate([*agreements, [0.0]])
+
+
 _SEED = 99  # task of what a posterior is drawn by
 
 
@@ -125,7 +371,7 @@ class PosteriorVotes:
     def _concepts(
         self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
         prior: Any, drawing: bool,
-    ) -> list[Weighed]:  # fmt: skip
+    ) -> list[WeighedHypotheses]:  # fmt: skip
         """Return the posterior of the conjunctions of each concept."""
         if not isinstance(prior, str):
             raise PsephosError(
@@ -199,7 +445,7 @@ class PosteriorVotes:
         return self.estimators is None
 
 
-def _most_probable(part: Weighed) -> Weighed:
+def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
     """Return the most probable hypothesis, with its posterior; where they are counted, S.
 
     S is as probable as any: all that agree with every row are, under a uniform prior.
@@ -213,7 +459,7 @@ def _most_probable(part: Weighed) -> Weighed:
             "there are more consistent hypotheses than max_hypotheses, and under prior='short' the "
             "most probable is found by listing them: raise max_hypotheses, or take 'uniform'."
         )
-    return Weighed(part.space, problem.specific, np.ones(1))
+    return WeighedHypotheses(part.space, problem.specific, np.ones(1))
 
 
 def _drawn(

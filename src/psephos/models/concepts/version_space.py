@@ -14,12 +14,16 @@ from psephos.estimator.distributions import Integers
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.concepts import elimination
-from psephos.models.concepts.elimination import constraint, number_of
+from psephos.models.concepts import version_spaces
 from psephos.models.concepts.facts import HypothesisFacts, facts_of
-from psephos.models.concepts.version_spaces import VersionSpaces
+from psephos.models.concepts.version_spaces import (
+    VersionSpaces,
+    collapsed,
+    collapses,
+    constraint,
+    number_of,
+)
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
-from psephos.models.concepts.wording import collapsed, collapses
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
@@ -158,7 +162,9 @@ class VersionSpaceClassifier(VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         target: Any = labels.target
         if context.previous is None:
-            before = elimination.started(elimination.space_of(table, self.n_bins), target.n_classes)
+            before = version_spaces.started(
+                version_spaces.space_of(table, self.n_bins), target.n_classes
+            )
         else:
             before = self.memory_
             if not before.whole:
@@ -166,7 +172,7 @@ class VersionSpaceClassifier(VoteClassifier):
                     "the model was reduced, and no longer holds all columns that its most specific "
                     "hypothesis tests: partial_fit the model that it was made of."
                 )
-        memory = elimination.eliminated(before, table, labels, context, self.max_boundary)
+        memory = version_spaces.eliminated(before, table, labels, context, self.max_boundary)
         self._report(memory, labels, len(before.left_out))
         limits = Limits(self.max_hypotheses, self.n_samples)
         parts = [

@@ -1,4 +1,4 @@
-"""The version spaces of all concepts: the space, S, G, and the rows that were left out."""
+"""Version spaces of all concepts: the space, S, G, rows left out; in words; eliminated by rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -6,10 +6,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.base import Labels
+from psephos.estimator.input import Context, Table
+from psephos.estimator.row_names import row_word
 from psephos.models.concepts.concept import Concept
 from psephos.vote.codec import register
+from psephos.vote.names import Names, listed, plural
 from psephos.vote.part import Columns, check, named_of
-from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
+from psephos.vote.voters.counted import in_words
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
+from psephos.vote.voters.hypotheses import HypothesisVoters
 
 
 @register
@@ -34,8 +41,6 @@ class VersionSpaces:
 
     def told(self, names: Any, vote: Any) -> list[str]:
         """Return what `describe` adds to the vote in words: see `space_words`."""
-        from psephos.models.concepts.wording import space_words
-
         return space_words(self, names, vote)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
@@ -53,3 +58,169 @@ class VersionSpaces:
             concepts=tuple(concept.take(kept) for concept in self.concepts),
             whole=self.whole and not (len(dropped) and read),
         )
+
+
+_LISTED = 6  # rows, or hypotheses of G, that a sentence names
+_TESTS = 20  # of a hypothesis
+_DRAWS = 1000  # where they cannot be counted
+
+
+def space_words(memory: VersionSpaces, names: Names, vote: Any) -> list[str]:
+    """Return a sentence for each concept, its number of hypotheses, S and G, and the rows left out.
+
+    `names`: of the table, with the classes. `vote`: of the hypotheses, some of which may have been
+    drawn.
+    """
+    classes = names.classes[1:] if len(memory.concepts) == 1 else names.classes
+    words: list[str] = []
+    for k, concept in enumerate(memory.concepts):
+        number, error = number_of(memory.space, concept, _DRAWS)
+        about = "" if error == 0 else "about "
+        told = f"Class {classes[k]}: {about}{in_words(number)} {_agree(number)} with the rows"
+        some = _listed_voters(vote, k)
+        if 0 < some < number:
+            told += f", of which {some} were drawn by lot to vote"
+        told += f". Most specific (S): {_rules(memory.space, concept.specific, names)[0]}."
+        if concept.general_kept:
+            rules = _rules(memory.space, concept.general, names)
+            told += f" Most general (G), {len(rules)}: {'; '.join(rules[:_LISTED])}"
+            told += f" and {len(rules) - _LISTED} more." if len(rules) > _LISTED else "."
+        else:
+            told += " The most general (G) are more than max_boundary."
+        words.append(told)
+    out = collapsed(memory, np.array(names.classes), 0)
+    if out:
+        left = plural(len(set(memory.left_out.tolist())), "row")
+        words.append(f"Of {memory.n_rows} rows {left} left out: {out}.")
+    return words
+
+
+def _agree(number: int) -> str:
+    return "conjunction agrees" if number == 1 else "conjunctions agree"
+
+
+def _listed_voters(vote: Any, concept: int) -> int:
+    """Return how many hypotheses vote one by one for a concept; 0 where they are counted."""
+    voters = vote.voters
+    if voters.tag == "joined voters":  # a vote a concept
+        voters = voters.parts[int(voters.part[concept])]
+        voters = voters.inner[0].voters
+    return voters.n_voters if voters.tag == "hypotheses" else 0
+
+
+def _rules(space: ConjunctiveSpace, found: Hypotheses, names: Names) -> list[str]:
+    none = np.zeros(1)
+    voters = HypothesisVoters.of(space, found, none, none)
+    rules: list[str] = []
+    for t in range(voters.n_voters):
+        tests = voters.rule(t, names.columns, names.levels).split(" and ")
+        more = len(tests) - _TESTS
+        rules.append(" and ".join(tests[:_TESTS]) + (f" and {more} tests more" if more > 0 else ""))
+    return rules
+
+
+# ---------------------------------------------------------------------- rows left out
+def collapses(memory: VersionSpaces, classes: NDArray[Any]) -> list[str]:
+    """Return the rows that were left out, in words, one by one."""
+    names = classes[1:] if len(memory.concepts) == 1 else classes
+    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
+    return [_collapsed([_named(row)], names[k]) for row, k in pairs]
+
+
+def collapsed(memory: VersionSpaces, classes: NDArray[Any], known: int) -> str:
+    """Return the same of those beyond the first `known` in a sentence; '' if there are none."""
+    names = classes[1:] if len(memory.concepts) == 1 else classes
+    rows: dict[int, list[str]] = {}
+    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
+    for row, k in list(pairs)[known:]:
+        rows.setdefault(k, []).append(_named(row))
+    return "; ".join(_collapsed(own, names[k]) for k, own in sorted(rows.items()))
+
+
+def _named(row: int | str) -> str:
+    return row if isinstance(row, str) else row_word(row)
+
+
+def _collapsed(rows: list[str], label: Any) -> str:
+    them = "it" if len(rows) == 1 else "them"
+    return (
+        f"{listed(rows, _LISTED)}: no conjunction for class {label!s} agrees with {them} and the "
+        "rows before"
+    )
+
+
+def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
+    """Return the hypothesis space of a training table."""
+    return ConjunctiveSpace.of(table.dense(), table.n_codes, n_bins)
+
+
+def started(space: ConjunctiveSpace, n_classes: int) -> VersionSpaces:
+    """Return the version spaces before any row."""
+    concept, none = Concept.start(space), np.empty(0, dtype=np.intp)
+    number = 1 if n_classes == 2 else n_classes
+    return VersionSpaces(space, (concept,) * number, 0, none, none)
+
+
+def eliminated(
+    memory: VersionSpaces, table: Table, labels: Labels, context: Context, max_boundary: int
+) -> VersionSpaces:
+    """Return the version spaces after further rows, one after another.
+
+    A row that would leave one empty is left out of it.
+    """
+    code = memory.space.encode(table.dense())
+    n = len(code)
+    row = memory.n_rows + (np.arange(n) if context.kept is None else context.kept)
+    two = labels.target.n_classes == 2
+    concepts: list[Concept] = []
+    left: list[tuple[int, int]] = []
+    for k, concept in enumerate(memory.concepts):
+        positive = labels.y == (1 if two else k)
+        now = concept
+        for i in range(n):
+            one = code[i]
+            new = (
+                now.with_positive(memory.space, one)
+                if positive[i]
+                else now.with_negative(memory.space, one, max_boundary)
+            )
+            if new is None:
+                left.append((int(row[i]), k))
+            else:
+                now = new
+        concepts.append(now)
+    left.sort()
+    out = np.array(left, dtype=np.intp).reshape(-1, 2)
+    rows: NDArray[Any] = out[:, 0]
+    if memory.left_out.dtype.kind == "U":  # those of a file have names
+        rows = np.array([f"row {r}" for r in rows.tolist()], dtype=str)
+    return replace(
+        memory,
+        concepts=tuple(concepts),
+        n_rows=memory.n_rows + (context.n_rows or n),
+        left_out=np.append(memory.left_out, rows),
+        left_out_of=np.append(memory.left_out_of, out[:, 1]),
+    )
+
+
+def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tuple[int, float]:
+    """Return (number of consistent hypotheses, its relative standard error)."""
+    rows = minimal_negatives(space, concept.specific, concept.negatives)
+    problem = Problem(space, concept.specific, rows)
+    try:
+        return problem.count(10 * STATES) + concept.empty, 0.0
+    except TooManyStates:
+        return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
+
+
+def constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:
+    """Return the test of column i in words; ``?`` where there is none."""
+    nowhere = [np.nan] * space.n_features
+    words: list[str] = []
+    for test in space.take(np.array([i])).tests([low], [high], nowhere):
+        bound: Any = test.bound
+        category = test.relation == "in"
+        words.append(
+            str(levels[test.column][bound[0]]) if category else f"{test.relation} {bound:g}"
+        )
+    return " and ".join(words) or "?"

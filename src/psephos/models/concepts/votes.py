@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     drawn: int
 
 
-class Weighed(NamedTuple):
+class WeighedHypotheses(NamedTuple):
     """The hypotheses of one concept, and their posterior."""
 
     space: ConjunctiveSpace
@@ -56,7 +56,7 @@ def consistent(
     rng: np.random.Generator,
     *,
     listing: bool = False,
-) -> Weighed:
+) -> WeighedHypotheses:
     """Return the version space of a concept: listed if it is small, else counted, else sampled.
 
     With `listing` one that is counted is drawn from, too.
@@ -74,7 +74,7 @@ def consistent(
                 found = _with_empty(found)
             return _weighed(small, found, np.exp(log_priors(small, found, prior)), problem)
         if not listing:
-            return Weighed(small, None, np.ones(1), problem)
+            return WeighedHypotheses(small, None, np.ones(1), problem)
         drawn = problem.table(STATES).drawn(limits.drawn, rng)
     except TooManyStates:
         sample = problem.drawn(limits.drawn, rng)
@@ -107,19 +107,19 @@ def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Float
 
 def _weighed(
     space: ConjunctiveSpace, found: Hypotheses, weight: _Floats, problem: Problem
-) -> Weighed:
+) -> WeighedHypotheses:
     by_codes = np.lexsort([*found.high.T[::-1], *found.low.T[::-1], found.empty])
     order = by_codes[in_order(found.take(by_codes), weight[by_codes])]
-    return Weighed(space, found.take(order), weight[order] / weight.sum(), problem)
+    return WeighedHypotheses(space, found.take(order), weight[order] / weight.sum(), problem)
 
 
-def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
+def sampled(space: ConjunctiveSpace, found: Hypotheses) -> WeighedHypotheses:
     """Return hypotheses that were drawn, each once, with the share of the draws as its weight."""
     table = np.hstack([found.low, found.high, found.empty[:, None]])
     _, first, number = np.unique(table, axis=0, return_index=True, return_counts=True)
     some, weight = found.take(first), number / number.sum()
     order = in_order(some, weight)
-    return Weighed(space, some.take(order), weight[order], sampled=True)
+    return WeighedHypotheses(space, some.take(order), weight[order], sampled=True)
 
 
 def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:
@@ -140,7 +140,9 @@ def says(target: Target, concept: int) -> tuple[_Floats, _Floats]:
     return code[concept], -code[concept] / (target.n_classes - 1)
 
 
-def concept_votes(parts: Sequence[Weighed], target: Target, score: str, seed: int) -> Vote:
+def concept_votes(
+    parts: Sequence[WeighedHypotheses], target: Target, score: str, seed: int
+) -> Vote:
     """Return the vote over the hypotheses of all concepts.
 
     Two classes have one concept, and its hypotheses vote. Of more each class has one, which is a

@@ -1,6 +1,14 @@
-"""What forests share: their growth, and what is asked of a fitted one."""
+"""What forests share: their growth, and what is asked of a fitted one.
 
-from typing import Any, cast
+The answers of a forest's trees to the rows they were not grown on, and how good they are.
+
+Warm starts of forests: the trees there are, then those that are grown more.
+
+What a forest keeps besides the vote: the decrease of impurity by column, and its draws.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +20,179 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.params import refuse_unread
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.ensemble import Ensemble
-from psephos.models.first_fit import FirstFit
-from psephos.models.forest.memory import ForestMemory
-from psephos.models.forest.out_of_bag import extras_of
-from psephos.models.forest.warm import joined_importance, with_earlier
+from psephos.models.first_fit import REDUCED, FirstFit
 from psephos.models.leaves import Leaves
-from psephos.models.sampling import DrawsRows, drawn_columns, earlier, groups_drawn
+from psephos.models.sampling import (
+    Draw,
+    DrawsRows,
+    drawn_columns,
+    earlier,
+    groups_drawn,
+    out_of_bag,
+)
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import GroupDraws, Rows, balanced_classes
+from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check
 
 _Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class ForestMemory(Draw):
+    """How a forest was grown.
+
+    Which rows a tree was grown on is kept as the seed that drew them, n + T numbers in all.
+
+    Parameters
+    ----------
+    impurity : ndarray of shape (p,)
+        Each column's share of the decrease of the impurity.
+    seeds : ndarray of shape (T,), uint64
+    mass : ndarray of shape (m,)
+        Weights of the distinct training rows, by which rows were drawn.
+    size : int
+        Draws a tree; 0: every tree was grown on all rows.
+    first_fit : FirstFit, default=None
+        What a warm start must find again; None in files of earlier versions.
+    ranked : bool, default=False
+        Whether rows are numbered by the rank of y, which has no unit; in files of earlier versions
+        by its bits.
+    grouped : bool, default=False
+        Whether whole groups were drawn: `mass` and `size` are then of groups.
+    dropped : ndarray of uint64, default=empty
+        The seeds of those that `shrink` left out.
+    """
+
+    tag: ClassVar[str] = "forest memory"
+    impurity: _Floats
+    seeds: NDArray[np.uint64]
+    mass: _Floats
+    size: int
+    first_fit: FirstFit | None = None
+    ranked: bool = False
+    grouped: bool = False
+    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    def __post_init__(self) -> None:
+        whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64
+        check(whole, "importances are not a list of float64")
+        self.check_draw()
+
+    def check_vote(self, vote: Any) -> None:
+        """Check that the memory is of this vote."""
+        check(len(self.seeds) == vote.n_voters, "seeds and trees differ")
+        check(len(self.impurity) == vote.n_features, "columns differ")
+
+    def select(self, columns: Columns) -> Self:
+        """Return the memory on the table reduced to `columns`."""
+        first = self.first_fit and self.first_fit.changed(REDUCED, columns=True)
+        return replace(self, impurity=self.impurity[columns], first_fit=first)
+
+
+def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
+    """Return the trees of a forest, then new ones; answers that name one class are shared."""
+    old: TreeVoters = before
+    nodes, columns = len(old.feature), np.union1d(old.columns, new.columns).astype(np.intp)
+    pure = n_classes if len(old.value) >= n_classes <= len(new.value) else 0
+    pure = pure if np.array_equal(old.value[:pure], new.value[:pure]) else 0
+
+    def feature(part: TreeVoters) -> NDArray[np.intp]:
+        place = np.append(np.searchsorted(columns, part.columns), -1).astype(np.intp)
+        return place[part.feature]
+
+    shift = np.where(new.answer >= pure, len(old.value) - pure, 0)
+    before_ptr, new_ptr = _pointers(old), _pointers(new)
+    ptr = np.append(before_ptr, before_ptr[-1] + new_ptr[1:])
+    inner = new.feature >= 0
+    return replace(
+        old,
+        columns=columns,
+        root=np.append(old.root, new.root + nodes),
+        feature=np.append(feature(old), feature(new)),
+        threshold=np.append(old.threshold, new.threshold),
+        missing_left=np.append(old.missing_left, new.missing_left),
+        first=np.append(old.first, np.where(inner, new.first + nodes, new.first)),
+        second=np.append(old.second, np.where(inner, new.second + nodes, new.second)),
+        value=np.concatenate([old.value, new.value[pure:]]),
+        category_ptr=ptr if ptr[-1] else np.empty(0, np.intp),
+        category_left=np.append(old.category_left, new.category_left),
+        answer=np.append(old.answer, new.answer + shift),
+    )
+
+
+def _pointers(part: TreeVoters) -> NDArray[np.intp]:
+    """Return where the sets of categories of the nodes begin; all empty where none is asked."""
+    return part.category_ptr if len(part.category_ptr) else np.zeros(len(part.feature) + 1, np.intp)
+
+
+def joined_importance(old: Any, before: _Floats, new: Any, more: _Floats) -> _Floats:
+    """Return the mean over all trees that split of the columns' shares of the decrease."""
+    sizes = [np.count_nonzero(np.diff(one.usage().indptr)) for one in (old, new)]
+    total = sizes[0] * before + sizes[1] * more
+    return total / max(float(total.sum()), np.finfo(float).tiny)
+
+
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
+
+
+def extras_of(
+    model: Any,
+    vote: Vote,
+    memory: ForestMemory,
+    forest: Forest | None,
+    given: tuple[NDArray[Any], Any, Labels, _Floats],
+) -> dict[str, Any]:
+    """Return the memory and the out-of-bag answers; `forest` is there if all trees are new.
+
+    Of the rows given the first are the units that were drawn: distinct rows, or groups.
+    """
+    unit, values, labels, weight = given
+    draws, answers = memory.draws, None
+    if model.oob_score and draws is not None and forest is not None and not memory.grouped:
+        answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[unit]
+        if labels.target.n_classes:  # ties as `predict` has them
+            answers = vote.readout.probabilities(
+                labels.target.level(answers @ labels.target.code), labels.target
+            )
+    elif model.oob_score and draws is not None:
+        answers = _asked(vote, draws, memory.seeds, unit, values)
+    scored = out_of_bag(answers, labels.target.n_classes, labels.y, weight)
+    return {"memory_": memory, **scored}
+
+
+def _asked(
+    vote: Vote, draws: Bootstraps, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
+) -> _Floats:
+    """Return (n, C): shares of classes, or numbers, of the trees that a row was left out of."""
+    counts = np.array([draws.counts(seed) for seed in seeds])
+    k = vote.target.n_classes
+    out = np.full((len(group), max(k, 1)), np.nan)
+    size = max(1, _CELLS // (vote.n_voters * max(k, 1)))
+    for start in range(0, len(group), size):
+        span = slice(start, start + size)
+        left = (counts[:, group[span]] == 0).T
+        votes = np.einsum("nt,ntk->nk", left.astype(np.float64), vote.votes(X[span]))
+        number = left.sum(axis=1)
+        known = number > 0
+        mean = votes[known] / number[known, None]
+        said: _Floats = mean
+        if k:
+            said = vote.readout.probabilities(vote.target.level(mean), vote.target)
+        out[np.flatnonzero(known) + start] = said
+    return out
+
+
 _NODES = 1 << 16  # of a block
 _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one criterion
 _FEW = 1000  # rows of a table that need not be binned
 
 
-class Grown(Leaves, DrawsRows, Ensemble):
+class GrownForest(Leaves, DrawsRows, Ensemble):
     """What can be asked of any fitted forest."""
 
     vote_: Vote
@@ -82,7 +244,7 @@ class Grown(Leaves, DrawsRows, Ensemble):
         if self.memory_.grouped:
             return self.memory_.left_groups_out(now, context.groups)
         given = (table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
-        rows = Rows.of(*given, ranked=self.memory_.ranked)
+        rows = ForestRows.of(*given, ranked=self.memory_.ranked)
         first = self.memory_.first_fit
         known = first is None or first.has(now)
         if not known or not np.array_equal(rows.mass, self.memory_.mass):
@@ -111,7 +273,7 @@ def fit_forest(
     ranked = not again or model.memory_.ranked
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     counted = limited and (balanced or not model.bootstrap)
-    rows = Rows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
+    rows = ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:

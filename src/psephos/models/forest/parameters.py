@@ -13,8 +13,7 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
-from psephos.models.forest.common import Grown, fit_forest
-from psephos.models.forest.memory import ForestMemory
+from psephos.models.forest.common import ForestMemory, GrownForest, fit_forest
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.trees.bins import MAX_BINS
@@ -52,7 +51,7 @@ def taking_part(name: str) -> Contender:
 
 
 @parameters
-class _Forest(Grown):
+class _Forest(GrownForest):
     """Any forest.
 
     Parameters

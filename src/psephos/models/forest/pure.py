@@ -16,7 +16,7 @@ from psephos.models.ensemble import Ensemble
 from psephos.models.leaves import Leaves
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import progress
-from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
+from psephos.trees.forest import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 

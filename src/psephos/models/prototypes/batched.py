@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos.estimator.params import Interval
-from psephos.models.prototypes.batches import Batch, Path
+from psephos.models.prototypes.batches import Batch, PenaltyPath
 from psephos.models.prototypes.growing import EXTRAS, Growing
 from psephos.vote.importance import SampleRows
 from psephos.vote.part import check
@@ -69,7 +69,7 @@ class Batched(Growing):
         for one in zip(*strengths.values(), strict=True):
             model: Any = clone(self)
             model.set_params(**dict(zip(strengths, one, strict=True)))
-            vote, told = model._fit_on(*given, None, Path(last, cold))
+            vote, told = model._fit_on(*given, None, PenaltyPath(last, cold))
             schema.name_columns(model)
             sample = SampleRows.of(None, given[0].values, given[1].certain)
             model._set_fitted(vote, schema, told, sample)

@@ -1,7 +1,21 @@
-"""Batches of prototypes, one after another: draw candidates, descend, keep what has weight."""
+"""Batches of prototypes, one after another: draw candidates, descend, keep what has weight.
+
+A batch as it was fitted, and the masses it leaves to the next.
+
+Prototypes at one place, as far as a batch's kernels can tell, are made one.
+
+Descents of a batch that evaluate fewer candidates, drop small columns, and try columns again.
+
+Most candidates end at weight 0, and one that is there adds nothing to f: only its derivative says
+whether it should have weight again. Between two looks at all of them that derivative is taken to be
+what it was, upwards, which holds the candidate where it is.
+
+A column of v_d = 0 has no derivative by v_d, so no descent brings it back; by v_d^2 it has one,
+which says whether the data would gain from it.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,23 +23,307 @@ from numpy.typing import NDArray
 from psephos.estimator.input import Context
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
-    Draw,
+    BatchRows,
     draw_candidates,
     draw_judged_by_all,
     hard_rows,
     misread_rows,
 )
-from psephos.models.prototypes.frozen_batch import FrozenBatch, frozen_batch, masses_with, merged
 from psephos.models.prototypes.objective import BatchObjective
-from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
-from psephos.models.prototypes.problem import Masses, Problem
+from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start, descend
+from psephos.models.prototypes.problem import Masses, PrototypeProblem, Settings
 from psephos.models.prototypes.scaling import Scaled
-from psephos.models.prototypes.screening import descend_with_reentry, let_in
-from psephos.models.prototypes.settings import Settings
 from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
 
 _Floats = NDArray[np.float64]
+_EVERY = 10  # evaluations from one look at all candidates to the next
+_ROUNDS = 3  # descents at most
+_FEW = 200  # candidates below which it does not pay
+_SMALL = (0.3, 0.1, 0.03, 0.01)  # shares of the greatest inverse bandwidth
+_WORTH = 0.8  # share of candidates active above which the others are not left out
+_TRIED = (0.1, 0.3, 1.0)  # inverse bandwidths at which a column enters
+_SHARES = (0.03, 0.1, 0.3, 1.0)  # of the greatest, at which many enter
+
+
+class Screened:
+    """``objective(theta) -> (f, gradient)``, the gradient by inactive candidates not always new.
+
+    f is exact. `settled` says whether a point found with it is one of the whole objective.
+    """
+
+    def __init__(self, objective: BatchObjective) -> None:
+        self._whole = objective
+        self._some: BatchObjective | None = None
+        self._kept = np.empty(0, np.intp)  # entries of theta that the part has
+        self._inactive = np.empty(0, np.intp)  # those it has not
+        self._gradient = np.empty(0)
+        self._left = 0
+
+    def __call__(self, theta: _Floats) -> tuple[float, _Floats]:
+        """Value and gradient."""
+        some = self._some
+        if some is None or self._left == 0 or np.count_nonzero(theta[self._inactive]):
+            return self._look(theta)
+        self._left -= 1
+        value, gradient = some(theta[self._kept])
+        whole = self._gradient.copy()
+        whole[self._kept] = gradient
+        return value, whole
+
+    def settled(self, theta: _Floats) -> bool:
+        """Return whether all inactive candidates may stay so; if not, the next look sees it."""
+        gradient = self._look(theta)[1]
+        q, m = self._whole.n_columns, self._whole.n_candidates
+        return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
+
+    def _look(self, theta: _Floats) -> tuple[float, _Floats]:
+        """Evaluate all, and choose whom to leave out until the next time."""
+        value, gradient = self._whole(theta)
+        q, m = self._whole.n_columns, self._whole.n_candidates
+        active = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)
+        self._some, self._left = None, _EVERY - 1
+        if 0 < active.sum() <= _WORTH * m:
+            keep = np.ones(len(theta), dtype=np.bool_)
+            keep[q : q + m] = active
+            self._kept, self._inactive = np.flatnonzero(keep), np.flatnonzero(~keep)
+            self._some, self._gradient = self._whole.among(np.flatnonzero(active)), gradient
+        return value, gradient
+
+
+def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
+    """Return what `descend` finds; where candidates are many, most evaluations leave out some.
+
+    Should one that was left out gain weight after all, the descent goes on from where it ended.
+    """
+    if objective.n_candidates < _FEW:
+        return descend(objective, start, **options)
+    screened = Screened(objective)
+    found = total = Minimum(start, np.inf, 0, 0, "", False)
+    for _ in range(_ROUNDS):
+        found = descend(screened, found.x, **options)
+        total = found.after(total)
+        if screened.settled(found.x):
+            break
+    return total
+
+
+def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
+    """Return what `descend_screened` finds, continued after small columns were set to 0.
+
+    Where many columns still have small weights, iterations lower the objective by little though
+    it would be lower without them. Columns below .3, .1, .03 or .01 of the greatest inverse
+    bandwidth are dropped, whichever is lowest, if that lowers the objective.
+    """
+    found = descend_screened(objective, start, **options)
+    for _ in range(_ROUNDS):
+        thinner = _thinner(objective, found)
+        if thinner is None:
+            break
+        found = descend_screened(objective, thinner, **options).after(found, len(_SMALL))
+    return found
+
+
+def _thinner(objective: BatchObjective, found: Minimum) -> _Floats | None:
+    """Return the lowest point without small columns, if one is below the minimum found."""
+    v = found.x[: objective.n_columns]
+    lowest, best = found.f, None
+    for share in _SMALL:
+        small = np.flatnonzero((v > 0.0) & (v < share * v.max()))
+        if len(small) == 0:
+            break
+        x = found.x.copy()
+        x[small] = 0.0
+        value = objective.by_weights(x)[0]
+        if value < lowest:
+            lowest, best = value, x
+    return best
+
+
+def let_in(objective: BatchObjective, x: _Floats) -> _Floats:
+    """Return the point with all columns let in whose derivative of f by v_d^2 is negative.
+
+    They enter at .03, .1, .3 or 1 of the greatest, whichever is lowest; if none is lower than the
+    point, that. It is where a descent goes on that
+    found columns useless under a stronger penalty.
+    """
+    enter = np.flatnonzero(objective.reentry(x) < 0.0)
+    if len(enter) == 0:
+        return x
+    trials = [x] + [x.copy() for _ in _SHARES]
+    for trial, share in zip(trials[1:], _SHARES, strict=True):
+        trial[enter] = share * x[: objective.n_columns].max()
+    return trials[int(np.argmin([objective(trial)[0] for trial in trials]))]
+
+
+def descend_with_reentry(
+    objective: BatchObjective, start: _Floats, n_columns: int, **options: Any
+) -> Minimum:
+    """Return the lowest point of a descent, and of one more for each column that re-enters.
+
+    After each descent the column at 0 whose derivative by v_d^2 is the most negative is set to
+    .1, .3 or 1, whichever is lowest; the next descent starts there if it is below the last
+    minimum. It ends when no column lowers the objective, or ``n_columns`` have entered.
+    """
+    found = descend_thinned(objective, start, **options)
+    for _ in range(n_columns):
+        slope = objective.reentry(found.x)
+        column = int(np.argmin(slope))
+        if slope[column] >= 0.0:
+            break
+        starts = [found.x.copy() for _ in _TRIED]
+        for x, v in zip(starts, _TRIED, strict=True):
+            x[column] = v
+        values = [objective(x)[0] for x in starts]
+        best = int(np.argmin(values))
+        if values[best] >= found.f:
+            break
+        again = descend_thinned(objective, starts[best], **options)
+        found = again.after(found, len(_TRIED) + 1)
+    return found
+
+
+_Rows = NDArray[np.intp]
+
+
+def merge_prototypes(
+    places: _Floats, label: _Rows, weight: _Floats, *, tolerance: float = 1e-6
+) -> tuple[_Rows, _Floats]:
+    """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
+
+    Two prototypes are linked if they have the same label, miss the same columns, and differ by at
+    most `tolerance` in every other column; the linked are merged, and what is linked to them. The
+    first of each set is kept, with the sum of the weights. `places` (J, q) are the columns a batch
+    reads times its inverse bandwidths, NaN where missing: in these units a difference of
+    `tolerance` cannot be seen in a kernel. A regression appends its targets times theirs.
+
+    Memory is that of `places`. (proset 0.6 merges likewise, by a table of all distances.)
+    """
+    if len(places) == 0:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    missing = np.isnan(places)
+    codes = np.column_stack([label, np.packbits(missing, axis=1)])
+    groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+    filled = np.where(missing, 0.0, places)
+    for column in filled.T:  # linked prototypes are in one chain without a gap along each column
+        if groups.max() + 1 == len(places):
+            break
+        order, chain = np.argsort(column), np.empty(len(column), dtype=np.intp)
+        chain[order] = np.cumsum(np.append(False, np.diff(column[order]) > tolerance))
+        groups = np.unique(groups * len(column) + chain, return_inverse=True)[1].reshape(-1)
+    for group in np.flatnonzero(np.bincount(groups) > 1):
+        rows = np.flatnonzero(groups == group)
+        if (np.ptp(filled[rows], axis=0) > tolerance).any():
+            groups[rows] = groups.max() + 1 + _linked(filled[rows], tolerance)
+    _, kept, members = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(kept)
+    merged = np.zeros(len(kept))
+    np.add.at(merged, members, weight)
+    return kept[order], merged[order]
+
+
+def _linked(places: _Floats, tolerance: float) -> _Rows:
+    """Return the connected components of the links among the rows, by flooding from each row."""
+    component = np.full(len(places), -1, dtype=np.intp)
+    for seed in range(len(places)):
+        if component[seed] >= 0:
+            continue
+        component[seed] = component.max() + 1
+        reached = [seed]
+        while reached:
+            here = reached.pop()
+            dry = np.flatnonzero(component < 0)
+            near = dry[(np.abs(places[dry] - places[here]) <= tolerance).all(axis=1)]
+            component[near] = component[seed]
+            reached.extend(near.tolist())
+    return component
+
+
+class FrozenBatch(NamedTuple):
+    """A batch as it was fitted, before prototypes at one place are made one.
+
+    So a row that is a prototype can be left out of its own masses: in a merged one its weight is
+    not told from its neighbours'.
+    """
+
+    columns: _Rows  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
+    v: _Floats  # (r,) inverse bandwidths
+    Z: _Floats  # (J, r) scaled rows
+    y: _Floats  # (J,) codes of classes, or standardised targets
+    weight: _Floats  # (J,)
+    u: float  # inverse bandwidth of the target, 0 for classes
+    rows: NDArray[np.generic]  # (J,) identifiers
+    places: _Rows  # (J,) among the rows of the fit
+
+
+def frozen_batch(
+    problem: PrototypeProblem, rows: _Rows, v: _Floats, w: _Floats, u: float
+) -> FrozenBatch:
+    """Return the batch that has these rows as prototypes."""
+    read = np.flatnonzero(v > 0)
+    columns = read if len(read) else np.zeros(1, dtype=np.intp)
+    Z = problem.scaled.Z.only(rows).reading(columns)[:]
+    return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
+
+
+def merged(problem: PrototypeProblem, frozen: FrozenBatch) -> tuple[_Rows, _Floats]:
+    """Merge prototypes that no kernel of the batch tells apart."""
+    read = frozen.v > 0
+    places = frozen.Z[:, read] * frozen.v[read]
+    label = problem.strata[frozen.places]
+    if problem.regression:
+        places = np.column_stack([places, frozen.y * frozen.u])
+        label = np.zeros(len(frozen.y), dtype=np.intp)
+    return merge_prototypes(places, label, frozen.weight)
+
+
+def masses_with(
+    problem: PrototypeProblem,
+    frozen: FrozenBatch,
+    masses: Masses,
+    *,
+    alone: bool,
+    n_jobs: int | None,
+) -> tuple[_Floats, _Floats]:
+    """Return own and total mass of each row with the batch, from those without it.
+
+    The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
+    left out of their own masses: one that stands for c rows keeps (c - 1) / c of its own weight.
+    """
+    scaled, columns = problem.scaled, frozen.columns
+    twin = None
+    if alone:
+        twin = np.full(len(problem.y), -1, dtype=np.intp)
+        own = _places(problem, frozen)
+        twin[own[own >= 0]] = np.flatnonzero(own >= 0)
+    objective = BatchObjective(
+        scaled.Z.reading(columns), frozen.Z, problem.y, frozen.y, masses.own, masses.total,
+        problem.weight / problem.weight.sum(), scaled.is_category[columns],
+        scaled.scaling.agree[columns], regression=problem.regression, n_jobs=n_jobs, twin=twin,
+        echo=1.0 - 1.0 / np.maximum(problem.copies, 1.0) if alone else None,
+    )  # fmt: skip
+    of_target = [frozen.u] if problem.regression else []
+    return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
+
+
+def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> _Rows:
+    """Return where each prototype stands among the rows, -1 if it is not there.
+
+    It is where it was in its own fit, else where its identifier is, if its values are there too.
+    """
+    n = len(problem.y)
+    places = np.where(frozen.places < n, frozen.places, -1)
+    lost = (places < 0) | (problem.rows[places] != frozen.rows)
+    if lost.any():
+        order = np.argsort(problem.rows, kind="stable")
+        at = np.searchsorted(problem.rows, frozen.rows[lost], sorter=order)
+        places[lost] = order[np.minimum(at, n - 1)]
+    Z = problem.scaled.Z.only(places).reading(frozen.columns)[:]
+    same = (Z == frozen.Z) | (np.isnan(Z) & np.isnan(frozen.Z))
+    known = same.all(axis=1) & (problem.y[places] == frozen.y)
+    return np.where(known & (problem.rows[places] == frozen.rows), places, -1)
+
+
 _U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
 
 
@@ -37,24 +335,24 @@ class Batch(NamedTuple):
     frozen: FrozenBatch
 
 
-class Path(NamedTuple):
+class PenaltyPath(NamedTuple):
     """The batches of another penalty, where descents start."""
 
     last: Sequence[Batch]
     cold: bool  # whether descents also start from the default place
 
 
-NO_PATH = Path((), True)
+NO_PATH = PenaltyPath((), True)
 
 
 def fit_batches(
-    problem: Problem,
+    problem: PrototypeProblem,
     settings: Settings,
     context: Context,
     *,
     before: Sequence[Batch] = (),
     n_judges: int = 0,
-    path: Path = NO_PATH,
+    path: PenaltyPath = NO_PATH,
 ) -> list[Batch]:
     """Return the batches, each fitted with the earlier ones as they are.
 
@@ -75,9 +373,9 @@ def fit_batches(
 
 
 def _draw(
-    problem: Problem, masses: Masses, settings: Settings, generator: np.random.Generator,
+    problem: PrototypeProblem, masses: Masses, settings: Settings, generator: np.random.Generator,
     n_judges: int,
-) -> Draw:  # fmt: skip
+) -> BatchRows:  # fmt: skip
     """Return the candidates of a batch, and who judges them."""
     of = slice(n_judges, None)
     given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
@@ -92,7 +390,7 @@ def _draw(
     return draw.judged_too(problem.weight[:n_judges], float(problem.weight[of].sum()))
 
 
-def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
+def _hard(problem: PrototypeProblem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
     """Return the rows that the vote so far serves worst."""
     if settings.grouping == "correct":
         return misread_rows(masses.by_class, problem.strata)
@@ -100,7 +398,9 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
     return hard_rows(problem.strata, goodness, problem.weight, beta=settings.model.beta)
 
 
-def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settings) -> Masses:
+def _with_batch(
+    problem: PrototypeProblem, masses: Masses, batch: Batch, settings: Settings
+) -> Masses:
     """Return the masses of all rows with one more batch; who judged it is left out of its own."""
     found, alone, n_jobs = batch.found, settings.model.references == "all", settings.model.n_jobs
     own, total, by_class = masses
@@ -132,7 +432,8 @@ def class_masses(
 
 
 def _fit_batch(
-    problem: Problem, draw: Draw, masses: Masses, settings: Settings, last: FrozenBatch | None,
+    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings,
+    last: FrozenBatch | None,
     cold: bool,
 ) -> Batch:  # fmt: skip
     """Return the batch that the lowest descent ends at."""
@@ -174,7 +475,7 @@ def _descended(objective: BatchObjective, start: _Floats, settings: Settings) ->
     )  # fmt: skip
 
 
-def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
+def _moved(last: FrozenBatch, draw: BatchRows, n_columns: int) -> _Floats:
     """Return a batch fitted to the same rows as parameters of these candidates."""
     v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
     v[last.columns] = last.v
@@ -184,7 +485,9 @@ def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
     return np.concatenate([v, w, [last.u] if last.u else []])
 
 
-def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
+def _objective(
+    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
+) -> BatchObjective:
     """Return a batch's objective."""
     y, Z = problem.y, problem.scaled.Z
     each = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))

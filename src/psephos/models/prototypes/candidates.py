@@ -24,7 +24,7 @@ _Rows = NDArray[np.intp]
 _MOST_COPIES = 1000  # of a row, when copies are drawn
 
 
-class Draw(NamedTuple):
+class BatchRows(NamedTuple):
     """The rows of one batch."""
 
     candidates: _Rows  # (M,) ascending
@@ -38,14 +38,14 @@ class Draw(NamedTuple):
         """Return whether chance has no part in it: each row is a candidate and a reference."""
         return len(self.candidates) == len(self.references) and self.twin is not None
 
-    def judged_too(self, weight: _Floats, drawn_from: float) -> "Draw":
+    def judged_too(self, weight: _Floats, drawn_from: float) -> "BatchRows":
         """Return the draw with further rows of these weights before the others, as references only.
 
         `drawn_from` is the total weight of the rows drawn from.
         """
         n, total = len(weight), weight.sum() + drawn_from
         omega = np.concatenate([weight / total, self.omega * (drawn_from / total)])
-        more = Draw(self.candidates + n, np.append(np.arange(n), self.references + n), omega)
+        more = BatchRows(self.candidates + n, np.append(np.arange(n), self.references + n), omega)
         if self.twin is None or self.echo is None:
             return more
         twin, echo = np.full(n, -1, dtype=np.intp), np.zeros(n)
@@ -132,7 +132,7 @@ def draw_candidates(
     max_fraction: float = 0.5,
     names: tuple[str, ...] = (),
     copies: _Floats | None = None,
-) -> Draw:
+) -> BatchRows:
     """Draw the candidates of a batch; all other rows are references.
 
     The groups are the hard rows of each stratum and its other rows. From each group its share
@@ -173,7 +173,7 @@ def draw_candidates(
         omega[rows] = left[rows] / total * (weight[rows].sum() / left[positive].sum())
         chosen.append(drawn)
     references = np.flatnonzero(left > 0)
-    return Draw(np.sort(np.concatenate(chosen)), references, omega[references])
+    return BatchRows(np.sort(np.concatenate(chosen)), references, omega[references])
 
 
 def _drawn(
@@ -196,7 +196,7 @@ def draw_judged_by_all(
     n_candidates: int = 1000,
     names: tuple[str, ...] = (),
     copies: _Floats | None = None,
-) -> Draw:
+) -> BatchRows:
     """Draw the candidates of a batch; all rows are references, left out of their own sums.
 
     A row that stands for c equal ones (``copies``, shape (n,), default 1) keeps the
@@ -222,7 +222,7 @@ def draw_judged_by_all(
     twin = np.full(len(strata), -1, dtype=np.intp)
     twin[candidates] = np.arange(len(candidates))
     echo = 1.0 - 1.0 / times
-    return Draw(candidates, rows, weight[rows] / weight.sum(), twin[rows], echo[rows])
+    return BatchRows(candidates, rows, weight[rows] / weight.sum(), twin[rows], echo[rows])
 
 
 def _groups(

@@ -10,11 +10,14 @@ from psephos._errors import PsephosError
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.files.field_types import Nullable
-from psephos.models.prototypes.batches import NO_PATH, Batch, Path, fit_batches
-from psephos.models.prototypes.problem import Problem
-from psephos.models.prototypes.rows import Rows, merged_rows
+from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, fit_batches
+from psephos.models.prototypes.problem import (
+    DistinctRows,
+    PrototypeProblem,
+    merged_rows,
+    settings_of,
+)
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
-from psephos.models.prototypes.settings import settings_of
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
 
@@ -22,14 +25,14 @@ _Floats = NDArray[np.float64]
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 
 
-class Growth(NamedTuple):
+class FurtherBatches(NamedTuple):
     """What further batches start from."""
 
     scaling: KernelScaling
     totals: _Floats  # weight of each class; or mean and deviation of the targets
     batches: list[Batch]
     n_given: int  # rows, of all calls
-    rows: Rows | None = None  # those of `partial_fit`
+    rows: DistinctRows | None = None  # those of `partial_fit`
 
 
 class Growing:
@@ -47,7 +50,7 @@ class Growing:
     _fitted: Any
     _set_fitted: Any
     _sample: Any
-    _grown: Growth
+    _grown: FurtherBatches
 
     # ------------------------------------------------------------------ what they differ in
     def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
@@ -58,7 +61,9 @@ class Growing:
         """Return the same after later rows, which were added to the earlier or stand for them."""
         raise NotImplementedError
 
-    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem | None:
+    def _problem(
+        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+    ) -> PrototypeProblem | None:
         """Return what batches are fitted to; None if every row says the same."""
         raise NotImplementedError
 
@@ -75,7 +80,7 @@ class Growing:
 
     def _fit_on(
         self, table: Table, labels: Labels, weight: _Floats, context: Context,
-        growth: Growth | None, path: Path,
+        growth: FurtherBatches | None, path: PenaltyPath,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Fit the batches, from what a warm start or a path gives."""
         whole = getattr(self, "class_weight", None) is None
@@ -83,7 +88,7 @@ class Growing:
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if growth is None:
             scaled = read_scaled(table, rows.rows, rows.weight)
-            growth = Growth(scaled.scaling, totals, [], 0)
+            growth = FurtherBatches(scaled.scaling, totals, [], 0)
         else:
             scaled = scaled_by(growth.scaling, table, rows.rows)
             growth = growth._replace(
@@ -96,8 +101,9 @@ class Growing:
         )
 
     def _with_batches(
-        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
-        context: Context, n_judges: int = 0, path: Path = NO_PATH,
+        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
+        n_batches: int,
+        context: Context, n_judges: int = 0, path: PenaltyPath = NO_PATH,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Return the vote of so many batches and what is told of them."""
         found = self._batches(
@@ -109,8 +115,9 @@ class Growing:
         return vote, _told(found, n_batches)
 
     def _batches(
-        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
-        context: Context, *, n_judges: int = 0, path: Path = NO_PATH,
+        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
+        n_batches: int,
+        context: Context, *, n_judges: int = 0, path: PenaltyPath = NO_PATH,
     ) -> list[Batch]:  # fmt: skip
         problem = self._problem(target, scaled, rows, growth.totals)
         if problem is None:
@@ -123,7 +130,7 @@ class Growing:
         )
 
     # ------------------------------------------------------------------ starting from others
-    def _before(self, context: Context) -> Growth | None:
+    def _before(self, context: Context) -> FurtherBatches | None:
         """Return what a warm start adds to; None before the first fit."""
         if context.previous is None:
             return None
@@ -136,7 +143,7 @@ class Growing:
             )
         return growth
 
-    def _growth(self) -> Growth:
+    def _growth(self) -> FurtherBatches:
         if not hasattr(self, "_grown"):
             raise PsephosError(
                 "no batch can be added to a model that was read from a file or reduced: what "
@@ -149,7 +156,7 @@ class Growing:
     ) -> tuple[Vote, dict[str, Any]]:
         """Return the vote with a batch more, whose candidates are these rows."""
         first = context.previous is None
-        growth = Growth(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]
+        growth = FurtherBatches(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]
         if table.rows.dtype.kind == "i":  # positions: they go on from call to call
             table = replace(table, rows=table.rows + growth.n_given)
         data = Training(table, labels.target, labels.y, weight)

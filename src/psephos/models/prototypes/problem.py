@@ -1,12 +1,25 @@
-"""What batches are fitted to: rows of classes or of numbers, and the prior's masses."""
+"""What batches are fitted to: rows of classes or of numbers, and the prior's masses.
 
+The parameters of a fit, what each may be, and how the models take part in comparisons.
+
+Distinct rows of a table in an order of their own, as batches are fitted to them.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
+from psephos.estimator.input import Table
+from psephos.estimator.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.scaling import Scaled
+from psephos.models.training import Training, distinct_rows, ordered_rows
 
 _Floats = NDArray[np.float64]
 _STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
@@ -20,7 +33,7 @@ class Masses(NamedTuple):
     by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
 
 
-class Problem(NamedTuple):
+class PrototypeProblem(NamedTuple):
     """What a batch is fitted to, for classes and for numbers.
 
     `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
@@ -47,22 +60,150 @@ class Problem(NamedTuple):
 def class_problem(
     scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
     names: tuple[str, ...], copies: _Floats, share: _Floats,
-) -> Problem:  # fmt: skip
+) -> PrototypeProblem:  # fmt: skip
     """Return the problem of classes; the prior is their frequency, `share`."""
     every = np.broadcast_to(share, (len(codes), len(share)))
     prior = Masses(share[codes], np.ones(len(codes)), every)
-    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
+    return PrototypeProblem(
+        scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
                    copies)  # fmt: skip
 
 
 def number_problem(
     scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
     copies: _Floats,
-) -> Problem:  # fmt: skip
+) -> PrototypeProblem:  # fmt: skip
     """Return the problem of numbers: the prior is a normal density with the target's moments."""
     t = (y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
     strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
     names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
+    return PrototypeProblem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
+
+
+CONTENDER = Contender(
+    "proset",
+    "prototypes",
+    {
+        "quick": {
+            "lambda_v": LogUniform(1e-4, 1.0),
+            "n_batches": Integers(1, 4),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "lambda_v": LogUniform(1e-6, 1.0),
+            "n_batches": Integers(1, 10),
+            "class_weight": WEIGHTS,
+        },
+    },
+    ensemble=True,
+    first={"quick": {"class_weight": "balanced"}},
+    notes=(
+        "drawn like the other models; the source's own rule, which prefers fewer columns, is "
+        "ProsetSearchCV"
+    ),
+    default=True,
+    small={"random_state": 0},
+)
+
+SHARED: Mapping[str, Constraint] = {
+    "n_batches": Interval(0, whole=True),
+    "lambda_v": OneOf((Interval(0), Options(("auto",)))),
+    "lambda_w": OneOf((Interval(0), Options(("auto",)))),
+    "alpha_v": Interval(0, 1),
+    "alpha_w": Interval(0, 1),
+    "beta": Interval(0, 0.5, open_low=True),
+    "n_candidates": Interval(1, whole=True),
+    "references": Options(("all", "rest")),
+    "max_fraction": Interval(0, 1, open_low=True, open_high=True),
+    "tol": Interval(0),
+    "max_iter": Interval(1, whole=True),
+    "max_reentries": Interval(0, whole=True),
+    "min_gain": Interval(0),
+    "warm_start": Flag(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+_LEAST = 2.0  # lambda_v times the number of rows, where columns are few
+_OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
+
+
+class Settings(NamedTuple):
+    """Parameters of a fit."""
+
+    n_batches: int
+    penalties: dict[str, Any]
+    grouping: str
+    model: Any  # a `ProsetClassifier` or `ProsetRegressor`, for the others
+
+
+def automatic(name: str, weight: float, n_columns: int) -> float:
+    """Return what 'auto' is for a penalty, given the rows' total weight and the columns."""
+    of_all = max(_LEAST, math.log(n_columns)) if name == "lambda_v" else _OF_ROWS[name]
+    return of_all / weight
+
+
+def settings_of(model: Any, problem: PrototypeProblem, n_batches: int) -> Settings:
+    """Return the parameters of a fit."""
+    names = ("lambda_v", "lambda_w", "lambda_u", "alpha_v", "alpha_w")
+    penalties = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    size = float(problem.weight.sum()), max(problem.scaled.Z.shape[1], 1)
+    for name, value in penalties.items():
+        if value == "auto":
+            penalties[name] = automatic(name, *size)
+    return Settings(n_batches, penalties, getattr(model, "grouping", "likelihood"), model)
+
+
+_ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
+
+
+class DistinctRows(NamedTuple):
+    """Distinct rows in an order of their own, as positions in the table given."""
+
+    table: Table
+    rows: NDArray[np.intp]  # (n,)
+    y: NDArray[Any]
+    weight: _Floats
+    copies: _Floats  # how many rows each stands for
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """Return the rows' identifiers."""
+        return self.table.rows[self.rows]
+
+    def alone(self) -> "DistinctRows":
+        """Return the same with a table of these rows only, dense."""
+        values = self.table.values
+        some = values[self.rows] if isinstance(values, np.ndarray) else values[self.rows].toarray()
+        table = Table(some, self.table.schema, self.names)
+        return self._replace(table=table, rows=np.arange(len(self.rows)))
+
+    def after(self, earlier: "DistinctRows") -> "DistinctRows":
+        """Return the earlier rows and then these; equal ones are not made one."""
+        values = np.concatenate([earlier.table.values, self.table.values])
+        names = np.concatenate([earlier.table.rows, self.table.rows])
+        of_rows = (np.append(a, b) for a, b in zip(earlier[2:], self[2:], strict=True))
+        return DistinctRows(
+            Table(values, self.table.schema, names), np.arange(len(names)), *of_rows
+        )
+
+
+def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
+    """Return distinct rows in an order of their own; the table is not copied for it.
+
+    How many rows each stands for is said by weights if all are whole (and `whole`), else by copies.
+    """
+    found = _ordered(data)
+    copies = found.weight
+    if not (whole and (data.weight == np.floor(data.weight)).all()):
+        copies = _ordered(data._replace(weight=np.ones(len(data.weight)))).weight
+    return DistinctRows(data.table, found.table.rows, found.y, found.weight, copies)
+
+
+def _ordered(data: Training) -> Training:
+    """Return the rows so ordered, identified by their positions, without most of their columns."""
+    numbered = replace(data.table, rows=np.arange(len(data.y)))
+    found = distinct_rows(data._replace(table=numbered))
+    few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])
+    return ordered_rows(found._replace(table=few))

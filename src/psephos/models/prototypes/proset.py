@@ -14,10 +14,15 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.growing import EXTRAS
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
-from psephos.models.prototypes.problem import Problem, class_problem, number_problem
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.problem import (
+    CONTENDER,
+    SHARED,
+    DistinctRows,
+    PrototypeProblem,
+    class_problem,
+    number_problem,
+)
 from psephos.models.prototypes.scaling import Scaled
-from psephos.models.prototypes.settings import CONTENDER, SHARED
 from psephos.models.prototypes.trust import Guarded
 
 _Floats = NDArray[np.float64]
@@ -234,7 +239,9 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
     def _prior(self, totals: _Floats) -> _Floats:
         return totals / totals.sum()
 
-    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem:
+    def _problem(
+        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+    ) -> PrototypeProblem:
         names = tuple(str(name) for name in target.classes.tolist())
         given = scaled, rows.y, rows.weight, rows.names, names, rows.copies
         return class_problem(*given, self._prior(totals))
@@ -346,7 +353,9 @@ class ProsetRegressor(_Proset, Batched, VoteRegressor):
         mean, deviation = totals
         return np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
 
-    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem | None:
+    def _problem(
+        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+    ) -> PrototypeProblem | None:
         mean, deviation = totals.tolist()
         if deviation <= 1e-12 * abs(mean):
             return None

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from psephos.estimator.input import Context
 from psephos.models.prototypes.batched import Batched
-from psephos.models.prototypes.batches import NO_PATH, Batch, Path, class_masses
-from psephos.models.prototypes.growing import Growth
-from psephos.models.prototypes.rows import Rows
+from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, class_masses
+from psephos.models.prototypes.growing import FurtherBatches
+from psephos.models.prototypes.problem import DistinctRows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
@@ -24,7 +24,7 @@ _LEAST = 1e-10  # of a probability, as in the objective
 FACTORS = np.append(0.0, 2.0 ** np.arange(-6, 1))  # of the prototypes' weights
 
 
-class Fitted(NamedTuple):
+class FittedBatches(NamedTuple):
     """Batches of some rows, their scaling and class frequencies."""
 
     scaled: Scaled
@@ -32,7 +32,9 @@ class Fitted(NamedTuple):
     batches: list[Batch]
 
 
-def trusted_share(rows: Rows, fit: Callable[[Rows], Fitted], context: Context) -> float:
+def trusted_share(
+    rows: DistinctRows, fit: Callable[[DistinctRows], FittedBatches], context: Context
+) -> float:
     """Return what the prototypes' weights are multiplied by, 0 to 1.
 
     Fits to four fifths of the rows answer the others. 1 if this held-out log-loss beats that of
@@ -76,10 +78,12 @@ def share_words(share: float) -> list[str]:
     ]
 
 
-def _some(rows: Rows, some: _Rows, left: _Floats) -> Rows:
+def _some(rows: DistinctRows, some: _Rows, left: _Floats) -> DistinctRows:
     """Return some of the rows, and what is left of their weights and copies."""
     table, positions, y, weight, copies = rows
-    return Rows(table, positions[some], y[some], (weight * left)[some], (copies * left)[some])
+    return DistinctRows(
+        table, positions[some], y[some], (weight * left)[some], (copies * left)[some]
+    )
 
 
 def _folds(
@@ -102,7 +106,7 @@ def _folds(
     return fold[unit], np.arange(len(y))
 
 
-def _losses(rows: Rows, fitted: Fitted) -> _Floats:
+def _losses(rows: DistinctRows, fitted: FittedBatches) -> _Floats:
     """Return the log-loss of rows by each factor, (n, factors)."""
     n_classes = len(fitted.prior)
     scaled = scaled_by(fitted.scaled.scaling, rows.table, rows.rows)
@@ -120,8 +124,9 @@ class Guarded(Batched):
     fallback: str | None
 
     def _with_batches(
-        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
-        context: Context, n_judges: int = 0, path: Path = NO_PATH,
+        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
+        n_batches: int,
+        context: Context, n_judges: int = 0, path: PenaltyPath = NO_PATH,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         vote, told = super()._with_batches(
             target, scaled, rows, growth, n_batches, context, n_judges, path
@@ -135,13 +140,13 @@ class Guarded(Batched):
             and told["n_prototypes_"].any()
         ):
 
-            def fit(some: Rows) -> Fitted:
+            def fit(some: DistinctRows) -> FittedBatches:
                 part = read_scaled(some.table, some.rows, some.weight)
-                blank = Growth(
+                blank = FurtherBatches(
                     part.scaling, self._totals(some.y, some.weight, target.n_classes), [], 0
                 )
                 found = self._batches(target, part, some, blank, n_batches, context)
-                return Fitted(part, self._prior(blank.totals), found)
+                return FittedBatches(part, self._prior(blank.totals), found)
 
             share = trusted_share(rows, fit, context)
         if share < 1.0:

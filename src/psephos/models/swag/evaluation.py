@@ -16,8 +16,8 @@ from psephos.models.swag.problem import (
     BoundLearner,
     Folds,
     Learner,
-    Problem,
     Says,
+    SearchProblem,
     Subsets,
     complete_problem,
     prior_scores,
@@ -33,7 +33,7 @@ _binding = threading.Lock()
 _PLAIN = {"free": 200, "own": 450}  # of two: fourth powers, and squares, are far within float64
 
 
-def _with_prior(scores: _Floats, problem: Problem) -> _Floats:
+def _with_prior(scores: _Floats, problem: SearchProblem) -> _Floats:
     """Return scores (B, L, K) with the prior's where one of a row is not finite."""
     if np.isfinite(scores.sum()):
         return scores
@@ -57,7 +57,7 @@ class Evaluation:
     """
 
     learner: Learner
-    problem: Problem  # 0 where a value is missing
+    problem: SearchProblem  # 0 where a value is missing
     missing: NDArray[np.bool_] | None  # (n, p); None if the table has no gaps
     measure: Measure
     powers: _Rows | None = None  # (p,) of two: columns were divided by them, voters are not
@@ -83,7 +83,7 @@ class Evaluation:
         measure = make_measure(scoring, y, n_classes, weights, folds, classes)
         missing = np.isnan(X)
         filled = np.asfortranarray(np.where(missing, 0.0, X) if missing.any() else X, np.float64)
-        problem = Problem(filled, y, n_classes, weights, folds, seed, n_codes)
+        problem = SearchProblem(filled, y, n_classes, weights, folds, seed, n_codes)
         return cls(learner, problem, missing if missing.any() else None, measure, powers)
 
     @property
@@ -150,7 +150,7 @@ class Evaluation:
     def _draws(self) -> bool:
         return bool(getattr(self.learner, "draws", False))
 
-    def _bind(self, part: Problem, columns: NDArray[np.intp]) -> BoundLearner:
+    def _bind(self, part: SearchProblem, columns: NDArray[np.intp]) -> BoundLearner:
         """Bind the learner, with a seed of the candidate's true columns, if it matters."""
         if self._draws:
             words = [self.problem.seed, *columns.tolist()]

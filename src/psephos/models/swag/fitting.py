@@ -1,33 +1,346 @@
-"""The fit that the two wrappers share: judge, search, choose, refit, vote."""
+"""The fit that the two wrappers share: judge, search, choose, refit, vote.
 
-from collections.abc import Mapping
+Categories for learners that read numbers: a category becomes 0/1 columns, one a level.
+
+How many columns a small model may read at most, where a rule is given instead of a number.
+
+The sparse wrapper search: Algorithms 1 to 3 of the seed paper.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from math import comb, inf, sqrt
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
+from sklearn.linear_model import LassoCV, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import l1_min_c
 
 from psephos._errors import PsephosError
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
+from psephos.kernels.numerics.subset_draws import all_unions, draw_unions
 from psephos.models.cloning import in_codes
+from psephos.models.design import Design
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
-from psephos.models.swag.backends import StepCost, Workers, estimate_cost, progress_bar
-from psephos.models.swag.coding import CodedLearner
+from psephos.models.swag.backends import (
+    Clock,
+    Report,
+    StepCost,
+    Store,
+    Workers,
+    estimate_cost,
+    identity_of,
+    progress_bar,
+)
 from psephos.models.swag.evaluation import Evaluation, divided, powers_of
+from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import make_mechanism
-from psephos.models.swag.most_columns import most_columns
-from psephos.models.swag.problem import Folds, Learner
-from psephos.models.swag.search import search
-from psephos.models.swag.settings import SearchSettings
-from psephos.models.swag.steps import post_process
-from psephos.models.swag.store import Store, identity_of
+from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, SearchProblem, Subsets
+from psephos.models.swag.settings import Sampling, SearchSettings
+from psephos.models.swag.steps import Step, make_step, post_process
 from psephos.models.units import refuse_huge
-from psephos.vote import Vote
+from psephos.vote import CodedVoters, Vote, Voters, design_matrix
 from psephos.vote.part import sparse
 
+_MOST = 10**8  # subsets in one step that are held in memory
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found: a step for each dimension 1, 2, ..., and why it ended.
+
+    `pool` (p*,) is S*: the columns of the strong candidates of the first screening, sorted.
+    """
+
+    steps: tuple[Step, ...]
+    pool: Subsets
+    stopped: str
+
+
+def search(
+    evaluate: Callable[..., Errors],
+    n_columns: int,
+    settings: SearchSettings,
+    *,
+    seed: int = 0,
+    n_parts: float = 1.0,
+    store: Store | None = None,
+    report: Report | None = None,
+) -> SearchResult:
+    """Return the strong subsets of columns of every dimension.
+
+    Parameters
+    ----------
+    evaluate : ``evaluate(subsets, memory, clock)`` returns the errors of candidates (M, d), and
+        depends on nothing but their columns. `memory` keeps finished chunks across restarts;
+        ``clock.tick(n)`` counts those done. See `backends.Workers`.
+    n_columns : p
+    seed : seeds the draws; those of dimension d depend on `seed`, d and the strong subsets of d - 1
+        alone
+    n_parts : number of splits that test every row once, for the standard error of ``p_max='curve'``
+    store : finished steps are read from it and written to it
+    report : called as the search goes on with a `backends.Standing`
+    """
+    if n_columns < 1:
+        raise PsephosError("the table has no column to search among: give at least one.")
+    every = np.arange(n_columns, dtype=np.intp)
+    screening = 2 if settings.first_step == "pairs" and n_columns > 1 else 1
+    pool, steps, last = every, list[Step](), min(settings.last, n_columns)
+    for dimension in range(1, last + 1):
+        step = None if store is None else store.load(dimension)
+        if step is None:
+            if dimension == 1:
+                candidates = every[:, None]
+            elif dimension <= screening:
+                candidates = random_pairs(n_columns, settings.n_pairs, seed)
+            else:
+                strong, most = steps[-1].subsets, settings.most(len(pool))
+                candidates = extensions(pool, strong, most, settings.sampling, seed)
+            if not len(candidates):
+                return SearchResult(tuple(steps), pool, f"the pool has {len(pool)} columns")
+            clock = None if report is None else Clock(report, dimension, last, len(candidates))
+            memory = None if store is None else store.chunks(dimension)
+            step = make_step(candidates, evaluate(candidates, memory, clock), settings)
+            step = step if store is None else store.save(step)
+        steps.append(step)
+        if dimension == screening:
+            pool = np.unique(step.subsets)
+        if settings.p_max == "curve" and dimension > screening and _flat(steps, n_parts):
+            return SearchResult(
+                tuple(steps), pool, f"the error curve is flat at {dimension} columns"
+            )
+    return SearchResult(tuple(steps), pool, f"p_max is {last}")
+
+
+def _flat(steps: list[Step], n_parts: float) -> bool:
+    """Return whether the last step's quantile is not one standard error below the lowest before."""
+    before = min(steps[:-1], key=lambda step: step.quantile)
+    spread = float(before.spread[0])
+    error = spread / sqrt(max(1.0, n_parts)) if np.isfinite(spread) else 0.0
+    return not before.quantile - steps[-1].quantile > error
+
+
+def in_order(subsets: Subsets) -> Subsets:
+    """Return subsets in lexicographic order."""
+    return subsets[np.lexsort(subsets.T[::-1])]
+
+
+def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, seed: int) -> Subsets:
+    """Return the candidates of dimension d (Algorithm 2, lines 1 to 6), in lexicographic order.
+
+    All C(p*, d) subsets of the pool if they are at most m; else m distinct unions of a strong
+    subset of d - 1 columns and one more column of the pool, fewer only if there are no more.
+
+    Parameters
+    ----------
+    pool : (p*,); S*, sorted
+    strong : (M, d - 1); the strong subsets of the step before, sorted columns of the pool
+    m : most candidates; inf tries all subsets
+    sampling : {'parent', 'uniform'}; parent: a random strong subset and a random column that it
+        lacks, drawn again until m distinct unions are found (the paper); a union of several strong
+        subsets is likelier. uniform: every union is equally likely (the R program).
+    seed : seeds the draws, together with d
+
+    A draw takes two numbers u, v of ``numpy.random.default_rng([seed, d]).random`` (and a third
+    for 'uniform'): strong subset floor(u M) in lexicographic order, then column floor(v (p* - d +
+    1)) of those of the pool that it lacks, in order.
+    """
+    size = strong.shape[1] + 1
+    if size > len(pool):
+        return np.empty((0, size), dtype=np.intp)
+    if comb(len(pool), size) <= m:
+        return all_subsets(pool, size)
+    wanted = int(m)
+    rng: Any = np.random.default_rng([seed, size])
+    places = in_order(np.searchsorted(pool, strong).astype(np.intp))
+    most = len(places) * (len(pool) - size + 1)
+    # Each union arises from at most `size` parents, so above this bound more than 4 m unions exist
+    # and drawing m of them ends soon. Below it they are counted: there may be fewer than m.
+    if most <= 4 * size * wanted:
+        found = all_unions(places, len(pool))
+        if len(found) <= wanted:
+            return pool[in_order(found)]
+        if sampling == "uniform":
+            chosen = rng.choice(len(found), wanted, replace=False)
+            return pool[in_order(in_order(found)[chosen])]
+    even = sampling == "uniform"
+    drawn = np.empty((0, size), dtype=np.intp)
+    while len(drawn) < wanted:
+        numbers = rng.random((2 * (wanted - len(drawn)) + 100, 3 if even else 2))
+        drawn = draw_unions(numbers, places, len(pool), even, drawn)
+    return pool[in_order(drawn[:wanted])]
+
+
+def all_subsets(pool: Subsets, size: int) -> Subsets:
+    """Return all subsets of `size` columns of the sorted `pool`, in lexicographic order."""
+    count = comb(len(pool), size)
+    if count > _MOST:
+        raise PsephosError(
+            f"there are {count} subsets of {size} of {len(pool)} columns, too many to try all: "
+            "give a smaller m or alpha."
+        )
+    flat = chain.from_iterable(combinations(range(len(pool)), size))
+    places = np.fromiter(flat, dtype=np.intp, count=count * size)
+    return pool[places].reshape(count, size)
+
+
+def random_pairs(n_columns: int, most: int, seed: int) -> Subsets:
+    """Return all pairs of columns if they are at most `most`, else that many, equally likely."""
+    every = np.arange(n_columns)
+    m = inf if comb(n_columns, 2) <= most else most
+    return extensions(every, every[:, None], m, "uniform", seed)
+
+
+_EPV_MOST = 6
+
+
+def most_columns(given: Any, problem: SearchProblem) -> Any:
+    """Return p_max of its rule: a number, or 'curve', which the search itself follows.
+
+    Events are rows, counted as often as their weights say where these are whole numbers.
+    """
+    if given == "epv":
+        whole = bool((problem.weight == np.round(problem.weight)).all())  # repetitions of rows
+        weight = problem.weight if whole else np.ones(len(problem.y))
+        events = np.bincount(problem.y, weight) if problem.n_classes else [weight.sum() / 2]
+        return min(_EPV_MOST, events_per_variable(events))
+    if given == "embedded":
+        weight = problem.weight
+        return embedded_count(problem.X, problem.y, problem.n_classes, problem.folds, weight)
+    return given
+
+
+def events_per_variable(counts: Sequence[int] | NDArray[Any], per: float = 5.0) -> int:
+    """Return p_max by the rule of events per variable: rows of the smallest class / `per`.
+
+    At least 1. The paper aims at 4 to 7 events for each column.
+    """
+    return max(1, int(min(counts) // per))
+
+
+def embedded_count(
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    n_classes: int,
+    folds: Folds,
+    weight: NDArray[np.float64] | None = None,
+) -> int:
+    """Return p_max, at least 1, as the number of columns that an embedded method selects.
+
+    Columns, without gaps, are standardised. Classification: logistic regression with an L1 penalty
+    (more than two classes: one for each against the rest, and the union of their columns), its C
+    chosen by accuracy on the folds among 12 from the least that selects a column (`l1_min_c`) to
+    1000 times that. Regression: the lasso, its penalty chosen on the folds.
+    """
+    table = StandardScaler().fit_transform(X)
+    weights = {} if weight is None else {"sample_weight": weight}
+    trains = np.split(folds.train, folds.train_ptr[1:-1])
+    splits = list(zip(trains, np.split(folds.test, folds.test_ptr[1:-1]), strict=True))
+    if not n_classes:
+        return max(1, int((LassoCV(cv=splits).fit(table, y, **weights).coef_ != 0).sum()))
+    chosen = np.zeros(table.shape[1], dtype=bool)
+    for k in range(n_classes) if n_classes > 2 else (1,):
+        chosen |= _selected(table, y == k, splits, weights)
+    return max(1, int(chosen.sum()))
+
+
+def _selected(
+    table: NDArray[np.float64], truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
+) -> NDArray[np.bool_]:
+    """Return which columns the L1 logistic regression of one class against the rest selects."""
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    lasso: dict[str, Any] = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
+    model = LogisticRegression(solver="liblinear", random_state=0, max_iter=1000, **lasso)
+    path = l1_min_c(table, truth, loss="log") * np.geomspace(1.001, 1000.0, 12)
+    found: Any = GridSearchCV(model, {"C": path}, cv=splits).fit(table, truth, **weights)
+    return np.asarray(found.best_estimator_.coef_)[0] != 0
+
+
 _Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CodedLearner:
+    """A learner of numbers, `inner`, on a table with categories."""
+
+    inner: Learner
+
+    @property
+    def draws(self) -> bool:
+        """Return whether the learner draws, so that its columns seed it."""
+        return bool(getattr(self.inner, "draws", False))
+
+    @property
+    def batched(self) -> bool:
+        """Return whether many candidates are one call, so that threads serve."""
+        return bool(getattr(self.inner, "batched", True))
+
+    @property
+    def chunk(self) -> int | None:
+        """Return how many candidates the learner wants at once, if it says."""
+        return getattr(self.inner, "chunk", None)
+
+    def bind(self, problem: SearchProblem) -> BoundLearner:
+        """Return the learner on a problem; without categories it is the inner learner's own."""
+        if problem.n_codes is None or not problem.n_codes.any():
+            return self.inner.bind(problem)
+        design = Design.of(problem.n_codes, problem.X)
+        X = design_matrix(problem.X, design.source, design.level)
+        return _BoundLearner(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
+
+
+@dataclass(frozen=True)
+class _BoundLearner:
+    inner: BoundLearner
+    design: Design
+
+    def _by_width(self, subsets: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
+        """Return (candidates, their design columns) for each width of design."""
+        each = [self.design.columns(subset) for subset in subsets]
+        width = np.array([len(columns) for columns in each])
+        parts = [np.flatnonzero(width == w) for w in np.unique(width)]
+        return [(which, np.stack([each[i] for i in which])) for which in parts]
+
+    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+        """Return out-of-fold scores, (B, L, K)."""
+        parts = [(which, self.inner.scores(table)) for which, table in self._by_width(subsets)]
+        return _gathered(parts, len(subsets))
+
+    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+        """Return one voter per subset, asked through the table."""
+        inner = self.inner.fit([self.design.columns(s) for s in subsets], says, code)
+        p = len(self.design.ptr) - 1
+        every = np.arange(p)
+        whole = CodedVoters(p, every, inner, self.design.source, self.design.level)
+        return whole.take(np.arange(len(subsets)))
+
+    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return the remarks of the inner learner."""
+        parts = [(which, self.inner.remarks(table)) for which, table in self._by_width(subsets)]
+        names = parts[0][1] if parts else {}
+        return {
+            name: _gathered([(which, said[name]) for which, said in parts], len(subsets))
+            for name in names
+        }
+
+
+def _gathered(parts: list[tuple[NDArray[np.intp], NDArray[Any]]], size: int) -> NDArray[Any]:
+    """Return the rows of several parts, each at its place."""
+    first = parts[0][1]
+    out = np.empty((size, *first.shape[1:]), dtype=first.dtype)
+    for which, rows in parts:
+        out[which] = rows
+    return out
+
+
 _FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
 _ALPHA, _POOL = 0.05, 30
 

@@ -61,7 +61,7 @@ def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[n
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchProblem:
     """A training table and the folds on which every candidate is judged.
 
     X is finite: columns with gaps are the search's business, not the learners'. A candidate's seed
@@ -90,8 +90,8 @@ class Problem:
 
 
 def complete_problem(
-    problem: Problem, columns: NDArray[np.intp], present: NDArray[np.bool_]
-) -> tuple[Problem, NDArray[np.intp]]:
+    problem: SearchProblem, columns: NDArray[np.intp], present: NDArray[np.bool_]
+) -> tuple[SearchProblem, NDArray[np.intp]]:
     """Return the problem on some columns and the rows present, and which test rows it keeps.
 
     Splits that cannot serve are left out: those without a test row, or whose training rows lack a
@@ -107,7 +107,7 @@ def complete_problem(
         if kept.any() and n_classes >= max(2, problem.n_classes):
             splits.append((row[train], row[test[kept]]))
             tested.append(place.start + np.flatnonzero(kept))
-    part = Problem(
+    part = SearchProblem(
         np.asfortranarray(problem.X[np.ix_(present, columns)]),
         problem.y[present],
         problem.n_classes,
@@ -119,7 +119,7 @@ def complete_problem(
     return part, np.concatenate(tested)
 
 
-def prior_scores(problem: Problem) -> _Floats:
+def prior_scores(problem: SearchProblem) -> _Floats:
     """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
 
     Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
@@ -175,6 +175,6 @@ class Learner(Protocol):
     `evaluation.powers_of`.
     """
 
-    def bind(self, problem: Problem) -> BoundLearner:
+    def bind(self, problem: SearchProblem) -> BoundLearner:
         """Return the learner on a problem, with what its candidates share computed once."""
         ...

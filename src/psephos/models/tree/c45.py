@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.leaves import Leaves
-from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_text import c45_text, leaf_table
+from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of
@@ -39,7 +38,9 @@ class C45Classifier(Leaves, VoteClassifier):
 
     A column of categories has one branch for each category; a row whose value is missing is part
     of every branch, with the share T_b / T of its weight, when the tree is grown and when it
-    answers. A grown tree is pruned from its leaves: with E(N, e) = e + (errors that a binomial
+    answers. Thresholds are values of the training table, the largest that is not above the middle
+    of the two values cut apart. A grown tree loses the subtrees that do not lower the training
+    error; then it is pruned from its leaves: with E(N, e) = e + (errors that a binomial
     limit at `confidence` adds to e errors among N), a node becomes a leaf, or its largest branch,
     if that is estimated to make hardly more errors than the tree below it.
 
@@ -52,22 +53,9 @@ class C45Classifier(Leaves, VoteClassifier):
         CF of the pessimistic errors: the less, the more is pruned.
     pruning : {'pessimistic', None}
         By errors as pessimistic as `confidence` makes them; None: not at all.
-    subtree_raising : bool
-        Whether a node may be replaced by its largest branch.
-    binary_splits : bool
-        Split categories into one and the rest ('j48' only).
-    mdl_correction : bool
-        Take log2(number of cuts) / W off the gain of the best cut of a numeric column.
-    collapse : bool
-        Make leaves of subtrees that do not lower the training error, before pruning.
-    actual_split_value : bool
-        Thresholds are values of the training table: the largest that is not above the middle of
-        the two values cut apart. False: the middle.
     min_value_gap : float
         Values of a column that differ by no more than this are not cut apart. J48 and release 8
         have 1e-5, whatever the unit of the column; 0 cuts between any two different values.
-    laplace : bool
-        Probabilities (n_c + 1) / (N + K) at the leaves ('j48' only).
     release : {'j48', 'c45'}
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
     criterion : {'gain_ratio', 'gain'}
@@ -158,7 +146,6 @@ class C45Classifier(Leaves, VoteClassifier):
             "samba": {
                 "confidence": LogUniform(0.001, 0.5),
                 "min_samples_leaf": Integers(1, 20),
-                "binary_splits": Choice((False, True)),
                 "class_weight": WEIGHTS,
             },
         },
@@ -175,18 +162,14 @@ class C45Classifier(Leaves, VoteClassifier):
     }
     removed: ClassVar[Mapping[str, Any]] = {
         "soft_thresholds": False, "n_windows": 0, "window_size": None, "window_increment": None,
+        "subtree_raising": True, "binary_splits": False, "mdl_correction": True, "collapse": True,
+        "actual_split_value": True, "laplace": False,
     }  # fmt: skip
     min_samples_leaf: float = 2
     confidence: float = 0.25
     _: KW_ONLY
     pruning: str | None = "pessimistic"
-    subtree_raising: bool = True
-    binary_splits: bool = False
-    mdl_correction: bool = True
-    collapse: bool = True
-    actual_split_value: bool = True
     min_value_gap: float = 0.0
-    laplace: bool = False
     release: str = "j48"
     criterion: str = "gain_ratio"
     group_values: bool = False
@@ -209,21 +192,12 @@ class C45Classifier(Leaves, VoteClassifier):
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
 
     def _options(self) -> C45Options:
-        if self.release == "c45" and (self.binary_splits or self.laplace):
-            name = "binary_splits" if self.binary_splits else "laplace"
-            raise PsephosError(f"{name} is an option of release='j48', not of 'c45'.")
         if self.release == "j48" and self.group_values:
             raise PsephosError("group_values is an option of release='c45', not of 'j48'.")
         return C45Options(
             float(self.min_samples_leaf),
             float(self.confidence),
             self.pruning is not None,
-            bool(self.subtree_raising),
-            bool(self.binary_splits),
-            bool(self.mdl_correction),
-            bool(self.collapse),
-            bool(self.actual_split_value),
-            bool(self.laplace),
             self.release,
             self.criterion == "gain",
             bool(self.group_values),

@@ -1,6 +1,14 @@
-"""CART: binary trees with surrogates, priors and losses, pruned by cost and complexity."""
+"""CART: binary trees with surrogates, priors and losses, pruned by cost and complexity.
 
-from collections.abc import Mapping
+What the two CARTs share: their parameters, growing and cross-validation.
+
+Numbers and weights far from 1: CART divides them by powers of two, and multiplies them again.
+
+How CART takes part in comparisons.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,15 +16,73 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import Contender
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.tree.cart_common import DEEPEST, fit_cart
-from psephos.models.tree.cart_readings import CartReadings
-from psephos.models.tree.cart_settings import CONTENDER
-from psephos.trees.cart import Problem
-from psephos.vote import CostTarget, Vote
+from psephos.kernels.sorted_trees.cart_layout import ROW
+from psephos.models.sampling import drawn_columns
+from psephos.models.tree.cart_readings import CartReadings, cut
+from psephos.models.units import power_of, power_of_weights, refuse_huge
+from psephos.trees.cart import (
+    CartProblem,
+    CartSettings,
+    cross_validate,
+    grow_tree,
+    one_se_row,
+    prepare,
+    presort,
+    prunings,
+    root_risk,
+)
+from psephos.trees.cart_growth import CartGrowth, growth_of, tree_of
+from psephos.trees.tree import Tree
+from psephos.vote import BranchVoters, Constant, CostTarget, Readout, Vote
+
+DEEPEST = 62  # rules on a way: nodes are numbered 2 i and 2 i + 1 below node i
+
+
+_FOLLOW = {"none": 0, "only": 1, "majority": 2}
+
+
+_COUNT = 2.0**31  # above, a weight is hardly a number of rows
+
+
+def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:
+    """Return the rule of one standard error; surrogates where a value may be missing or new."""
+    plain = not (shape.missing or shape.categorical)
+    surrogates: Params = {"max_surrogates": 0} if plain else {}
+    return {"cp": 1e-4, "one_standard_error": True, **surrogates, **params}
+
+
+CONTENDER = Contender(
+    "cart",
+    "tree",
+    {
+        "quick": {
+            "criterion": Choice(("gini", "entropy")),
+            "min_samples_split": Integers(4, 40),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "max_depth": Integers(1, 30),
+            "criterion": Choice(("gini", "entropy")),
+            "min_samples_split": Integers(2, 40),
+            "class_weight": WEIGHTS,
+        },
+    },
+    settings=_for_comparison,
+    first={"quick": {"class_weight": "balanced"}},
+    notes=(
+        "grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
+        "surrogates only where values are missing or categories; their columns, asked where "
+        "another is missing, are not counted as used"
+    ),
+    grouped=True,
+    small={"min_samples_split": 6, "n_folds": 3, "random_state": 0},
+)
+
 
 _Floats = NDArray[np.float64]
 
@@ -64,8 +130,6 @@ class _CART(CartReadings):
         least.
     costs : array of shape (n_features,)
         A column's improvements are divided by its cost.
-    rpart_compat : bool
-        Agree with rpart 4.1.19 where it is wrong too: see the notes of `CARTClassifier`.
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
@@ -86,6 +150,7 @@ class _CART(CartReadings):
         competitors alone.
     """
 
+    removed: ClassVar[Mapping[str, Any]] = {"rpart_compat": False}
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "cp": Interval(0),
         "min_samples_split": Interval(2, whole=True),
@@ -120,7 +185,6 @@ class _CART(CartReadings):
     folds: Any = None
     one_standard_error: bool = False
     costs: Any = None
-    rpart_compat: bool = False
     categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
@@ -173,12 +237,12 @@ class CARTClassifier(_CART, VoteClassifier):
     If every sample weight is a whole number, a row of weight w counts as w rows wherever rows are
     counted, so weight 2 is the row twice; otherwise, as in rpart, each row counts once.
 
-    With ``rpart_compat=True``: rows count once whatever their weights, and one that lacks every
-    column is kept if there are weights; a surrogate of categories needs two rows that disagree
-    with the split; the cross-validated error reads the losses transposed; and a row that gets stuck
-    there takes over the errors of the row before it. Sums are not added up in rpart's order: splits
-    whose worth is equal but for rounding may be chosen otherwise, here and in the trees of the
-    cross-validation, and so may be sets of more than 12 categories.
+    rpart 4.1.19 differs: rows count once whatever their weights, and one that lacks every column is
+    kept if there are weights; a surrogate of categories needs two rows that disagree with the
+    split; the cross-validated error reads the losses transposed; and a row that gets stuck there
+    takes over the errors of the row before it. Sums are not added up in its order: splits whose
+    worth is equal but for rounding may be chosen otherwise, and so may be sets of more than 12
+    categories.
 
     References
     ----------
@@ -223,7 +287,7 @@ class CARTClassifier(_CART, VoteClassifier):
         priors, loss = _priors(self.priors, k), _losses(self.loss, k)
         if loss is not None:
             target = CostTarget(target.classes, loss)
-        problem = Problem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
+        problem = CartProblem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
         return fit_cart(self, table, problem, target, context)
 
 
@@ -286,7 +350,7 @@ class CARTRegressor(_CART, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        problem = Problem(0, labels.y, weight, np.empty(0, np.int64))
+        problem = CartProblem(0, labels.y, weight, np.empty(0, np.int64))
         return fit_cart(self, table, problem, labels.target, context)
 
 
@@ -321,3 +385,186 @@ def _losses(loss: Any, k: int) -> _Floats | None:
     if not (array.sum(axis=1) > 0).all():
         raise PsephosError("loss has a row of zeros: a class that costs nothing to mistake.")
     return array
+
+
+def in_units(problem: CartProblem) -> tuple[CartProblem, tuple[int, int]]:
+    """Return the problem, and by which powers of two its weights and its numbers were divided.
+
+    Only where their products would overflow, or be lost: else the powers are 0.
+    """
+    by_weight, by_number = power_of_weights(problem.weight), 0
+    if problem.n_classes == 0:
+        largest = float(np.abs(problem.y).max())
+        by_number = 0 if largest == 0.0 else power_of(largest, largest)
+        problem = problem._replace(y=np.ldexp(problem.y, -by_number))
+    return problem._replace(weight=np.ldexp(problem.weight, -by_weight)), (by_weight, by_number)
+
+
+def out_of_units(
+    tree: Tree, growth: CartGrowth, by_weight: int, by_number: int
+) -> tuple[Tree, CartGrowth]:
+    """Return the tree and its growth in the units of the user's weights and numbers."""
+    worth = growth.worth
+    if not growth.regression:
+        worth = np.where(growth.role < 2, np.ldexp(worth, by_weight), worth)
+    growth = replace(
+        growth,
+        weight=np.ldexp(growth.weight, by_weight),
+        risk=np.ldexp(growth.risk, by_weight + 2 * by_number),
+        worth=worth,
+    )
+    gain = tree.gain if growth.regression else np.ldexp(tree.gain, by_weight)
+    return replace(
+        tree,
+        counts=np.ldexp(tree.counts, by_weight),
+        value=np.ldexp(tree.value, by_number),
+        gain=gain,
+    ), growth
+
+
+def fit_cart(
+    model: Any,
+    table: Table,
+    problem: CartProblem,
+    target: Any,
+    context: Context,
+) -> tuple[Vote, dict[str, Any]]:
+    """Return the vote of a grown (and pruned) tree, and its growth.
+
+    `problem` has everything but the rows' numbers and the costs of columns.
+    """
+    n, p = table.values.shape
+    problem = problem._replace(copies=_copies(problem.weight), costs=_costs(model.costs, p))
+    folds = _folds(model, n, context)
+    presorted = presort(table.values, table.n_codes)
+    known = _known_rows(presorted.keys, presorted.known, n)
+    if len(known) < n and len(known) > 0:
+        table = table.take(known)
+        fewer = {name: getattr(problem, name)[known] for name in ("y", "weight", "copies")}
+        problem = problem._replace(**fewer)
+        folds = None if folds is None else folds[known]
+        presorted = presort(table.values, table.n_codes)
+    settings = _settings(model, p, context)
+    if problem.n_classes == 0:
+        refuse_huge(problem.y)
+    problem, units = in_units(problem)
+    data = prepare(problem, presorted)
+    rows = np.arange(len(problem.weight), dtype=np.int32)
+    risk = root_risk(data, rows)
+    grown = grow_tree(data, settings, rows, settings.cp * risk, reuse=folds is None)
+    found = prunings(grown, settings.cp * risk)
+    if folds is not None:
+        part = _part_of(table)
+        found = cross_validate(data, settings, found, part, folds, model.n_jobs, risk)
+    growth = growth_of(grown, data, found)
+    tree = tree_of(growth, grown, data, settings.use_surrogates)
+    if any(units):
+        tree, growth = out_of_units(tree, growth, *units)
+    if model.one_standard_error:
+        if folds is None:
+            raise PsephosError("one_standard_error needs cross-validation: n_folds of at least 2.")
+        cp = float(found.cp[one_se_row(found)])
+        tree, growth = cut(tree, growth, cp), growth.pruned(cp)
+    return _vote(tree, p, target), {"growth_": growth}
+
+
+def _vote(tree: Tree, p: int, target: Any) -> Vote:
+    numbers = target.kind == "regression"
+    if not numbers:
+        tree = replace(tree, value=_said(tree.value))
+    readout = Readout("sum", "identity") if numbers else Readout("normalised", "share")
+    return Vote(BranchVoters.of([tree], p), Constant(p, np.ones(1)), readout, target)
+
+
+def _said(shares: _Floats) -> _Floats:
+    """Return the votes of class shares p, sum_k p_k code_k; equal shares are equal votes."""
+    k = shares.shape[1]
+    if k == 2:
+        return shares[:, 1:] - shares[:, :1]
+    return (k * shares - 1.0) / (k - 1)
+
+
+def _settings(model: Any, p: int, context: Context) -> CartSettings:
+    split, leaf = int(model.min_samples_split), model.min_samples_leaf
+    return CartSettings(
+        cp=float(model.cp),
+        min_samples_split=min(split, int(_COUNT)),
+        min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
+        max_depth=DEEPEST if model.max_depth is None else int(model.max_depth),
+        max_leaf_nodes=None if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
+        max_competitors=min(int(model.max_competitors), p - 1),
+        max_surrogates=min(int(model.max_surrogates), p - 1),
+        of_known=model.surrogate_style == "known",
+        use_surrogates=_FOLLOW[model.use_surrogates],
+        criterion=model.criterion,
+        max_features=None if model.max_features is None else drawn_columns(model.max_features, p),
+        seed=0 if model.max_features is None else context.integer(1),
+    )
+
+
+def _copies(weight: _Floats) -> NDArray[np.int64]:
+    """Return how many rows each row is: its weight, if all weights are whole numbers."""
+    if bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
+        return weight.astype(np.int64)
+    return np.ones(len(weight), np.int64)
+
+
+def _costs(costs: Any, p: int) -> _Floats | None:
+    if costs is None:
+        return None
+    try:
+        given = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PsephosError("costs has an entry that is not a number.") from None
+    if given.shape != (p,):
+        raise PsephosError(f"costs has shape {given.shape}: give one number per column ({p}).")
+    if not (np.isfinite(given) & (given > 0)).all():
+        column = int(np.flatnonzero(~(np.isfinite(given) & (given > 0)))[0])
+        raise PsephosError(f"costs of column {column} is {given[column]}: costs are above 0.")
+    return given
+
+
+def _known_rows(keys: NDArray[np.int64], known: NDArray[np.int64], n: int) -> NDArray[np.intp]:
+    """Return the rows with a value in some column."""
+    seen = np.zeros(n, np.bool_)
+    for j in range(len(known)):
+        seen[keys[j, : known[j]] & ROW] = True
+        if seen.all():
+            break
+    return np.flatnonzero(seen)
+
+
+def _part_of(table: Table) -> Callable[[NDArray[Any], NDArray[Any]], _Floats]:
+    """Return what gives some rows and columns of the table, dense."""
+    values = table.values
+
+    def part(rows: NDArray[Any], columns: NDArray[Any]) -> _Floats:
+        if isinstance(values, np.ndarray):
+            return np.ascontiguousarray(values[np.ix_(rows, columns)], dtype=np.float64)
+        return table.dense(columns)[rows]
+
+    return part
+
+
+def _folds(model: Any, n: int, context: Context) -> NDArray[np.intp] | None:
+    """Return the fold in which each row is left out: the given, or drawn; None: none."""
+    if model.folds is not None:
+        return _given_folds(model.folds, n, context)
+    units = np.arange(n) if context.groups is None else context.groups
+    names, unit = np.unique(units, return_inverse=True)
+    number = min(int(model.n_folds), len(names))
+    if number < 2:
+        return None
+    order = context.generator(0).permutation(len(names))
+    return (order % number)[unit].astype(np.intp)
+
+
+def _given_folds(folds: Any, n: int, context: Context) -> NDArray[np.intp]:
+    given = np.asarray(folds)
+    kept = context.kept
+    if given.ndim != 1 or len(given) < n or (kept is None and len(given) != n):
+        raise PsephosError(f"folds has shape {given.shape}: give one fold per row ({n}).")
+    names, fold = np.unique(given if kept is None else given[kept], return_inverse=True)
+    if len(names) < 2:
+        raise PsephosError("folds names one fold only: cross-validation needs two.")
+    return fold.astype(np.intp)

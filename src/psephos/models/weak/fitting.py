@@ -1,24 +1,74 @@
-"""Fits of a risk by whatever learns, class priors, and votes with maps of their probabilities."""
+"""Fits of a risk by whatever learns, class priors, and votes with maps of their probabilities.
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+What a fit made of labels that are missing: the rows of each kind, and the class prior.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.committees.fitting import Task, fit_all
-from psephos.models.committees.members import voters_of
-from psephos.models.weak.rows import Rows
-from psephos.models.weak.told import WeakLabels
+from psephos.models.committees.fitting import MemberTask, fit_all, voters_of
+from psephos.models.weak.rows import WeakRows
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic
+from psephos.vote.codec import register
+from psephos.vote.names import fixed
+from psephos.vote.part import check
 
 __all__ = [
     "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
     "ordinary", "prior_of", "told_vote",
 ]  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class WeakLabels:
+    """How many rows of weight were of each kind, and the class prior that was used.
+
+    Parameters
+    ----------
+    n_positive, n_negative, n_unlabelled : int
+        Rows fitted on that were labelled so; rows that were left out do not count.
+    prior : float
+        The share of positives among the rows without a label.
+    estimate : tuple of float
+        The estimate before it was clipped, and its standard error; empty where the prior was given.
+    doubtful : bool, default=False
+        Whether the estimate was clipped, or within two standard errors of 1.
+    """
+
+    tag: ClassVar[str] = "weak labels"
+    n_positive: int
+    n_negative: int
+    n_unlabelled: int
+    prior: float
+    estimate: tuple[float, ...] = ()
+    doubtful: bool = False
+
+    def __post_init__(self) -> None:
+        check(0.0 < self.prior < 1.0, "a class prior is no share")
+        check(len(self.estimate) in (0, 2), "an estimate is no number with its error")
+
+    def told(self, names: Any, vote: Any) -> list[str]:
+        """Return what `describe` adds to the vote in words."""
+        parts = [
+            f"{self.n_positive} rows labelled positive",
+            f"{self.n_unlabelled} without a label",
+        ]
+        if self.n_negative:
+            parts.insert(1, f"{self.n_negative} recorded negative")
+        listed = f"{', '.join(parts[:-1])} and {parts[-1]}"
+        source = "given"
+        if self.estimate:
+            source = f"estimated: {self.estimate[0]:.3g} +- {self.estimate[1]:.2g}"
+            source += ", doubtful: give it if it is known" if self.doubtful else ""
+        return [f"Fitted on {listed}; class prior {fixed(self.prior, 3)} ({source})."]
+
 
 _Floats = NDArray[np.float64]
 _KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and the least but 0
@@ -33,7 +83,7 @@ class Fitted(NamedTuple):
     n_iter: int = 1
 
 
-def fitted_by(rows: Rows, risk: Any) -> Fitted:
+def fitted_by(rows: WeakRows, risk: Any) -> Fitted:
     """Return the voter that has the least risk, by whatever learner the model names."""
     m = rows.model
     if m.estimator is None:
@@ -52,7 +102,7 @@ def fitted_by(rows: Rows, risk: Any) -> Fitted:
     return _weighted(rows, risk)
 
 
-def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
+def _weighted(rows: WeakRows, risk: WeightedRisk) -> Fitted:
     """Return a classifier fitted on rows weighted as the risk weighs them."""
     up, down = risk.weights
     both = np.flatnonzero((up > 0) & (down > 0))
@@ -65,23 +115,23 @@ def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
     data = replace(rows.data, y=y, weight=weight)
     if np.ptp(weight[kept]) <= 1e-12:
         data = replace(data, weight=None)
-    model = fit_all(data, [Task(rows.model.estimator, (FIT_TASK,), kept)])[0]
+    model = fit_all(data, [MemberTask(rows.model.estimator, (FIT_TASK,), kept)])[0]
     return Fitted(voters_of([model], data))
 
 
-def ordinary(rows: Rows) -> Fitted:
+def ordinary(rows: WeakRows) -> Fitted:
     """Return the fit of the ordinary risk of the labelled rows."""
     return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
 
 
-def prior_of(rows: Rows) -> WeakLabels:
+def prior_of(rows: WeakRows) -> WeakLabels:
     """Return the prior that is given, or estimated from positive and unlabelled rows."""
     if not isinstance(rows.model.prior, str):
         return labels_told(rows, rows.model.prior)
     return labels_told(rows, estimated(rows))
 
 
-def labels_told(rows: Rows, prior: Any) -> WeakLabels:
+def labels_told(rows: WeakRows, prior: Any) -> WeakLabels:
     """Return what is kept of labels, and of a prior or its estimate."""
     n = (rows.counts[1], 0 if rows.ignored else rows.counts[0], rows.counts[-1])
     if not isinstance(prior, ElkanNotoPrior):
@@ -90,7 +140,7 @@ def labels_told(rows: Rows, prior: Any) -> WeakLabels:
     return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
 
 
-def estimated(rows: Rows) -> ElkanNotoPrior:
+def estimated(rows: WeakRows) -> ElkanNotoPrior:
     """Return Elkan and Noto's estimate on the inputs, or on other features.
 
     By another classifier, on the table's numbers, categories as columns of 0 and 1.
@@ -105,7 +155,7 @@ def estimated(rows: Rows) -> ElkanNotoPrior:
     return own.fit(features[known], features[open_], weights, groups)
 
 
-def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
+def one_vote(rows: WeakRows, voters: Voters, calibration: Any = None) -> Vote:
     """Return the vote of one voter, or the mean of several, with a map of its probabilities."""
     weights = Constant(voters.n_features, np.ones(voters.n_voters))
     readout = Readout("normalised", "share", calibration=calibration)
@@ -113,7 +163,11 @@ def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
 
 
 def told_vote(
-    rows: Rows, found: Fitted, told: WeakLabels | None = None, calibration: Any = None, **own: Any
+    rows: WeakRows,
+    found: Fitted,
+    told: WeakLabels | None = None,
+    calibration: Any = None,
+    **own: Any,
 ) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a fit, and what the estimator keeps beside it."""
     kept = {"prior_": told and told.prior, "labels_": told, **own}
@@ -121,7 +175,7 @@ def told_vote(
     return one_vote(rows, found.voters, calibration), kept
 
 
-def odds_map(rows: Rows, factor: float) -> Isotonic:
+def odds_map(rows: WeakRows, factor: float) -> Isotonic:
     """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``.
 
     In pieces between probabilities that grow by the same factor (1.11), and 1/2, where the answer
@@ -136,7 +190,7 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     return _both(rows, given, told)
 
 
-def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:
+def _both(rows: WeakRows, given: _Floats, told: _Floats) -> Isotonic:
     """Return a map of the positive class's probability as one of both classes."""
     other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
     pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]

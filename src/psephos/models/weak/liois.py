@@ -16,7 +16,7 @@ from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, one_vote, prior_of, told_vote
 from psephos.models.weak.one_sided import DENSITY_RATIO, sigma_range
-from psephos.models.weak.rows import Rows
+from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
@@ -130,7 +130,7 @@ class LIoISClassifier(WeakLearner):
     gamma_risks_: _Floats | None = fitted()
     weights_: _Floats | None = fitted()
 
-    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
         refuse_no_negative(rows, "LIoIS")
         told = prior_of(rows)
         gamma, risks = self.gamma, None
@@ -142,7 +142,7 @@ class LIoISClassifier(WeakLearner):
         return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma), **own)
 
 
-def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:
+def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:
     """Return R_PU and R_oIS of these rows, and the weights of the labelled ones."""
     sigma = importance(rows, prior, nnpu_scores(rows, prior))
     of = pu_risk if rows.model.risk == "unbiased" else non_negative_pu_risk
@@ -151,7 +151,7 @@ def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]
     return (incomplete, inaccurate), sigma
 
 
-def _chosen(rows: Rows, prior: float) -> tuple[float, _Floats]:
+def _chosen(rows: WeakRows, prior: float) -> tuple[float, _Floats]:
     """Return the share of R_PU with the least R_PU on held-out rows, and those of all shares."""
     kinds = rows.codes + 1
     counts = np.bincount(kinds, minlength=3)

@@ -11,7 +11,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.params import Accepts, Constraint, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
-from psephos.models.weak.rows import Rows
+from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import one_sided_risk
@@ -102,7 +102,7 @@ class OneSidedNoiseClassifier(WeakLearner):
     density_ratio: Any = "ulsif"
     weights_: _Floats | None = fitted()
 
-    def _fit_rows(self, rows: Rows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
         refuse_no_negative(rows, "one-sided noise")
         told = prior_of(rows)
         sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))

@@ -12,8 +12,7 @@ from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.models.committees.fitting import Data
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.models.weak.inputs import Inputs
-from psephos.models.weak.learner import Learner
+from psephos.models.weak.learner import Inputs, ScoreLearner
 from psephos.supervision.risks import MarginLoss
 from psephos.vote import design_matrix
 
@@ -21,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Rows:
+class WeakRows:
     """The training rows: codes 1 (positive), 0 (negative), -1 (unlabelled), weights, inputs."""
 
     model: Any
@@ -48,9 +47,9 @@ class Rows:
         return MarginLoss(self.model.loss)
 
     @cached_property
-    def linear(self) -> Learner:
+    def linear(self) -> ScoreLearner:
         """Return what minimises a risk of margins that are linear in the inputs."""
-        return Learner.linear(self.inputs, self.Z)
+        return ScoreLearner.linear(self.inputs, self.Z)
 
     @property
     def features(self) -> _Floats:
@@ -67,7 +66,7 @@ class Rows:
         X, design = self.data.X, self.inputs.design
         return X if design is None else design_matrix(X, design.source, design.level)
 
-    def take(self, rows: NDArray[np.intp]) -> "Rows":
+    def take(self, rows: NDArray[np.intp]) -> "WeakRows":
         """Return these rows only, with the same inputs."""
         return replace(
             self,
@@ -82,19 +81,21 @@ class Rows:
         """Return whether recorded negatives do not count."""
         return getattr(self.model, "negatives", None) == "ignore"
 
-    def coded(self, codes: NDArray[np.intp]) -> "Rows":
+    def coded(self, codes: NDArray[np.intp]) -> "WeakRows":
         """Return the same rows with other codes."""
         return replace(self, codes=codes)
 
-    def learner(self) -> Learner:
+    def learner(self) -> ScoreLearner:
         """Return what minimises a risk of margins."""
         m = self.model
         if m.kernel == "linear":
             return self.linear
-        return Learner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
+        return ScoreLearner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
 
 
-def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context: Context) -> Rows:
+def read_rows(
+    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
+) -> WeakRows:
     """Return the rows, equal ones of one label made one; codes by which class is positive."""
     target = labels.target
     given = labels.y
@@ -109,7 +110,9 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
     inputs, Z = Inputs.of(table, weight, model.scaling)
-    return negatives_read(Rows(model, data, codes, weight, positive, inputs, Z, context, counts))
+    return negatives_read(
+        WeakRows(model, data, codes, weight, positive, inputs, Z, context, counts)
+    )
 
 
 def positive_code(model: Any, target: Any) -> int:
@@ -143,7 +146,7 @@ def check_weights(model: Any, labels: Labels, weight: _Floats) -> None:
             )
 
 
-def negatives_read(rows: Rows) -> Rows:
+def negatives_read(rows: WeakRows) -> WeakRows:
     """Return the rows as `negatives` says, if some are labelled negative and others not at all."""
     mode = getattr(rows.model, "negatives", "ignore")
     negative, unlabelled = rows.codes == 0, rows.codes == -1

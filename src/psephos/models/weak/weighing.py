@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos.models.cloning import fitted
-from psephos.models.weak.rows import Rows
+from psephos.models.weak.rows import WeakRows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.risks import MarginLoss
 
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 _RATIO_TASK = 4
 
 
-def nnpu_scores(rows: Rows, prior: float) -> _Floats:
+def nnpu_scores(rows: WeakRows, prior: float) -> _Floats:
     """Return the margins of the non-negative fit to positive and unlabelled rows, of all rows.
 
     Where another classifier learns, this one is linear in the inputs all the same.
@@ -31,7 +31,7 @@ def nnpu_scores(rows: Rows, prior: float) -> _Floats:
     return learner.margins(found)
 
 
-def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
+def importance(rows: WeakRows, prior: float, score: _Floats) -> _Floats:
     """Return sigma of every labelled row: at least 1 of positives, from 0 to 1 of negatives.
 
     Unlabelled rows of greatest score, a share `prior` of their weight, count as positive (U+), the
@@ -70,7 +70,7 @@ def _upper(score: _Floats, weight: _Floats, prior: float) -> NDArray[np.bool_]:
     return out
 
 
-def _ratio(rows: Rows, task: int) -> Any:
+def _ratio(rows: WeakRows, task: int) -> Any:
     given, seed = rows.model.density_ratio, rows.context.integer(_RATIO_TASK, task)
     if isinstance(given, str):
         return (ULSIF if given == "ulsif" else KLIEP)(random_state=seed)
@@ -80,7 +80,7 @@ def _ratio(rows: Rows, task: int) -> Any:
     return own
 
 
-def refuse_no_negative(rows: Rows, kind: str) -> None:
+def refuse_no_negative(rows: WeakRows, kind: str) -> None:
     """Raise PsephosError if the labelled rows are all positive, or too few lack a label."""
     if not (rows.codes == 0).any():
         raise PsephosError(

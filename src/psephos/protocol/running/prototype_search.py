@@ -27,8 +27,8 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.mixture import NormalMixture
+from psephos.models.prototypes.problem import automatic
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
-from psephos.models.prototypes.settings import automatic
 from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, measures
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.runtime.threads import one_thread

@@ -1,18 +1,273 @@
-"""Bins of columns that were only ever seen through their summaries."""
+"""Bins of columns that were only ever seen through their summaries.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The mergeable weighted quantile summary: quantiles of data that are never in one place.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.binned_trees.bins import code_values
+from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
-from psephos.trees.quantiles import QuantileSummary
+
+_Floats = NDArray[np.float64]
+_VALUE, _LOW, _HIGH, _WEIGHT = range(4)
+_LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
+_BUFFER = 8  # rows that wait, for each point kept of them: sorting is cheaper than merging
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileSummary:
+    """What is kept of weighted numbers to answer for their ranks within a known error.
+
+    Of data D of total weight w(D), points x_1 < ... < x_k are kept, each with bounds on two
+    ranks and on its own weight::
+
+        low(x)    <= r-(x) = weight of D below x
+        high(x)   >= r+(x) = weight of D up to x, x with it
+        weight(x) <= w(x)  = weight of D at x
+
+    all three exact at the least and the greatest value. The summary's error is the least eps with,
+    for every i::
+
+        high(x_i)     - low(x_i) - weight(x_i)                   <= eps w(D)
+        high(x_{i+1}) - low(x_i) - weight(x_{i+1}) - weight(x_i) <= eps w(D)
+
+    A summary of all rows has error 0; merging gives the larger error of the two; pruning to b + 1
+    points adds at most 1 / b. So any tree of merges and prunes, over blocks of a file or over
+    machines, knows its error.
+
+    Parameters
+    ----------
+    points : ndarray of shape (4, k)
+        Values (ascending), low, high, weight. This array is all there is: it may be stored and
+        sent as it is. Build one of data with `of`.
+
+    References
+    ----------
+    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD, supplement A.
+    Greenwald & Khanna (2001), SIGMOD. Zhang & Wang (2007), SSDBM.
+
+    Examples
+    --------
+    >>> from psephos.trees.out_of_core.bins import QuantileSummary
+    >>> left = QuantileSummary.of([1.0, 2.0, 2.0], [1.0, 0.5, 0.5])
+    >>> both = left.merge(QuantileSummary.of([5.0]))
+    >>> both.values.tolist(), both.total
+    ([1.0, 2.0, 5.0], 3.0)
+    """
+
+    points: _Floats
+
+    def __post_init__(self) -> None:
+        if self.points.ndim != 2 or self.points.shape[0] != 4 or self.points.dtype != np.float64:
+            raise PsephosError(
+                f"a quantile summary is a float64 array of shape (4, k), not {self.points.dtype} "
+                f"of shape {self.points.shape}: give the array that `points` of another holds."
+            )
+
+    @classmethod
+    def of(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
+        """Return the exact summary of rows.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Missing (NaN) rows are left out.
+        weights : array-like of shape (n,), default=None
+            None is 1 for every row. Rows of weight 0 are left out.
+        """
+        return cls.of_sorted(*_sorted(*_known(values, weights)))
+
+    @classmethod
+    def of_sorted(cls, values: NDArray[Any], weights: _Floats | None = None) -> Self:
+        """Return the exact summary of finite values in ascending order, of positive weights."""
+        given = np.empty(0) if weights is None else weights
+        return cls(kernel.collapse(values.astype(np.float64, copy=False), given))
+
+    @property
+    def values(self) -> _Floats:
+        """Return the kept values, ascending."""
+        return self.points[_VALUE]
+
+    @property
+    def total(self) -> float:
+        """Return the weight of all rows."""
+        return float(self.points[_HIGH, -1]) if len(self) else 0.0
+
+    def __len__(self) -> int:
+        return self.points.shape[1]
+
+    def merge(self, other: "QuantileSummary") -> "QuantileSummary":
+        """Return the summary of the rows of both."""
+        if not len(self) or not len(other):
+            return other if len(other) else self
+        return QuantileSummary(kernel.merge(self.points, other.points))
+
+    def prune(self, b: int) -> "QuantileSummary":
+        """Return a summary of at most b + 1 points, of an error greater by at most 1 / b."""
+        if b < 1:
+            raise PsephosError(f"b={b}: a summary is pruned to b + 1 points, b at least 1.")
+        return self if len(self) <= b + 1 else QuantileSummary(kernel.pruned(self.points, b))
+
+    def bins(self, max_bins: int) -> tuple[_Floats, _Floats]:
+        """Return the least and the greatest kept value of each of at most `max_bins` bins.
+
+        With no more kept values than bins, each has its own. Otherwise bins are filled in order:
+        one is closed where its weight is nearest to an equal share of what is left, so that a
+        frequent value fills a bin of its own and the others share the rest.
+        """
+        if max_bins < 2:
+            raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")
+        if len(self) <= max_bins:
+            return self.values, self.values
+        first, last = kernel.even_bins(self.points, max_bins)
+        return self.values[first], self.values[last]
+
+
+def _known(
+    values: ArrayLike, weights: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Return the rows that count, checked."""
+    x = np.asarray(values)
+    if x.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float64)
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if x.ndim != 1 or (w is not None and w.shape != x.shape):
+        raise PsephosError(
+            f"values of shape {x.shape} and weights of shape {None if w is None else w.shape}: a "
+            "summary is of one column, with a weight for each row."
+        )
+    known = ~np.isnan(x)
+    if w is not None:
+        wrong = np.flatnonzero(~(w >= 0.0) | np.isinf(w))
+        if len(wrong):
+            raise PsephosError(
+                f"the weight of row {int(wrong[0])} is {w[wrong[0]]}: weights must be finite and "
+                "not negative."
+            )
+        known &= w > 0.0
+        w = w[known] if not known.all() else w
+    x = x[known] if not known.all() else x
+    infinite = np.flatnonzero(np.isinf(x))
+    if len(infinite):
+        raise PsephosError(
+            f"a value is infinite (row {int(np.flatnonzero(known)[infinite[0]])}): replace it by "
+            "a number, or by NaN if it is missing."
+        )
+    return x, w
+
+
+def _sorted(
+    x: NDArray[Any], w: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    if w is None:
+        return np.sort(x), None
+    order = np.argsort(x, kind="stable")  # equal values are summed in the order of the rows
+    return x[order], w[order]
+
+
+def merge_all(summaries: Iterable[QuantileSummary], b: int | None = None) -> QuantileSummary:
+    """Return the summary of the rows of all, merged in pairs in the given order.
+
+    Neighbours are merged first, so that n summaries see about log2(n) merges each; the result
+    depends on the order alone, not on where or when the summaries were made.
+
+    `b`: prune every merged one to b + 1 points, which adds at most 1 / b each time.
+    """
+    level = list(summaries)
+    while len(level) > 1:
+        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+        level = [pair[0] if len(pair) == 1 else _join(pair[0], pair[1], b) for pair in pairs]
+    return level[0] if level else QuantileSummary(np.empty((4, 0)))
+
+
+def _join(left: QuantileSummary, right: QuantileSummary, b: int | None) -> QuantileSummary:
+    both = left.merge(right)
+    return both if b is None else both.prune(b)
+
+
+@dataclass
+class SummaryStream:
+    """A summary of a stream of rows in bounded memory, of a given error.
+
+    Rows wait in a buffer of 8 b; a full one is sorted and pruned to b + 1 points (level 1). Two
+    summaries of one level are merged, pruned and become one of the next. A row is pruned once a
+    level, so with b = ceil(levels / eps) the error stays at most eps. The result depends on the
+    rows and their order alone, not on the blocks in which they come.
+    """
+
+    eps: float  # error allowed, as a share of the total weight
+    # rows expected at most: it decides the number of levels. More may come; each further level then
+    # adds eps / levels.
+    max_rows: int = 1 << 32
+    b: int = field(init=False)
+    _levels: list[QuantileSummary | None] = field(init=False, default_factory=list)
+    _waiting: list[tuple[NDArray[Any], NDArray[np.float64] | None]] = field(
+        init=False, default_factory=list
+    )
+    _n_waiting: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.eps < 1.0:
+            raise PsephosError(f"eps={self.eps}: the error allowed lies between 0 and 1.")
+        levels = 1
+        while _BUFFER * self._size(levels) * 2 ** (levels - 1) < self.max_rows:
+            levels += 1
+        self.b = self._size(levels)
+
+    def _size(self, levels: int) -> int:
+        return max(math.ceil(levels / self.eps), _LEAST)
+
+    def push(self, values: ArrayLike, weights: ArrayLike | None = None) -> None:
+        """Take in rows; see `QuantileSummary.of`."""
+        x, w = _known(values, weights)
+        full = _BUFFER * self.b
+        while len(x):
+            take = min(len(x), full - self._n_waiting)
+            # A copy: what waits must not keep the caller's whole block alive.
+            self._waiting.append((x[:take].copy(), None if w is None else w[:take].copy()))
+            self._n_waiting += take
+            x, w = x[take:], None if w is None else w[take:]
+            if self._n_waiting == full:
+                full_one = self._exact().prune(self.b)
+                self._waiting, self._n_waiting = [], 0
+                self._carry(full_one)
+
+    def _exact(self) -> QuantileSummary:
+        """Return the exact summary of the waiting rows."""
+        if not self._waiting:
+            return QuantileSummary(np.empty((4, 0)))
+        x = np.concatenate([part for part, _ in self._waiting])
+        if all(w is None for _, w in self._waiting):
+            return QuantileSummary.of_sorted(*_sorted(x, None))
+        ones = [np.ones(len(part)) if w is None else w for part, w in self._waiting]
+        return QuantileSummary.of_sorted(*_sorted(x, np.concatenate(ones)))
+
+    def _carry(self, summary: QuantileSummary) -> None:
+        for level, other in enumerate(self._levels):
+            if other is None:
+                self._levels[level] = summary
+                return
+            self._levels[level] = None
+            summary = other.merge(summary).prune(self.b)
+        self._levels.append(summary)
+
+    def summary(self) -> QuantileSummary:
+        """Return the summary of all rows so far; more may follow."""
+        whole = self._exact()
+        for other in self._levels:
+            whole = whole if other is None else other.merge(whole)
+        return whole
+
 
 _BINS = 256
 

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.kernels.binned_trees.newton_blocks import add_leaves
-from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream, merge_all
 from psephos.trees.out_of_core.disk import add_histograms, add_sizes, moved, pairs_of, row_gradients
-from psephos.trees.out_of_core.grow import Level, Objective, Scales
-from psephos.trees.out_of_core.labels import Labels
+from psephos.trees.out_of_core.grow import BlockObjective, Level, Scales
+from psephos.trees.out_of_core.labels import BlockLabels
 from psephos.trees.out_of_core.rows import Block
-from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -48,12 +47,12 @@ def _width(rows: Block) -> int:
     return len(rows.columns)
 
 
-def _labels(rows: Block, numbers: bool) -> Labels:
-    return Labels.of(rows.y, rows.weight, numbers)
+def _labels(rows: Block, numbers: bool) -> BlockLabels:
+    return BlockLabels.of(rows.y, rows.weight, numbers)
 
 
-def _joined_labels(parts: Sequence[Labels]) -> Labels:
-    return reduce(Labels.join, parts)
+def _joined_labels(parts: Sequence[BlockLabels]) -> BlockLabels:
+    return reduce(BlockLabels.join, parts)
 
 
 def _summaries(rows: Block, eps: float) -> list[QuantileSummary]:
@@ -75,7 +74,7 @@ def _margins(coded: _Coded, base: _Singles) -> _Singles:
     return np.repeat(base[None], len(coded.y), axis=0)
 
 
-def _gradients(coded: _Coded, margin: _Singles, objective: Objective) -> _Singles:
+def _gradients(coded: _Coded, margin: _Singles, objective: BlockObjective) -> _Singles:
     return row_gradients(objective, margin, coded.y)
 
 
@@ -154,7 +153,7 @@ class DaskHolder:
         self._gradient: list[Any] = []
         self._node: list[Any] = [None] * len(self._rows)
 
-    def labels(self, *, numbers: bool) -> Labels:
+    def labels(self, *, numbers: bool) -> BlockLabels:
         """Return what is known of all labels."""
         return self._join(self._each(_labels, self._rows, numbers), _joined_labels)
 
@@ -169,7 +168,7 @@ class DaskHolder:
         self._coded = self._each(_coded, self._rows, bins, self.targets)
         self._margin = self._each(_margins, self._coded, base)
 
-    def gradients(self, objective: Objective) -> None:
+    def gradients(self, objective: BlockObjective) -> None:
         """Keep gradients at the margins so far."""
         self._gradient = self._each(_gradients, self._coded, self._margin, objective)
 

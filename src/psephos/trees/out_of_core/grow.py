@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees import newton_hist as kernel
 from psephos.kernels.sorted_trees.newton_gain import gain_of, weight_of
-from psephos.trees.newton import Growth, NewtonTree, shrink, whole_scales
-from psephos.trees.out_of_core.bins import BlockBins
-from psephos.trees.quantiles import QuantileSummary
+from psephos.trees.newton import NewtonTree, TreeLimits, shrink, whole_scales
+from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -25,7 +24,7 @@ _NO_LOW, _NO_HIGH = np.float32(-np.inf), np.float32(np.inf)
 Scales = tuple[float, float]
 
 
-class Objective(Protocol):
+class BlockObjective(Protocol):
     """A loss: row by row, so that blocks do not matter."""
 
     @property
@@ -63,7 +62,7 @@ class Holder(Protocol):
         """Keep the bin of every value, and margins that start at `base` (K,)."""
         ...
 
-    def gradients(self, objective: Objective) -> None:
+    def gradients(self, objective: BlockObjective) -> None:
         """Keep gradients at the margins so far."""
         ...
 
@@ -105,7 +104,7 @@ class _Node:
 class _Growing:
     """A tree, level by level: children stand together, in the order in which they were made."""
 
-    growth: Growth
+    growth: TreeLimits
     bins: BlockBins
     scales: Scales
     nodes: list[_Node] = field(default_factory=lambda: [_Node()])
@@ -164,7 +163,7 @@ class _Growing:
 
 
 def _grow(
-    holder: Holder, output: int, n_rows: int, growth: Growth, bins: BlockBins
+    holder: Holder, output: int, n_rows: int, growth: TreeLimits, bins: BlockBins
 ) -> tuple[NewtonTree, NDArray[np.intp]]:
     """Grow one tree; return it and the place in it of each node that holders know."""
     totals = holder.sizes(output)
@@ -237,11 +236,11 @@ def _finished(
 # ------------------------------------------------------------------- all trees
 def boost(
     holder: Holder,
-    objective: Objective,
+    objective: BlockObjective,
     n_rows: int,
     bins: BlockBins,
     base: _Singles,
-    growth: Growth,
+    growth: TreeLimits,
     *,
     n_estimators: int,
     learning_rate: float,

@@ -1,4 +1,4 @@
-"""Labels of rows that are read in blocks."""
+"""BlockLabels of rows that are read in blocks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ _MOST_CLASSES = 1000
 
 
 @dataclass(frozen=True)
-class Labels:
+class BlockLabels:
     """What is known of the labels of some rows, those of weight 0 left out."""
 
     numbers: bool  # whether the labels are numbers to learn, and not classes
@@ -30,7 +30,7 @@ class Labels:
             )
 
     @classmethod
-    def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "Labels":
+    def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "BlockLabels":
         """Return the labels of some rows of positive weight."""
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             odd = y[~np.isfinite(y)][0]
@@ -49,12 +49,12 @@ class Labels:
         weights = dict(zip(classes.tolist(), total.tolist(), strict=True))
         return cls(False, len(y), weights, y.dtype if y.dtype.kind in "biuf" else None)
 
-    def join(self, other: "Labels") -> "Labels":
+    def join(self, other: "BlockLabels") -> "BlockLabels":
         """Return the labels of the rows of both."""
         both = dict(self.weight)
         for label, weight in other.weight.items():
             both[label] = both.get(label, 0.0) + weight
-        return Labels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
+        return BlockLabels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
 
     def classes(self) -> tuple[NDArray[Any], _Floats]:
         """Return the sorted classes and their weights."""

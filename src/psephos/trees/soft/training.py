@@ -1,16 +1,230 @@
-"""Training soft trees by mini-batches: any loss of margins, any arrays of the standard."""
+"""Training soft trees by mini-batches: any loss of margins, any arrays of the standard.
+
+Soft gradient boosting as its authors state it: Algorithm 2 for one mini-batch B, term by term.
+
+    1  o_0 = 0                                                  for every row of B
+    2  for m = 1 ... M:
+    3      o_m = h_m(x)                                         forward
+    4      r_m = - d l(A_m, y) / d A_m,  A_m = nu sum_{j<m} o_j  residual
+    5      l_m = sum over B of |r_m - o_m|^2                     local loss
+    6  L = l_1 + ... + l_M
+    7  one step on the parameters of all trees by the gradient of L
+
+l is a loss of margins, nu the learning rate (1 in the source). With e_m = o_m - r_m::
+
+    dL/do_m = 2 e_m                                    r_m held fixed ("detached")
+    dL/do_m = 2 e_m + nu sum_{k>m} 2 J_k e_k           else: l_k depends on o_m by A_k as well
+
+where J_k is the second derivative of l at A_k. The source does not say which is meant.
+
+Feng, Xu, Jiang & Zhou (2020), "Soft gradient boosting machine", arXiv 2006.04059.
+
+Losses that soft trees are trained on: of margins, with their derivatives.
+
+A loss is any object with `value` and `gradient`; one without `curvature` cannot be boosted with
+residuals that are not detached. Margins may have axes in front of (n, K), such as one a tree.
+
+What gates of soft trees may cost: sending all rows one way, and reading a column.
+"""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.optimise.adam import Adam
 from psephos.optimise.arrays import like, namespace, on_host
-from psephos.trees.soft.boosting import residual_losses, summed_loss
-from psephos.trees.soft.penalties import GateBalance, column_norms, leaf_spread, shrink_columns
 from psephos.trees.soft.trees import SoftTrees, backward, forward
+
+_LEAST = 1e-7  # of a gate's share on either side: below, the logarithm is taken there
+
+
+class GateBalance:
+    """A cost of gates that send all rows one way (Frosst & Hinton 2017, section 3).
+
+    With a_i the share of the rows that arrive at gate i which it sends left, by weight::
+
+        C = -strength  sum_i w_i  sum_gates 2^-level (log a + log (1 - a)) / 2
+
+    over the rows of a batch; the source smooths a over batches, this does not.
+
+    `weight` (n,).
+
+    `value`: C of the levels asked so far.
+    """
+
+    def __init__(self, weight: Any, strength: float) -> None:
+        self.weight = weight
+        self.strength = strength * float(namespace(weight).sum(weight))
+        self.value = 0.0
+
+    def __call__(self, level: int, reach: Any, left: Any) -> tuple[Any, Any]:
+        """Return the derivatives of C by a level's `reach` and `left`, both (2^level, M, n)."""
+        xp = namespace(reach)
+        arriving = reach * self.weight
+        total = xp.sum(arriving, axis=2, keepdims=True)
+        total = xp.where(total > 0, total, xp.ones_like(total))
+        share = xp.sum(arriving * left, axis=2, keepdims=True) / total
+        inside = xp.clip(share, _LEAST, 1.0 - _LEAST)
+        strength = self.strength * 2.0**-level / 2.0
+        self.value -= strength * float(xp.sum(xp.log(inside) + xp.log(1.0 - inside)))
+        slope = -strength * (1.0 / inside - 1.0 / (1.0 - inside)) / total
+        slope = xp.where(inside == share, slope, xp.zeros_like(slope))
+        return slope * self.weight * (left - share), slope * arriving
+
+
+def column_norms(gate: Any, group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the norm of each column's weights over all gates of all trees.
+
+    `gate` (I, M, q); `group` (q,): the column that each input of a gate is made of: levels of a
+    category share one.
+    """
+    squares = on_host(namespace(gate).sum(gate * gate, axis=(0, 1)))
+    return np.sqrt(np.bincount(group, squares.astype(np.float64)))
+
+
+def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any]:
+    """Return how far leaves are from the mean of their tree, and its derivative by each leaf.
+
+    ``S = sqrt(sum_m each_m^2 sum_l |theta_ml - mean_l theta_ml|^2)``
+
+    `leaf` (M, K, L); `relative`: whether what all K outputs share counts for nothing, as in a
+    softmax. `each` (M,): what a tree's leaves are times; None: 1.
+    """
+    xp = namespace(leaf)
+    away = leaf - xp.mean(leaf, axis=2, keepdims=True)
+    if relative:
+        away = away - xp.mean(away, axis=1, keepdims=True)
+    by = xp.ones_like(leaf[:, :1, :1]) if each is None else like(each, leaf)[:, None, None]
+    scaled = by * away
+    spread = float(xp.sum(scaled * scaled)) ** 0.5
+    return spread, by * scaled / (spread or 1.0)
+
+
+def shrink_columns(gate: Any, group: NDArray[np.intp], by: float) -> None:
+    """Take the proximal step of ``by sum_j sqrt(d_j) |w_j|``: columns shrink, some to exactly 0.
+
+    w_j are the weights of column j over all gates and trees (its group), d_j how many inputs it
+    is: ``w_j <- w_j max(0, 1 - by sqrt(d_j) / |w_j|)`` (Yuan & Lin 2006).
+    """
+    norms = column_norms(gate, group)
+    limit = by * np.sqrt(np.bincount(group))
+    kept = np.where(norms > limit, 1.0 - limit / np.where(norms > 0, norms, 1.0), 0.0)
+    gate *= like(kept[group], gate)
+
+
+class TreeLoss(Protocol):
+    """A loss of margins (..., n, K) and targets (n, K)."""
+
+    def value(self, margin: Any, y: Any, weight: Any) -> Any:
+        """Return the loss of the rows, by weight (n,): their sum, shape (...)."""
+        ...
+
+    def gradient(self, margin: Any, y: Any) -> Any:
+        """Return the derivative of each row's own loss by its margins, (..., n, K).
+
+        Of a loss that is no sum over rows (a risk that is kept from being negative): n times that
+        of the mean over these rows.
+        """
+        ...
+
+
+class SquaredError:
+    """Half the squared error: ``|F - y|^2 / 2`` a row."""
+
+    def value(self, margin: Any, y: Any, weight: Any) -> Any:
+        """Return the weighted sum over rows."""
+        xp = namespace(margin)
+        miss = margin - y
+        return xp.sum(xp.sum(miss * miss, axis=-1) * weight, axis=-1) / 2
+
+    def gradient(self, margin: Any, y: Any) -> Any:
+        """Return ``F - y``."""
+        return margin - y
+
+    def curvature(self, margin: Any, y: Any, v: Any) -> Any:
+        """Return the second derivative times v: v itself."""
+        return v
+
+
+class CrossEntropy:
+    """Cross-entropy of the softmax: ``-sum_k y_k log s_k``, y probabilities of classes."""
+
+    def value(self, margin: Any, y: Any, weight: Any) -> Any:
+        """Return the weighted sum over rows."""
+        xp = namespace(margin)
+        low = margin - xp.max(margin, axis=-1, keepdims=True)
+        logs = low - xp.log(xp.sum(xp.exp(low), axis=-1, keepdims=True))
+        return -xp.sum(xp.sum(y * logs, axis=-1) * weight, axis=-1)
+
+    def gradient(self, margin: Any, y: Any) -> Any:
+        """Return ``s - y``, s the softmax."""
+        return _softmax(margin) - y
+
+    def curvature(self, margin: Any, y: Any, v: Any) -> Any:
+        """Return the second derivative times v: ``s (v - s . v)``."""
+        share = _softmax(margin)
+        both = share * v
+        return both - share * namespace(v).sum(both, axis=-1, keepdims=True)
+
+
+def _softmax(margin: Any) -> Any:
+    xp = namespace(margin)
+    share = xp.exp(margin - xp.max(margin, axis=-1, keepdims=True))
+    share /= xp.sum(share, axis=-1, keepdims=True)
+    return share
+
+
+def residual_losses(
+    said: Any, y: Any, weight: Any, loss: Any, learning_rate: float, detach: bool
+) -> tuple[Any, Any]:
+    """Return L and its gradient by what each tree says: lines 1 and 4 to 6.
+
+    `said` (M, K, n): line 3: o_m of every row. `y` (n, K); `weight` (n,): of the rows in each local
+    loss. `learning_rate`: nu.
+    """
+    xp = namespace(said)
+    before = xp.zeros_like(said)  # line 1
+    for m in range(1, said.shape[0]):
+        before[m] = before[m - 1] + learning_rate * said[m - 1]
+    o, A = (xp.permute_dims(a, (0, 2, 1)) for a in (said, before))  # (M, n, K)
+    r = -loss.gradient(A, y)  # line 4
+    e = o - r
+    weighted = weight[:, None] * e
+    L = xp.sum(weighted * e)  # lines 5 and 6
+    gradient = 2.0 * weighted
+    if not detach:
+        _require_curvature(loss)
+        later = learning_rate * loss.curvature(A, y, gradient)  # nu 2 J_k e_k
+        total = xp.zeros_like(later[0])
+        for m in range(o.shape[0] - 2, -1, -1):
+            total += later[m + 1]
+            gradient[m] += total
+    return L, xp.permute_dims(gradient, (0, 2, 1))
+
+
+def summed_loss(said: Any, y: Any, weight: Any, loss: Any, learning_rate: float) -> tuple[Any, Any]:
+    """Return the loss of the sum ``F = nu sum_m o_m`` itself, and its gradient by each o_m.
+
+    What one soft tree is trained on, and a way to train several for a loss without curvature.
+    """
+    xp = namespace(said)
+    F = learning_rate * xp.sum(said, axis=0).T
+    by_margin = learning_rate * weight[:, None] * loss.gradient(F, y)
+    gradient = xp.zeros_like(said)
+    gradient += by_margin.T
+    return loss.value(F, y, weight), gradient
+
+
+def _require_curvature(loss: Any) -> None:
+    if not hasattr(loss, "curvature"):
+        raise PsephosError(
+            f"the loss {type(loss).__name__} has no curvature, which residuals that are not "
+            "detached need: set detach_residual=True."
+        )
+
 
 _ROWS = 4096  # of a block whose margins are computed at once
 _TINY = 1e-30

@@ -33,7 +33,7 @@ class SoftTrees(NamedTuple):
         return SoftTrees(*(namespace(a).asarray(a, copy=True) for a in self))
 
 
-class Answers(NamedTuple):
+class SoftAnswers(NamedTuple):
     """What soft trees make of rows, and what a backward pass needs of it."""
 
     said: Any  # (M, K, n)
@@ -59,7 +59,7 @@ def started(
     )
 
 
-def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> Answers:
+def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> SoftAnswers:
     """Return what the trees say of rows (n, q)."""
     xp = namespace(rows)
     n_gates, n_trees, q = trees.gate.shape
@@ -77,13 +77,13 @@ def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> Answers:
         both = xp.stack([went, reach[-1] - went], axis=1)
         reach.append(xp.reshape(both, (2 ** (level + 1), n_trees, n)))
     said = trees.leaf @ xp.permute_dims(reach[-1], (1, 0, 2))
-    return Answers(said, left, reach)
+    return SoftAnswers(said, left, reach)
 
 
 def backward(
     trees: SoftTrees,
     rows: Any,
-    found: Answers,
+    found: SoftAnswers,
     d_said: Any,
     temperature: float = 1.0,
     balance: Any = None,

@@ -29,7 +29,7 @@ from psephos import (
 )
 from psephos._errors import ModelFileError
 from psephos.models.boosting.newton_fit import hold_out_rows
-from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
+from psephos.models.boosting.soft.memory import SoftInputs, centre_and_scale
 from psephos.models.training import Training, distinct_rows, ordered_rows
 
 FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}

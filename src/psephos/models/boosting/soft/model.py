@@ -1,18 +1,31 @@
-"""The parameters that soft trees share, one or many, and what is fitted of them."""
+"""The parameters that soft trees share, one or many, and what is fitted of them.
 
+Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come.
+"""
+
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Text
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.boosting.soft.fit import fit_soft
-from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.newton_fit import hold_out_rows
+from psephos.models.boosting.soft.memory import SoftInputs, SoftMemory, centre_and_scale, plan_of
+from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
+from psephos.models.units import refuse_huge
+from psephos.optimise.arrays import namespace, on_device
+from psephos.runtime.progress import tracked
+from psephos.runtime.threads import one_thread
+from psephos.trees.soft.training import SoftPlan, SoftTrainer, SquaredError
+from psephos.trees.soft.trees import SoftTrees, started
 from psephos.vote import Vote
+from psephos.vote.names import listed, plural
 
 _ABOVE = Interval(0, open_low=True)
 _Floats = NDArray[np.float64]
@@ -122,3 +135,180 @@ class SoftModel:
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_soft(self, table, labels, weight, context)
+
+
+_START, _EPOCH = 10, 11  # task ids of seeds
+
+
+def fit_soft(
+    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
+) -> tuple[Vote, dict[str, Any]]:
+    """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
+    y = _answers(labels)
+    if not context.further and context.groups is None:
+        table, y, weight = _distinct(table, labels, y, weight)
+    with one_thread():
+        run = _fitted(model, table, labels, y, weight, context)
+    return run.memory.vote(labels.target), {
+        "n_iter_": len(run.losses) - run.stale,
+        "loss_curve_": np.array(run.losses),
+        "validation_losses_": np.array(run.held),
+        "stopped_": run.stopped,
+        "memory_": run.memory,
+    }
+
+
+def _answers(labels: Labels) -> _Floats:
+    """Return (n, K): probabilities of classes, or numbers."""
+    if labels.soft is not None:
+        return labels.soft
+    if labels.target.n_classes:
+        return np.eye(labels.target.n_classes)[labels.y]
+    y = np.asarray(labels.y, dtype=np.float64).reshape(len(labels.y), -1)
+    refuse_huge(y)
+    return y
+
+
+def _distinct(
+    table: Table, labels: Labels, y: _Floats, weight: _Floats
+) -> tuple[Table, _Floats, _Floats]:
+    """Return rows by content, equal ones as one of added weight: 2 is then the row twice."""
+    code = row_groups(y)
+    answers = y[np.unique(code, return_index=True)[1]]
+    rows = ordered_rows(distinct_rows(Training(table, labels.target, code, weight)))
+    return rows.table, answers[rows.y], rows.weight
+
+
+def _fitted(
+    model: Any, table: Table, labels: Labels, y: _Floats, weight: _Floats, context: Context
+) -> "_SoftRun":
+    memory: SoftMemory | None = None if context.previous is None else model.memory_
+    if memory is None:
+        inputs, unit = SoftInputs.of(table, weight), float(weight.mean())
+        centre, scale = np.zeros(y.shape[1]), np.ones(y.shape[1])
+        if not labels.target.n_classes:
+            centre, scale = centre_and_scale(y, weight)
+        if context.further:
+            _require_sample(table, inputs)
+    else:
+        inputs, unit, centre, scale = memory.inputs, memory.unit, memory.centre, memory.scale
+        memory.require_same(model, y.shape[1])
+    rows = inputs.rows(table.dense())
+    goal = ((y - centre) / scale).astype(np.float32)
+    size = (weight / unit).astype(np.float32)
+    run = _SoftRun(model, plan_of(model, labels), context)
+    here = rows
+    rows, goal, size = (on_device(a, model.device) for a in (rows, goal, size))
+    if memory is None:
+        trees = run.drawn(here, y.shape[1], known=np.ptp(y, axis=0) == 0)
+        run.trainer = SoftTrainer(trees, run.plan, inputs.group)
+        if run.plan.gate_lasso:
+            run.trainer.begin_lasso(rows, goal, size)
+    else:
+        run.trainer, run.n_epochs = memory.trainer(run.plan, model.device), memory.n_epochs
+    if context.further:
+        run.losses.append(run.epoch(rows, goal, size, np.arange(len(rows))))
+    elif model.validation_fraction is None:
+        run.train(rows, goal, size)
+    else:
+        codes = y.argmax(axis=1) if labels.target.n_classes else y
+        data = Training(table, labels.target, codes, weight)
+        run.train_watched(rows, goal, size, data)
+    run.memory = SoftMemory.of(
+        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
+    ).thinned(keep_moments=context.further or model.warm_start)
+    return run
+
+
+def _require_sample(table: Table, inputs: SoftInputs) -> None:
+    """Refuse a first call of partial_fit that tells no column's unit; tell of columns without."""
+    X = table.values
+    constant = np.setdiff1d(np.arange(X.shape[1]), inputs.source)
+    if not len(constant):
+        return
+    names = table.schema.words().columns
+    told = listed([names[j] for j in constant.tolist()])
+    if len(constant) == X.shape[1]:
+        raise PsephosError(
+            f"the first call of partial_fit has {plural(X.shape[0], 'row')}, in which no column "
+            "varies: columns are measured in its means and deviations. Begin with a fair sample "
+            "of the rows, or with fit."
+        )
+    warnings.warn(
+        f"{told}: of one value in the first call of partial_fit, so never read, in later calls "
+        "either. Begin with a larger sample of the rows.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+class _SoftRun:
+    """Epochs of one fit, and what they came to."""
+
+    trainer: SoftTrainer
+    memory: SoftMemory
+
+    def __init__(self, model: Any, plan: SoftPlan, context: Context) -> None:
+        self.model, self.plan, self.context = model, plan, context
+        self.losses: list[float] = []
+        self.held: list[float] = []
+        self.n_epochs = self.stale = 0
+        self.stopped = "all epochs"
+
+    def drawn(
+        self, rows: NDArray[np.float32], n_outputs: int, known: NDArray[np.bool_]
+    ) -> SoftTrees:
+        """Draw the trees; a number that is the same in all rows (`known`) is its mean alone."""
+        trees = started(
+            self.context.generator(_START), self.model.n_estimators if self.model.boosted else 1,
+            self.model.max_depth, rows.shape[1], n_outputs,
+        )  # fmt: skip
+        trees.gate[:, :, ~rows.any(axis=0)] = 0.0  # nothing moves these
+        if isinstance(self.plan.loss, SquaredError):
+            trees.leaf[:, known] = 0.0
+            if known.all() and not self.context.further:
+                trees.gate[...] = 0.0
+        return SoftTrees(*(on_device(a, self.model.device) for a in trees))
+
+    def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
+        """Go through the rows once; return the mean loss, each batch's before its step."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = self.trainer.epoch(rows, y, weight, order) / float(weight.sum())
+        self.n_epochs += 1
+        xp = namespace(rows)
+        known = all(bool(xp.all(xp.isfinite(part))) for part in self.trainer.trees)
+        if not (np.isfinite(loss) and known):
+            what = "parameters became infinite" if np.isfinite(loss) else f"the loss became {loss}"
+            raise PsephosError(
+                f"{what} in epoch {self.n_epochs}: lower learning_rate_init "
+                f"({self.plan.step_size:g}) or learning_rate ({self.plan.learning_rate:g})."
+            )
+        return loss
+
+    def train(self, rows: Any, y: Any, weight: Any) -> None:
+        """Take `max_iter` epochs, each in an order of its own."""
+        for _ in tracked(range(self.model.max_iter), "epochs"):
+            rng = self.context.generator(_EPOCH, self.n_epochs)
+            self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
+
+    def train_watched(self, rows: Any, y: Any, weight: Any, data: Training) -> None:
+        """Take epochs until the loss of held-out rows has long been above its least; go back.
+
+        To where training began, if that was fitted before and no epoch was better.
+        """
+        train, rest = hold_out_rows(data, self.context, self.model.validation_fraction)
+        held = rows[rest], y[rest], weight[rest]
+        rows, y, weight = rows[train], y[train], weight[train]
+        best = self.trainer.state()
+        least = self.trainer.loss(*held) if self.n_epochs else np.inf
+        for _ in tracked(range(self.model.max_iter), "epochs"):
+            rng = self.context.generator(_EPOCH, self.n_epochs)
+            self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
+            self.held.append(self.trainer.loss(*held))
+            self.stale += 1
+            if self.held[-1] < least:
+                best, least, self.stale = self.trainer.state(), self.held[-1], 0
+            elif self.stale >= self.model.n_iter_no_change:
+                self.stopped = "validation"
+                break
+        self.trainer.restore(best)

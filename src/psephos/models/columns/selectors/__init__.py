@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.columns.problem import Problem
+from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.blend import blend
 from psephos.models.columns.selectors.importance import importance
 from psephos.models.columns.selectors.lars import lars
@@ -17,7 +17,7 @@ from psephos.models.committees.fitting import Data
 
 __all__ = ["SELECTORS", "score_columns"]
 
-SELECTORS: Mapping[str, Callable[[Problem], NDArray[np.float64]]] = {
+SELECTORS: Mapping[str, Callable[[SelectionProblem], NDArray[np.float64]]] = {
     "blend": blend,
     "lars": lars,
     "stability": stability,
@@ -26,7 +26,7 @@ SELECTORS: Mapping[str, Callable[[Problem], NDArray[np.float64]]] = {
 }
 
 
-def score_columns(problem: Problem, selector: Any, given: Data) -> NDArray[np.float64]:
+def score_columns(problem: SelectionProblem, selector: Any, given: Data) -> NDArray[np.float64]:
     """Return (p,) scores by a selector's name, or by what an estimator makes of the rows given."""
     if isinstance(selector, str):
         return SELECTORS[selector](problem)

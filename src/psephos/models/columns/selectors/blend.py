@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.columns.problem import Problem
+from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.importance import importance
 from psephos.models.columns.selectors.lars import lars
 from psephos.models.linear.ridge import default_alphas, fit_ridge
@@ -13,7 +13,7 @@ _AFTER = 4
 _FOLDS = 5
 
 
-def blend(problem: Problem) -> _Floats:
+def blend(problem: SelectionProblem) -> _Floats:
     """Return (p,) sums of 1 / (4 + rank) over the rankings of `importance` and `lars`.
 
     A ranking counts up to `problem.depth` columns. Of numbers a third is added, by the size of
@@ -35,7 +35,7 @@ def joined(rankings: list[_Floats], depth: int) -> _Floats:
     return total
 
 
-def _ridge(problem: Problem) -> _Floats:
+def _ridge(problem: SelectionProblem) -> _Floats:
     """Return (p,) absolute coefficients of a ridge regression on normal scores."""
     found = fit_ridge(
         problem.Z, problem.targets[:, 0], 0, problem.weight, default_alphas(problem.Z.shape[1]),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
-from psephos.models.columns.problem import Problem, standardised
+from psephos.models.columns.problem import SelectionProblem, standardised
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
@@ -19,7 +19,7 @@ _FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on
 _AFTER = 4  # an entry at position i, counted from 0, scores 1 / (4 + i)
 
 
-def lars(problem: Problem) -> _Floats:
+def lars(problem: SelectionProblem) -> _Floats:
     """Return (p,) sums of 1 / (4 + i) over 40 draws of the rows in which a column enters i-th.
 
     A draw has 80 % of each class. The 300 columns that correlate most with the target there, of
@@ -41,7 +41,7 @@ def screened(score: _Floats, most: int) -> _Rows:
     return np.sort(np.argsort(-score, kind="stable")[:most])
 
 
-def drawn_rows(problem: Problem, share: float, task: tuple[int, ...]) -> _Rows:
+def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -> _Rows:
     """Return a draw of rows without replacement, of each class its share; sorted."""
     draw = problem.context.generator(*task).permutation(len(problem.data.y))
     if not problem.data.n_classes:
@@ -52,7 +52,7 @@ def drawn_rows(problem: Problem, share: float, task: tuple[int, ...]) -> _Rows:
 
 
 def entries(
-    problem: Problem, target: int, rows: _Rows, columns: _Rows, most: int, n_entries: int
+    problem: SelectionProblem, target: int, rows: _Rows, columns: _Rows, most: int, n_entries: int
 ) -> _Rows:
     """Return the columns that a lasso lets in, the first one first.
 

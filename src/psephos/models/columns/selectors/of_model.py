@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.committees.fitting import Data, Task, fit_all
+from psephos.models.committees.fitting import Data, MemberTask, fit_all
 
 
 def of_model(data: Data, estimator: Any) -> NDArray[np.float64]:
@@ -17,7 +17,7 @@ def of_model(data: Data, estimator: Any) -> NDArray[np.float64]:
     PsephosError
         If it has neither `feature_importances_` nor `coef_`.
     """
-    model = fit_all(data, [Task(estimator, (5,))])[0]
+    model = fit_all(data, [MemberTask(estimator, (5,))])[0]
     p = data.X.shape[1]
     for name in ("feature_importances_", "coef_"):
         found = getattr(model, name, None)

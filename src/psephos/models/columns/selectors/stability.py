@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.columns.problem import Problem
+from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.lars import drawn_rows, entries, screened
 
 _HALVES = 100
@@ -11,7 +11,7 @@ _ENTRIES = 20
 _SCREENED = 1000
 
 
-def stability(problem: Problem) -> NDArray[np.float64]:
+def stability(problem: SelectionProblem) -> NDArray[np.float64]:
     """Return (p,) the share of 100 halves of the rows in which a column enters among the first 20.
 
     The lasso of each half is that of `lars`, on the 1,000 columns that correlate most with the

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.columns.problem import Problem
+from psephos.models.columns.problem import SelectionProblem
 
 
-def univariate(problem: Problem) -> NDArray[np.float64]:
+def univariate(problem: SelectionProblem) -> NDArray[np.float64]:
     """Return (p,) absolute correlations of each column's normal scores with the target.
 
     Of several classes each is told from the rest, and the correlations are added up.

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.estimator.params import Flag, Interval, check_params
-from psephos.kernels.small_models.least_squares import solve_ridge
-from psephos.kernels.small_models.moments import FoldSums, add_linear
-from psephos.models.swag.learners.common import Scaling, by_size, linear_voters
-from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says, Subsets
+from psephos.kernels.small_models.moments import FoldSums, add_linear, solve_ridge
+from psephos.models.swag.learners.common import Scaling, SharedSums, by_size, linear_voters
+from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
 from psephos.vote.voters.linear import LinearVoters
 
@@ -39,14 +37,14 @@ class LeastSquaresLearner:
 
     units: ClassVar[str] = "free"
 
-    def bind(self, problem: Problem) -> "_Bound":
+    def bind(self, problem: SearchProblem) -> "_BoundLeastSquares":
         """Return the learner on a problem."""
         if problem.n_classes:
             raise PsephosError(
                 "LeastSquaresLearner predicts numbers, and this target is classes: use "
                 "LinearDiscriminantLearner or RidgeLearner."
             )
-        return _Bound(problem, 0.0, False)
+        return _BoundLeastSquares(problem, 0.0, False)
 
 
 @dataclass(frozen=True)
@@ -79,18 +77,18 @@ class RidgeLearner(Scaling):
     alpha: float = 1.0
     scale: bool = True
 
-    def bind(self, problem: Problem) -> "_Bound":
+    def bind(self, problem: SearchProblem) -> "_BoundLeastSquares":
         """Return the learner on a problem."""
         check_params(self, {"alpha": Interval(0), "scale": Flag()})
         if problem.n_classes == 1:
             raise PsephosError("RidgeLearner tells classes apart, and this target has only one.")
-        return _Bound(problem, float(self.alpha), bool(self.scale))
+        return _BoundLeastSquares(problem, float(self.alpha), bool(self.scale))
 
 
-class _Bound(BoundLearner):
+class _BoundLeastSquares(BoundLearner):
     """Ridge regressions on one problem; the targets stand after the p columns of the table."""
 
-    def __init__(self, problem: Problem, alpha: float, standardise: bool) -> None:
+    def __init__(self, problem: SearchProblem, alpha: float, standardise: bool) -> None:
         self._problem, self._how = problem, (problem.n_outputs, alpha, standardise)
         self._table = frozen(np.vstack([problem.XT, _targets(problem)]))
         self._shared = self._sums(problem.folds)
@@ -149,7 +147,7 @@ class _Bound(BoundLearner):
         return linear_voters(self._problem, models, code, says)
 
 
-def _targets(problem: Problem) -> _Floats:
+def _targets(problem: SearchProblem) -> _Floats:
     """Return (K, n): the numbers, or 1 for a class and -1 for the rest."""
     if problem.n_classes == 0:
         return np.asarray(problem.y, dtype=np.float64)[None]

@@ -21,7 +21,7 @@ from psephos.models.swag.learners.common import (
     refuse_numbers,
     refuse_value,
 )
-from psephos.models.swag.problem import BoundLearner, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Says, SearchProblem
 from psephos.vote import Voters
 
 _Floats = NDArray[np.float64]
@@ -72,12 +72,14 @@ class LinearSVMLearner(Scaling):
     loss: str = "hinge"
     scale: bool = True
 
-    def bind(self, problem: Problem) -> "_Lines":
+    def bind(self, problem: SearchProblem) -> "_LinearMachines":
         """Return the learner on a problem."""
         check_params(
             self, {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()}
         )
-        return _Lines(problem, float(self.C), self.loss == "squared_hinge", bool(self.scale))
+        return _LinearMachines(
+            problem, float(self.C), self.loss == "squared_hinge", bool(self.scale)
+        )
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class RBFSVMLearner(Scaling):
     scale: bool = True
     tol: float = 1e-3
 
-    def bind(self, problem: Problem) -> "_Machines":
+    def bind(self, problem: SearchProblem) -> "_Machines":
         """Return the learner on a problem."""
         check_params(self, {"C": _COSTS, "gamma": _WIDTH, "scale": Flag(), "tol": _POSITIVE})
         gamma = 0.0 if isinstance(self.gamma, str) else float(self.gamma)
@@ -135,10 +137,10 @@ def _costs(C: float | Sequence[float] | None) -> NDArray[np.float64]:
     return np.unique(np.asarray(values, dtype=np.float64))
 
 
-class _Bound(BoundLearner):
+class _BoundMachines(BoundLearner):
     """What both kinds share: rows by class and the moments of all columns in every split."""
 
-    def __init__(self, problem: Problem, name: str, scale: bool) -> None:
+    def __init__(self, problem: SearchProblem, name: str, scale: bool) -> None:
         refuse_numbers(name, problem)
         if len(problem.X) > MOST_ROWS:
             raise PsephosError(
@@ -155,10 +157,10 @@ class _Bound(BoundLearner):
         self._whole = (folds.n_splits, folds.n_splits + 1)
 
 
-class _Lines(_Bound):
+class _LinearMachines(_BoundMachines):
     """Linear machines on one problem."""
 
-    def __init__(self, problem: Problem, C: float, squared: bool, scale: bool) -> None:
+    def __init__(self, problem: SearchProblem, C: float, squared: bool, scale: bool) -> None:
         super().__init__(problem, "LinearSVMLearner", scale)
         self._C, self._squared = C, squared
 
@@ -195,10 +197,12 @@ class _Lines(_Bound):
         return kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
 
 
-class _Machines(_Bound):
+class _Machines(_BoundMachines):
     """Machines with a Gaussian kernel on one problem; C is ascending."""
 
-    def __init__(self, problem: Problem, C: _Floats, gamma: float, scale: bool, tol: float) -> None:
+    def __init__(
+        self, problem: SearchProblem, C: _Floats, gamma: float, scale: bool, tol: float
+    ) -> None:
         super().__init__(problem, "RBFSVMLearner", scale)
         self._C, self._gamma, self._tol = C, gamma, tol
 

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
-from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
 from psephos.vote.voters.forests import ForestVoters, spoken
 from psephos.vote.voters.trees import TreeVoters
@@ -75,7 +75,7 @@ class TreeLearner:
     def __post_init__(self) -> None:
         check_params(self, _TREE)
 
-    def bind(self, problem: Problem) -> "BoundTrees":
+    def bind(self, problem: SearchProblem) -> "BoundTrees":
         """Return the trees on a problem, its columns sorted once."""
         suits = "gini" if problem.n_classes else "squared_error"
         if self.criterion not in (None, suits):
@@ -141,18 +141,18 @@ class ForestLearner:
             return max(1, int(np.log2(max(d, 1))))
         return min(int(share), d) if isinstance(share, Integral) else max(1, int(float(share) * d))
 
-    def bind(self, problem: Problem) -> "BoundTrees":
+    def bind(self, problem: SearchProblem) -> "BoundTrees":
         """Return the forests on a problem, its columns sorted once."""
         return BoundTrees(problem, _table(problem), self, self)
 
 
-def _table(problem: Problem) -> Table:
+def _table(problem: SearchProblem) -> Table:
     """Return the columns and their orders."""
     order = np.argsort(problem.XT, axis=1, kind="stable").astype(np.uint32)
     return Table(problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
 
 
-def _centre(problem: Problem) -> float:
+def _centre(problem: SearchProblem) -> float:
     """Return what is taken off y: of large numbers that vary little, squares would say nothing."""
     return 0.0 if problem.n_classes else float(np.average(problem.y, weights=problem.weight))
 
@@ -161,7 +161,7 @@ def _centre(problem: Problem) -> float:
 class BoundTrees(BoundLearner):
     """Trees or forests on one problem; `forest` is the learner, if its models are forests."""
 
-    problem: Problem
+    problem: SearchProblem
     table: Table
     learner: TreeLearner | ForestLearner
     forest: ForestLearner | None
@@ -229,7 +229,7 @@ class BoundTrees(BoundLearner):
         return grown
 
 
-def _shares(sums: _Floats, problem: Problem) -> _Floats:
+def _shares(sums: _Floats, problem: SearchProblem) -> _Floats:
     """Return class shares (nodes, n_classes), or means (nodes, 1), of the sums of nodes."""
     weight, total = sums[:, 1:2], sums[:, 2:]
     if problem.n_classes == 2:
