@@ -60,7 +60,7 @@ def work_of(models, protocol=QUICK, n=100):
 
 def entry_of(task, seconds, compiling=0.0):
     timing = {"search_seconds": compiling, "fit_seconds": seconds, "predict_seconds": 0.0}
-    timing["compile_seconds"] = compiling
+    timing["kernels_compiled"] = int(compiling > 0)
     return {"key": task.key, "model": task.contender.name, "timing": timing}
 
 
@@ -110,12 +110,16 @@ def test_from_a_twentieth_of_the_way_on_it_is_right_to_a_factor_of_two(table, wo
     assert found[-1][1] == 0
 
 
-def test_compiling_is_no_part_of_it():
+def test_a_fit_that_compiled_kernels_is_no_part_of_it():
     """A first run on a machine compiles for half a minute a model, and never again."""
-    recorded = RECORDED["colon, 62 x 2000"]
-    plain, compiled = course(recorded, 1), course(recorded, 1, compiling=30.0)
-    wanted = [left for _, left in plain if left is not None]
-    assert [left for _, left in compiled if left is not None] == pytest.approx(wanted)
+    found = course(RECORDED["colon, 62 x 2000"], 1, compiling=30.0)
+    known = [(now, left) for now, left in found if left is not None]
+    whole, began = found[-1][0], known[0][0]
+    assert began > 30.0
+    ratios = [left / (whole - now) for now, left in known if now < whole - 0.1 * (whole - began)]
+    assert len(ratios) > 30
+    assert min(ratios) >= 0.5
+    assert max(ratios) <= 2
 
 
 def test_the_imports_of_the_first_fit_are_no_part_of_it():

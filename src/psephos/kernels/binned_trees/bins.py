@@ -12,7 +12,7 @@ def between(low, high):
     return middle if low <= middle and middle < high else low
 
 
-@jit(inner=True)
+@jit
 def _pack(ranked, mass, known, total, max_bins, low, high):
     """Close a bin where its weight is nearest to an equal share of what is left; return the number.
 

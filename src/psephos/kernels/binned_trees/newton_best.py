@@ -23,7 +23,7 @@ from psephos.kernels.binned_trees.newton_hist import (
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def _first(best_first, reals, one, two):
     """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
     if best_first and reals[one, LOSS] != reals[two, LOSS]:

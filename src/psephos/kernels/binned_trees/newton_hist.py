@@ -6,7 +6,6 @@ Nodes are grown depth first, the child of fewer rows before its sibling, so that
 are held than rows can be halved. Bins are bounded in vectors first, as in `newton_exact`; columns
 that may beat the best split known are gone through in full.
 
-`categories` and `draw` are None where there are none: their part is then not compiled.
 """
 
 import numpy as np
@@ -49,7 +48,7 @@ _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
 
 
-@jit(inner=True)
+@jit
 def _add_eight(codes, rows, packed, hist, first):
     for i in range(len(rows)):
         r = _U(rows[i])
@@ -84,7 +83,7 @@ def _parts(packed, scale_g, scale_h):
     return np.float64(g) / scale_g, np.float64(packed - (g << 32)) / scale_h
 
 
-@jit(inner=True)
+@jit
 def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
     root, low, high, direction, centre = bounds
@@ -109,7 +108,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     return loss, chosen, where, left_missing
 
 
-@jit(inner=True)
+@jit
 def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
     """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
     root, low, high, _, centre = bounds
@@ -154,8 +153,8 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
 def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
-    `sums` (BINS,) is scratch. `categories`: None, or scratch (order (BINS,), ratio (BINS,)) and the
-    bins of the first child (BINS,), a result if the best column is of categories.
+    `sums` (BINS,) is scratch. `categories`: scratch (order (BINS,), ratio (BINS,)) and the bins of
+    the first child (BINS,), a result if the best column is of categories.
     """
     G, H = _parts(whole, scale[0], scale[1])
     centre, base = centre_of(pen, G, H, bounds[0])
@@ -165,7 +164,7 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums
         size = abs(n_bins[j])
         mine = hist[j]
         here = base, bounds[1], bounds[2], direction[j], centre
-        if categories is not None and n_bins[j] < 0:
+        if n_bins[j] < 0:
             best = _category_split(
                 pen, mine, size, mine[size], whole, scale, here, j, best, categories
             )
@@ -201,7 +200,7 @@ def _divide(codes, lut, rows, spare):
     return np.int64(kept)
 
 
-@jit(inner=True)
+@jit
 def _draw(seed, node, columns, count, out):
     """Draw `count` of the columns for a node, increasing, by selection sampling."""
     state = np.uint64(seed) + np.uint64(node) * GAMMA
@@ -245,7 +244,7 @@ def search_node(
     last = len(levels[1]) - 1
     at = depth if depth < last else last
     columns = levels[0][at, : levels[1][at]]
-    if draw is not None:
+    if draw[0] < 1.0:
         wanted = max(1, np.int64(draw[0] * len(columns)))
         columns = own[: _draw(draw[1], node, columns, wanted, own)]
     whole = np.int64(0)
@@ -254,21 +253,14 @@ def search_node(
     G, H = _parts(whole, scale[0], scale[1])
     root = gain_of(pen, G, H, reals[node, LOW], reals[node, HIGH])
     bounds = root, reals[node, LOW], reals[node, HIGH]
-    if categories is None:
-        best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, None
-        )  # fmt: skip
-    else:
-        of_node = categories[0], categories[1], categories[2][node]
-        best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, of_node
-        )  # fmt: skip
+    of_node = categories[0], categories[1], categories[2][node]
+    best = best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, of_node)
     if best[0] > _LEAST_LOSS and best[0] >= _F(pen.gamma):
         reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
     return whole
 
 
-@jit(inner=True)
+@jit
 def divide_node(
     pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
 ):  # fmt: skip
@@ -283,7 +275,7 @@ def divide_node(
     size = abs(n_bins[j])
     for b in range(BINS):
         lut[b] = b <= cut
-    if categories is not None and n_bins[j] < 0:
+    if n_bins[j] < 0:
         for b in range(BINS):
             lut[b] = categories[2][node, b]
     lut[size] = ints[node, MISSING_LEFT]
@@ -332,14 +324,14 @@ def grow_hist(
         is given for a column of categories; the missing code is ``n_bins[j]``
     levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last is
         of all deeper ones, too
-    draw : None, or (share of them drawn for each node, seed of the draws)
+    draw : (share of them drawn for each node, seed of the draws)
     rows : (m,) the rows, put into the order of leaves
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
     hists : (h, blocks * WIDTH, BINS) for histograms; h at least max_depth, or the number of times
         that rows can be halved, and 1
     spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
-    categories : None, or scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins
-        of the first child, for splits on categories
+    categories : scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins of the
+        first child, for splits on categories
     stack : (h + 1, 3) scratch: node, depth, histogram
     nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
         few arrays, as each that is handed on is compiled. Zeros are expected.

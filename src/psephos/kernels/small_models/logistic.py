@@ -22,7 +22,7 @@ NARROW = 1e-3  # a split with less of a column's variance has its own standard c
 _Floats = NDArray[np.float64]
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def prior(y, w, total, beta, z):
     """Start from the shares of two classes alone; return whether both have rows.
 

@@ -129,7 +129,7 @@ def _room(data, rules, n, n_levels):
     return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
 
 
-@jit(inner=True)
+@jit
 def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
     for i in range(held):
@@ -150,7 +150,7 @@ def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     return level
 
 
-@jit(inner=True)
+@jit
 def _enter(target, data, rules, whole, real, counts, node, number, depth, rows, s, n, alpha):
     """Write a new node, a leaf so far; return whether it may be split."""
     size, answer, weight, risk, mean = describe(target, data, rows, s, n, counts[node])
@@ -177,10 +177,10 @@ def may_split(rules, size, weight, risk, depth, alpha):
     )
 
 
-_may_split = jit(inner=True)(may_split)
+_may_split = jit(may_split)
 
 
-@jit(inner=True)
+@jit
 def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
     """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
     risk = real[node, RISK]
@@ -222,8 +222,8 @@ def grow(crit, target, data, n_codes, picks, rules, alpha, keys, known, rows, n_
 
     alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
     weights is worth, None for numbers; `target` holds those, None for classes. `n_codes` is 0 for a
-    column of numbers, None if all are; `picks` is None if every node looks at all columns. None
-    lets numba leave out what would not be run. A column has at most `n_levels` categories.
+    column of numbers, None if all are: numba leaves out what would not be run. A column has at most
+    `n_levels` categories.
     """
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
@@ -366,7 +366,7 @@ def _grow(
     return short
 
 
-@jit(inner=True)
+@jit
 def _settle(whole, real, n):
     """Bring no node's complexity above its parent's."""
     for i in range(n):
@@ -377,7 +377,7 @@ def _settle(whole, real, n):
                     real[c, COMPLEXITY] = real[i, COMPLEXITY]
 
 
-@jit(allocates=True)
+@jit
 def weigh(whole, real, alpha):
     """Write every node's complexity anew, and make leaves of what saves no more than alpha.
 

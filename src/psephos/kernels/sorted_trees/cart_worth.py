@@ -56,4 +56,4 @@ def worth(kind, parent, left, right):
     return -result if kind == GINI_SHARES else result
 
 
-worth_inside = jit(inner=True)(worth)  # for kernels
+worth_inside = jit(worth)  # for kernels

@@ -28,13 +28,13 @@ def n_fits(task: Task, shape: Shape) -> int:
 
 
 def seconds_of(entry: Mapping[str, Any]) -> float | None:
-    """Return how long a task took without the compiling of kernels, which comes once."""
+    """Return how long a task took; None if it failed or compiled kernels, which comes once."""
     timing: Mapping[str, float] = entry["timing"]
     parts = [timing.get(f"{part}_seconds") for part in ("search", "fit", "predict")]
     known = [part for part in parts if part is not None]
-    if len(known) < len(parts):  # a fit that failed
+    if len(known) < len(parts) or timing.get("kernels_compiled", 0):
         return None
-    return max(sum(known) - timing.get("compile_seconds", 0.0), 0.0)
+    return sum(known)
 
 
 class Forecast:

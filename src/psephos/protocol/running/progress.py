@@ -112,7 +112,8 @@ def announced(progress: bool) -> AbstractContextManager[Any]:
     Of several processes only the first says so.
     """
     name = multiprocessing.current_process().name
-    if not progress or (name != "MainProcess" and not name.endswith("-1")):
+    told = _tell.cache_info().currsize > 0
+    if not progress or told or (name != "MainProcess" and not name.endswith("-1")):
         return nullcontext()
     return announce_compiling(_tell)
 
