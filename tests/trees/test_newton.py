@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Draws, Growth, drawn, prune, whole_scales
-from psephos.trees.newton_approx import proposer
 from psephos.trees.newton_exact import grow_exact, sort_table
+from psephos.trees.newton_grow import proposer
 from psephos.trees.newton_hist import bin_table, grow_binned
 
 F = np.float32

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.newton_best import grow_best
-from psephos.kernels.binned_trees.newton_hist import BINS, WIDTH, grow_hist, leaf_answers
+from psephos.kernels.binned_trees.newton_hist import (
+    BINS,
+    WIDTH,
+    grow_best,
+    grow_hist,
+    leaf_answers,
+)
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.bins import Bins
 from psephos.trees.newton import Draws, Growth, NewtonTree, whole_scales
