@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from psephos.runtime.jit import effective_jobs, jit, run_blocks
 
 
 def test_a_kernel_compiles_where_no_cache_can_be_written():
-    space = {"jit": jit}
+    space: dict[str, Any] = {"jit": jit}
     exec(  # numba finds no folder for code that no file holds
         "@jit\ndef double(x):\n    return 2 * x\n\n\n"
         "@jit(inline='never')\ndef triple(x):\n    return 3 * x\n",
