@@ -75,28 +75,9 @@ class Way(NamedTuple):
 
 
 def root_of(data, rows, counts):
-    """Return what `describe` does of some rows, to the last bit, without the kernel."""
-    weight, number = data.weight[rows], int(data.copies[rows].sum())
-    if data.n_classes == 0:
-        one = np.zeros(len(rows), np.intp)  # adds one after the other, as kernels do
-
-        def total(what):
-            return float(np.bincount(one, what)[0])
-
-        target = data.target[rows]
-        mean = total(weight * target) / total(weight)
-        counts[0] = total(weight)
-        return number, 0, counts[0], total(weight * (target - mean) ** 2), mean
-    counts[:] = np.bincount(data.y[rows], weight, data.n_classes)
-    charged = counts * data.rho
-    if data.zero_one:
-        loss = np.cumsum(charged)[-1] - charged
-    else:
-        loss = np.zeros(data.n_classes)
-        for j in range(data.n_classes):
-            loss += charged[j] * data.loss[j]
-    answer = int(loss.argmin())
-    return number, answer, float(np.cumsum(weight)[-1]), float(loss[answer]), 0.0
+    """Return what `describe` does of some rows."""
+    target = None if data.n_classes else data.target
+    return describe(target, data, rows, np.int64(0), np.int64(len(rows)), counts)
 
 
 def _grown_of(held, n_nodes, n_rules, n_levels):
