@@ -94,7 +94,8 @@ compiled = pytest.mark.skipif(
 
 def run(program):
     folder = program.parent
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    path = os.pathsep.join([str(folder), str(Path(psephos.__file__).parents[1])])
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": path}
     command = [sys.executable, "-B", str(program)]
     found = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
