@@ -283,8 +283,8 @@ def test_weight_two_is_the_row_twice(random_seed):
 def test_threads_and_layout_change_nothing(
     random_seed, tmp_path, monkeypatch, criterion, n_classes
 ):
-    monkeypatch.setattr("psephos.trees.stump_screen._SERIAL", 0)
-    monkeypatch.setattr("psephos.trees.stump.BLOCK", 2)
+    monkeypatch.setattr("psephos.trees.stump._SERIAL", 0)
+    monkeypatch.setattr("psephos.trees.stump._BLOCK", 2)
     monkeypatch.setattr("psephos.trees.stump_orders._CHUNK_BYTES", 4096)
     rng = np.random.default_rng(random_seed)
     X = table(rng, 30, 120, False, 0.0)

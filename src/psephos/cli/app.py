@@ -64,6 +64,12 @@ class _Commands(click.Group):
         except OSError as error:
             place = "" if error.filename is None else f"{str(error.filename)!r}: "
             raise _BadInput(printable(f"{place}{reason(error)}.")) from error
+        except Exception as error:
+            jit = sys.modules.get("psephos.runtime.jit")  # no kernel is met without it
+            damaged = jit.damaged_cache(error) if jit else None
+            if damaged is None:
+                raise
+            raise _BadInput(printable(damaged)) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -19,6 +19,7 @@ from psephos.estimator.input import Context, Schema, Table, read_schema, read_ta
 from psephos.estimator.labels import Labels, one_fit, read_groups
 from psephos.estimator.params import Constraint, Unsaved, check_params, kept
 from psephos.registry import is_registered
+from psephos.runtime.jit import logged_compiling
 from psephos.runtime.progress import reporting
 from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html, sentences_text
@@ -100,7 +101,7 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         warn_of_positions(self, X)
-        with one_fit(), reporting(self):
+        with one_fit(), reporting(self), logged_compiling(f"{type(self).__name__}.fit"):
             schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
             table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
             if getattr(self, "warm_start", False):

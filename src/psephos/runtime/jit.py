@@ -1,5 +1,6 @@
 """The one decorator that compiles kernels, and the one thread pool that runs them."""
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Generator
@@ -9,60 +10,34 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
-from numba.core.caching import NullCache
 
+from psephos._errors import PsephosError
+
+_log = logging.getLogger("psephos")
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
+_kernels: list[Any] = []  # all that `jit` made
+_unwritten: list[Any] = []  # those of them that no folder can be written for
 
 
-def jit(
-    function: Callable[..., Any] | None = None,
-    *,
-    inner: bool = False,
-    allocates: bool = False,
-    **options: Any,
-) -> Any:
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    Unless it `allocates`, a kernel must neither make nor return arrays, nor define functions or
-    lists within: no references are counted, which takes long to compile. An `inner` kernel is
-    called by kernels alone: nothing is compiled for calls from Python, and it is kept on disk in
-    its callers only.
-
-    Where no folder can be written (a read-only installation without a home folder) the kernel is
-    compiled anew in each process. The cache is opened at the kernel's first call, not here:
-    ``numba.njit(cache=True)`` tries each folder with a temporary file, a tenth of the time that
-    importing this package takes.
+    Where none can (a read-only installation without a home folder) it is compiled anew in each
+    process. numba keeps what it compiled beside the source or, if that cannot be written, in the
+    user's cache folder; the variable NUMBA_CACHE_DIR names another.
     """
     if function is None:
-        return lambda function: jit(function, inner=inner, allocates=allocates, **options)
-    # A version to be called from C is never wanted, and takes a twentieth of the compiling.
-    settings: dict[str, Any] = {
-        "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": inner, "_nrt": allocates, **options,
-    }  # fmt: skip
-    kernel: Any = numba.njit(**settings)(function)
-    if not hasattr(kernel, "enable_caching"):  # the JIT is off
-        return kernel
-    if inner:
-        _keep_from_python(kernel)
-    else:
-        kernel._cache = _LazyCache(kernel, function.__code__.co_filename)
+        return lambda function: jit(function, **options)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    try:
+        kernel = numba.njit(cache=True, **settings)(function)
+    except RuntimeError:  # no folder can be written
+        kernel = numba.njit(**settings)(function)
+        _unwritten.append(kernel)
+    _kernels.append(kernel)
     return kernel
-
-
-def _keep_from_python(kernel: Any) -> None:
-    """Let a kernel be compiled for kernels that call it; a call from Python is refused."""
-
-    def add_overload(result: Any) -> None:
-        kernel.overloads[tuple(result.signature.args)] = result
-
-    def refuse(*arguments: Any, **more: Any) -> None:
-        raise TypeError(f"the kernel {kernel.__name__} is called by kernels alone (inner=True)")
-
-    kernel.add_overload, kernel._compile_for_args = add_overload, refuse
 
 
 def frozen(array: Any, dtype: Any = None) -> Any:
@@ -72,98 +47,72 @@ def frozen(array: Any, dtype: Any = None) -> Any:
     return view
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-class _LazyCache:
-    """Stands for the cache of one kernel until it is first asked for anything."""
-
-    def __init__(self, kernel: Any, path: str):
-        self._kernel, self._path, self._seen = kernel, path, _stamp(path)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked by copying and by debuggers, which need no cache
-            raise AttributeError(name)
-        kernel = self._kernel
-        # A source edited since it was read must not lend its new date to the old code.
-        kept = self._seen is not None and _stamp(self._path) == self._seen
-        try:
-            if kept:
-                kernel.enable_caching()
-            else:
-                kernel._cache = NullCache()
-        except RuntimeError:  # no folder can be written
-            kernel._cache = NullCache()
-        _mend_index(kernel)
-        return getattr(kernel._cache, name)
-
-
 def is_compiled(kernel: Any) -> bool:
-    """Whether some version of a kernel is there already, in this process or kept on disk."""
-    if not hasattr(kernel, "signatures") or kernel.signatures:  # the former where the JIT is off
-        return True
-    index: Any = getattr(kernel._cache, "_cache_file", None)
-    read = getattr(index, "_load_index", None)
-    return read is not None and bool(read())
+    """Whether some version of a kernel was compiled or read in this process."""
+    return not hasattr(kernel, "signatures") or bool(kernel.signatures)  # the former: JIT is off
 
 
-class _Announcer(event.Listener):
-    """Calls a function when the first kernel of this process is about to be compiled."""
+def n_compiled() -> int:
+    """Return how many versions of kernels this process has compiled, or began to compile."""
+    stats = (getattr(kernel, "stats", None) for kernel in list(_kernels))
+    return sum(sum(one.cache_misses.values()) for one in stats if one is not None)
 
-    def __init__(self, say: Callable[[bool], object]):
-        self._say: Callable[[bool], object] | None = say
 
-    def on_start(self, event: Any) -> None:
-        say, self._say = self._say, None
-        if say is not None:
-            cache = getattr(event.data["dispatcher"], "_cache", None)
-            say(cache is not None and not isinstance(cache, NullCache))
+def damaged_cache(error: BaseException) -> str | None:
+    """Return what to do about an error that numba met reading what it kept on disk; else None."""
+    folder, reading, step = None, False, error.__traceback__
+    while step is not None:
+        frame = step.tb_frame
+        reading |= frame.f_globals.get("__name__", "").endswith(".caching")
+        kept = getattr(getattr(frame.f_locals.get("self"), "stats", None), "cache_path", None)
+        folder, step = kept or folder, step.tb_next
+    if not reading or folder is None:
+        return None
+    return f"the compiled kernels that numba keeps cannot be read: delete the folder {folder!r}."
 
-    def on_end(self, event: Any) -> None:
-        pass
+
+@contextmanager
+def logged_compiling(what: str) -> Generator[None]:
+    """Log at INFO how many kernels were compiled within the block, if any were.
+
+    Where numba cannot read what it kept on disk, the error names the folder to be deleted.
+    """
+    before = n_compiled() if _log.isEnabledFor(logging.INFO) else None
+    try:
+        yield
+    except Exception as error:
+        told = damaged_cache(error)
+        if told is not None:
+            raise PsephosError(told) from error
+        raise
+    if before is not None and n_compiled() > before:
+        number = n_compiled() - before
+        _log.info("%s compiled %d kernels; psephos warm-up does so ahead", what, number)
 
 
 @contextmanager
 def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
-    """Within the block, call ``say(kept)`` once, before the first kernel is compiled.
+    """Within the block, call ``say(kept)`` once, soon after a first kernel begins to be compiled.
 
-    Nothing is called where every kernel is found on disk. `kept` is whether this one is written
-    there, so that no later process compiles it again.
+    Nothing is called where every kernel is found on disk. `kept` is whether kernels are written
+    there, so that no later process compiles them again. A thread looks twice a second: numba has
+    no public name for a function to be called when it compiles.
     """
-    with event.install_listener("numba:compile", _Announcer(say)):
+    before, ended = n_compiled(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.5):
+            if n_compiled() > before:
+                say(not _unwritten)
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
         yield
-
-
-@contextmanager
-def timed_compiling() -> Generator[Callable[[], float]]:
-    """Yield a function that returns the seconds for which kernels were compiled in the block."""
-    with event.install_listener("numba:compile", event.TimingListener()) as timer:
-        yield lambda: timer.duration if timer.done else 0.0
-
-
-def _mend_index(kernel: Any) -> None:
-    """Take an index of compiled kernels that cannot be read for none.
-
-    It names the types of arguments; where an older version of this package left one that names a
-    class since gone, numba would raise before it sees that the source has changed.
-    """
-    index: Any = getattr(kernel._cache, "_cache_file", None)
-    read = getattr(index, "_load_index", None)
-    if read is None:  # nothing is kept, or another numba
-        return
-
-    def load_index() -> Any:
-        try:
-            return read()
-        except (AttributeError, ImportError):
-            return {}
-
-    index._load_index = load_index
+    finally:
+        ended.set()
+        watching.join()
 
 
 def effective_jobs(n_jobs: int | None) -> int:

@@ -106,14 +106,6 @@ class Bins:
         """Return (rows, columns)."""
         return self.codes.shape[1], self.codes.shape[0]
 
-    def sixteenth(self) -> _Floats:
-        """Return (p, 16): where bins 0, 16, ... of each column begin, then infinities."""
-        at = self.ptr[:-1, None] + 16 * np.arange(16)
-        inside = at < self.ptr[1:, None]
-        out = np.full(at.shape, np.inf)
-        out[inside] = self.low[at[inside]]
-        return out
-
     def cuts(self, column: int) -> _Floats:
         """Return the ``n_bins - 1`` thresholds of a numeric column: bin <= b is value <= cuts[b].
 

@@ -160,9 +160,8 @@ def grown(data: C45Table, options: C45Options) -> Nodes:
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(
-        X, data.y, data.weight, codes if codes.any() else None, at, order, known, listed, rule,
-        table, counts_for(most, n_classes),
-        groups_for(most, n_classes) if options.grouped and codes.any() else None,
+        X, data.y, data.weight, codes, at, order, known, listed, rule, table,
+        counts_for(most, n_classes), groups_for(most, n_classes) if options.grouped else None,
     )  # fmt: skip
     collapse(nodes, old)
     return nodes

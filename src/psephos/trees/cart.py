@@ -200,7 +200,7 @@ def grow_tree(
         settings.max_surrogates,
         settings.of_known,
         settings.use_surrogates,
-        _MAX_LEVELS if most > 0 and cart.n_classes > 2 else None,
+        _MAX_LEVELS,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
     criterion = _CRITERIA.get(settings.criterion)  # None: of numbers
@@ -218,11 +218,10 @@ def grow_tree(
     return grown
 
 
-def _picks(settings: CartSettings, p: int) -> Picks | None:
-    """Return what columns are drawn from; None where all are looked at."""
-    if settings.max_features is None or settings.max_features >= p:
-        return None
-    return Picks(settings.max_features, np.arange(p), np.array([settings.seed], np.uint64))
+def _picks(settings: CartSettings, p: int) -> Picks:
+    """Return what columns are drawn from."""
+    number = settings.max_features or 0
+    return Picks(number if number < p else 0, np.arange(p), np.array([settings.seed], np.uint64))
 
 
 def run_down(

@@ -197,8 +197,7 @@ def grow_forest(
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
     unbinned = isinstance(bins, Unbinned)
-    starts = bins.sixteenth() if random else np.empty((0, 16))
-    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, starts)
+    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
     weight = float(rows.mass.sum() if draws is None else draws.size)
     whole = (draws is not None or rows.counts) and not balanced
 

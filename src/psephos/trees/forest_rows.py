@@ -58,10 +58,6 @@ class Unbinned:
         """Return (p + 1,): no column has bins."""
         return np.zeros(len(self.codes) + 1, dtype=np.int64)
 
-    def sixteenth(self) -> _Floats:
-        """Return (0, 16): see `Bins.sixteenth`."""
-        return np.empty((0, 16))
-
     def bits(self) -> NDArray[Any]:
         """Return the bits of the values, as whole numbers of the same size."""
         return self.codes.view(f"u{self.codes.dtype.itemsize}")

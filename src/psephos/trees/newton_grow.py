@@ -1,7 +1,4 @@
-"""Which way a boosting model grows its trees.
-
-Second-order trees on cuts proposed anew for each tree: weighted quantiles, by hessian.
-"""
+"""Which way a boosting model grows its trees: exact, on bins, or on bins made for each tree."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,56 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.newton_bins import bin_by_hessian, count_distinct
+from psephos.kernels.binned_trees.bins import bin_by_hessian, count_distinct
 from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.runtime.jit import run_blocks
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, prune, shrink
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import BinnedTable, bin_table, edges, grow_binned, side_by_side
 
-_BLOCK = 2**18
-
-
-def proposer(
-    values: NDArray[Any], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
-) -> Callable[[NDArray[Any], TreeSample], BinnedTable]:
-    """Return what bins the (p, n) table for a tree, from its gradients and draws.
-
-    The quantiles are exact: columns are sorted once, and every tree walks along them.
-    """
-    p, n = values.shape
-    table = sort_table(values, n_codes, n_jobs)
-    coded = sorted(n_codes)
-    fixed = bin_table(values[coded], dict(enumerate(n_codes[j] for j in coded)), max_bin, n_jobs)
-    width = max(1, _BLOCK // n)
-    distinct = np.empty(p, np.int64)
-    known = table.known
-    count_distinct(values, table.order, known, distinct)
-
-    def bins(gh: NDArray[Any], draws: TreeSample) -> BinnedTable:
-        gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
-        codes = np.empty((p, n), np.uint8)
-        low, high = np.full((2, p, BINS), np.nan)
-
-        def work(block: int) -> None:
-            part = slice(block * width, (block + 1) * width)
-            bin_by_hessian(
-                values[part], table.order[part], known[part], gh, draws.rows,
-                min(max_bin - 1, BINS - 1), distinct[part], codes[part], n_bins[part], low[part],
-                high[part],
-            )  # fmt: skip
-
-        run_blocks(work, -(-p // width), n_jobs)
-        codes[coded], n_bins[coded] = fixed.codes, fixed.n_bins
-        categories = {j: fixed.categories[i] for i, j in enumerate(coded)}
-        cuts = edges(low, high, n_bins)
-        return BinnedTable(values, codes, side_by_side(codes), n_bins, cuts, categories)
-
-    return bins
-
-
 _Singles = NDArray[np.float32]
 _Whole = NDArray[np.intp]
+_BLOCK = 2**18
 Search = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Whole]]
 Grower = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Singles]]
 
@@ -112,3 +69,42 @@ def searching(
         return lambda gh, growth, draws: grow_binned(bins(gh, draws), gh, growth, draws)
     binned = bin_table(values, n_codes, max_bin, n_jobs, weight)
     return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)
+
+
+def proposer(
+    values: NDArray[Any], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
+) -> Callable[[NDArray[Any], TreeSample], BinnedTable]:
+    """Return what bins the (p, n) table anew for each tree, from its gradients and draws.
+
+    Bins are of equal hessian, and the quantiles are exact: columns are sorted once, and every tree
+    walks along them.
+    """
+    p, n = values.shape
+    table = sort_table(values, n_codes, n_jobs)
+    coded = sorted(n_codes)
+    fixed = bin_table(values[coded], dict(enumerate(n_codes[j] for j in coded)), max_bin, n_jobs)
+    width = max(1, _BLOCK // n)
+    distinct = np.empty(p, np.int64)
+    known = table.known
+    count_distinct(values, table.order, known, distinct)
+
+    def bins(gh: NDArray[Any], draws: TreeSample) -> BinnedTable:
+        gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
+        codes = np.empty((p, n), np.uint8)
+        low, high = np.full((2, p, BINS), np.nan)
+
+        def work(block: int) -> None:
+            part = slice(block * width, (block + 1) * width)
+            bin_by_hessian(
+                values[part], table.order[part], known[part], gh, draws.rows,
+                min(max_bin - 1, BINS - 1), distinct[part], codes[part], n_bins[part], low[part],
+                high[part],
+            )  # fmt: skip
+
+        run_blocks(work, -(-p // width), n_jobs)
+        codes[coded], n_bins[coded] = fixed.codes, fixed.n_bins
+        categories = {j: fixed.categories[i] for i, j in enumerate(coded)}
+        cuts = edges(low, high, n_bins)
+        return BinnedTable(values, codes, side_by_side(codes), n_bins, cuts, categories)
+
+    return bins

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.newton_best import grow_best
-from psephos.kernels.binned_trees.newton_hist import BINS, WIDTH, grow_hist, leaf_answers
+from psephos.kernels.binned_trees.newton_hist import (
+    BINS,
+    WIDTH,
+    grow_best,
+    grow_hist,
+    leaf_answers,
+)
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.bins import Bins
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, whole_scales
@@ -99,8 +104,7 @@ def grow_binned(
     packed = np.empty(n, np.int64)
     pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
     nodes = np.zeros((capacity, 6), np.int64), np.zeros((capacity, 3), np.float32)
-    luts = np.zeros((capacity if table.categories else 0, BINS), np.uint8)
-    by_category = (np.empty(BINS, np.int64), np.empty(BINS)) if table.categories else None
+    luts = np.zeros((capacity, BINS), np.uint8)  # what is not written takes no memory
     width = table.blocks.shape[0] * WIDTH
     start = growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions)
     drawn = _columns(draws, depth, p)
@@ -108,7 +112,7 @@ def grow_binned(
     scratch = (
         np.empty(BINS, np.int64),
         np.empty(BINS, np.uint8),
-        by_category and (*by_category, luts),
+        (np.empty(BINS, np.int64), np.empty(BINS), luts),
     )
     own = np.empty(p, np.intp)
     if growth.by_level:
@@ -136,7 +140,7 @@ def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
 
 
 def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
-    """Return columns by level; and the share drawn for each node and the seed, or None."""
+    """Return columns by level; and the share drawn for each node and the seed."""
     if draws.ties:  # the first of equal columns is taken
         depth = min(depth, _LEVELS)
         own = [
@@ -154,7 +158,7 @@ def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
             columns[d, : len(own)], sizes[d] = own, len(own)
         levels = columns, sizes
     seed = 0 if draws.rng is None else draws.rng.integers(2**63)
-    return levels, (draws.by_node, np.uint64(seed)) if draws.by_node < 1.0 else None
+    return levels, (float(draws.by_node), np.uint64(seed))
 
 
 def _tree(

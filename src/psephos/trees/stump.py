@@ -10,13 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.stump.categories import scan_categories
-from psephos.kernels.stump.gain import Worth
-from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
+from psephos.kernels.stump.scan import (
+    ROW,
+    Worth,
+    quantise,
+    round_weights,
+    scan_ordered,
+    scan_sparse,
+    screen_error,
+    screen_gini,
+)
 from psephos.runtime.jit import run_blocks
-from psephos.trees.stump_orders import presort_dense, presort_sparse
-from psephos.trees.stump_screen import BLOCK, Screen, jobs
+from psephos.trees.stump_orders import Ordered, presort_dense, presort_sparse
 
 Criterion = Literal["error", "gini"]
+_BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
+_SERIAL = 10**6  # table entries below which one thread is quicker than two
+_UNSCREENED = 2**13  # entries up to which the exact search alone is as quick
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Worth of the split; see ``psephos.kernels.stump.gain``.
+        Worth of the split; see ``psephos.kernels.stump.scan``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -85,10 +95,6 @@ class StumpSearch:
     equal gain the one in the lowest column wins, then the lowest threshold, then missing right.
     Weights are rounded to multiples of about ``2^-52`` of their sum, which makes all sums exact
     and equal splits equal to the last bit; no threshold is then decided by rounding.
-
-    From the second search of a large table of two classes on, columns are first bounded from bins
-    (``psephos.kernels.stump.bounds``, where the processor has AVX-512 VBMI), which takes at most
-    0.9 bytes an entry more. The stumps are the same.
     """
 
     def __init__(
@@ -128,7 +134,6 @@ class StumpSearch:
             self._sparse = presort_sparse(X, self._numbers)
         else:
             self._ordered = presort_dense(X, self._numbers, n_jobs)
-            self._screen = Screen(self._ordered, self.labels, n_jobs)
 
     def _column(self, j: int) -> NDArray[np.float64]:
         if not self.sparse:
@@ -183,20 +188,20 @@ class StumpSearch:
         o = self._ordered
         at = np.arange(len(o.columns))
         if len(at) * o.n > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
-            at = self._screen.promising(crit, weights)
+            at = _promising(o, self.labels, crit, weights, self.n_jobs)
         n_present = o.n_present[at]
         gains = np.empty(len(at))
         cuts = np.empty(len(at), np.int64)
         sides = np.empty(len(at), np.bool_)
 
         def scan(b: int) -> None:
-            s = slice(b * BLOCK, (b + 1) * BLOCK)
+            s = slice(b * _BLOCK, (b + 1) * _BLOCK)
             scan_ordered(
-                crit, o.order, o.flag, at[s], n_present[s], self.labels, weights, parent,
+                crit, o.order, at[s], n_present[s], self.labels, weights, parent,
                 np.empty((3, self.n_classes)), gains[s], cuts[s], sides[s],
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(at) // BLOCK), self._jobs(len(at)))
+        run_blocks(scan, -(-len(at) // _BLOCK), self._jobs(len(at)))
         return _first_best("ordered", o.columns[at], at, gains, cuts, sides)
 
     def _best_sparse(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
@@ -206,13 +211,13 @@ class StumpSearch:
         sides = np.empty(len(s.columns), np.bool_)
 
         def scan(b: int) -> None:
-            c = slice(b * BLOCK, (b + 1) * BLOCK)
+            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
             scan_sparse(
                 crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[c],
                 self.labels, weights, parent, gains[c], cuts[c], sides[c],
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(gains) // BLOCK), self._jobs(len(gains)))
+        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
         return _first_best("sparse", s.columns, None, gains, cuts, sides)
 
     def _best_categorical(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
@@ -221,17 +226,17 @@ class StumpSearch:
         which = np.arange(len(gains))
 
         def scan(b: int) -> None:
-            c = slice(b * BLOCK, (b + 1) * BLOCK)
+            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
             scan_categories(
                 crit, self._codes, self._n_codes, which[c], self.labels, weights, parent, gains[c],
                 np.empty(widest, np.bool_),
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(gains) // BLOCK), self._jobs(len(gains)))
+        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
         return _first_best("categorical", self._category_columns, None, gains)
 
     def _jobs(self, n_columns: int) -> int | None:
-        return jobs(self.n_jobs, n_columns * self.X.shape[0])
+        return _jobs(self.n_jobs, n_columns * self.X.shape[0])
 
     def _finish(self, found: _Found, crit: Any, weights: Any, parent: Any) -> Stump:
         column = found.column
@@ -268,7 +273,7 @@ class StumpSearch:
             return left | absent if found.missing_left else left, bool(absent.any())
         o = self._ordered
         n_present = int(o.n_present[found.at])
-        rows = o.entries(found.at) & (o.flag - 1)
+        rows = o.order[found.at] & ROW
         left = np.zeros(n + 1, np.bool_)  # the padding row stands for those that are missing
         if found.missing_left:  # then the rows on the right are the present ones behind the cut
             left[:] = True
@@ -292,7 +297,7 @@ class StumpSearch:
 
             return value(found.cut), value(found.cut + 1)
         o = self._ordered
-        rows = o.entries(found.at) & (o.flag - 1)
+        rows = o.order[found.at] & ROW
 
         def at(k: int) -> float:
             if k == o.n_present[found.at]:
@@ -312,9 +317,47 @@ class StumpSearch:
         return np.where(known, stump.left_categories[codes], stump.missing_left)
 
 
-_UNSCREENED = (
-    2**13
-)  # entries up to which the plain search alone is as quick, and nothing is compiled for it
+def _jobs(n_jobs: int | None, entries: int) -> int | None:
+    """Threads for one search: starting them costs more than a small search takes."""
+    return n_jobs if entries > _SERIAL else 1
+
+
+def _promising(
+    ordered: Ordered, labels: NDArray[np.int64], crit: Any, weights: Any, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Positions of the columns that may hold the best split of two classes.
+
+    ``labels`` and ``weights`` (n + 1,), the last being the padding row's.
+    """
+    p, n = ordered.order.shape
+    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
+    if not p or not quantise(weights, labels, signed, totals):
+        return np.arange(p)
+    total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
+    values = np.empty(p)
+
+    def screen(b: int) -> None:
+        s, sums = slice(b * _BLOCK, (b + 1) * _BLOCK), np.empty((2, n), np.int32)
+        if crit.by_error:
+            screen_error(ordered.order[s], signed, total_d, sums, values[s])
+        else:
+            screen_gini(ordered.order[s], signed, total_d, total_w, sums, values[s])
+
+    run_blocks(screen, -(-p // _BLOCK), _jobs(n_jobs, p * n))
+    if crit.by_error:
+        # A column with missing rows may show |D|, "all on one side", which is no split.
+        relative, absolute = 0.0, 2 * error + 2
+        floor = float(abs(total_d)) if ordered.any_missing else -2.0
+        unknown = np.zeros(p, np.bool_)
+    else:
+        # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides; both
+        # twice, since two columns are compared.
+        relative, absolute, floor = 24 * 2.0**-24, 12 * error + 16, -2.0
+        unknown = ordered.n_present < n  # their screen values do not count
+    best = float(values[~unknown].max(initial=-np.inf))
+    if best <= floor:  # the screen proves nothing
+        return np.arange(p)
+    return np.flatnonzero(unknown | (values >= best - absolute - relative * best))
 
 
 def _first_best(

@@ -51,12 +51,10 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
     unbinned = random == "values"
     bins = Bins.of(X, dict.fromkeys(categories, 5))
     is_category = np.isin(np.arange(X.shape[1]), categories)
-    table = Table(
-        bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, bins.sixteenth()
-    )
+    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
     if unbinned:
         given = Unbinned(np.ascontiguousarray(X.T))
-        empty = given.low, given.high, is_category, given.sixteenth()
+        empty = given.low, given.high, is_category
         table = Table(given.codes, given.n_bins, given.ptr, *empty)
     whole = bool((w == np.round(w)).all())
     kind = kind_of(len(y), n_classes, whole, bool(random), bool(categories), unbinned)

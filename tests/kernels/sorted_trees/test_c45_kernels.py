@@ -229,7 +229,11 @@ def tree_of(X, y, n_codes, r, w=None):
     at = np.cumsum(numeric) - 1
     listed = np.ones(len(X), np.bool_)
     c = counts(max(n_codes.max(), 1), r.n_classes)
-    return X, w, grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None)
+    return (
+        X,
+        w,
+        grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None),
+    )
 
 
 def spread_rows():

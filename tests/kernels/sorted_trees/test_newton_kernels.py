@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.binned_trees.newton_bins import bin_by_hessian, count_distinct
+from psephos.kernels.binned_trees.bins import bin_by_hessian, count_distinct
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.sorted_trees.newton_exact import (

@@ -4,11 +4,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.kernels.prediction.stump_votes import left_sides
-from psephos.kernels.stump import lanes as stump_lanes
-from psephos.kernels.stump.gain import Worth, gain
-from psephos.kernels.stump.layout import flag_of, no_orders, order_type, place, sort_columns
-from psephos.kernels.stump.scan import round_weights
-from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
+from psephos.kernels.stump.scan import (
+    FLAG,
+    ROW,
+    Worth,
+    gain,
+    quantise,
+    round_weights,
+    screen_error,
+    screen_gini,
+)
+from psephos.trees.stump_orders import sort_columns
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -81,94 +87,64 @@ def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
     assert_array_equal(done.n_present, present)
     rows_of = {int(j): r for j, r in zip(done.kept, done.rows, strict=True)}
     assert len(rows_of) == len(done.kept)
-    flag = flag_of(done.rows)
     for j, x in enumerate(values):
         m = int(present[j])
         numbers = np.sort(x)[:m]
         cut = np.append(numbers[1:] > numbers[:-1], 0 < m < n)[: max(m, 1)]
         assert (j in done.kept) == bool(cut.any())
         if j in rows_of:
-            rows = rows_of[j].astype(int) & (flag - 1)
+            rows = rows_of[j] & ROW
             assert_array_equal(np.sort(rows[:m]), np.flatnonzero(~np.isnan(x)))
             assert_array_equal(x[rows[:m]], numbers)
             assert (rows[m:] == n).all()
-            assert_array_equal(rows_of[j][:m] >= flag, cut)
+            assert_array_equal(rows_of[j][:m] >= FLAG, cut)
 
 
-@pytest.mark.parametrize(("n", "bits"), [(7, 16), (32767, 16), (32768, 32)])
-def test_an_entry_has_room_for_rows_padding_and_flag(n, bits):
-    assert 8 * np.dtype(order_type(n)).itemsize == bits
-    assert n < 2 ** (bits - 1)
-
-
-@pytest.mark.parametrize("n", [7, 2**15])
-def test_orders_find_their_lanes(random_seed, n):
+@pytest.mark.parametrize("flagged", [False, True])
+def test_screens_bound_every_column(random_seed, flagged):
     rng = np.random.default_rng(random_seed)
-    for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0), (37, 3)]:
-        rows = rng.integers(0, n, (c, n)).astype(order_type(n))
-        out = no_orders(40, n)
-        out[:] = 1
-        place(rows, first, out)
-        found = out.transpose(0, 2, 1).reshape(40, n)
-        assert_array_equal(found[first : first + c], rows)
-        assert (np.delete(found, np.arange(first, first + c), axis=0) == 1).all()
-
-
-def _orders(rng, n, blocks, kind, flagged):
-    """Return orders (blocks, n, 8); all but the last entry are flagged, or some."""
-    order = np.stack([[rng.permutation(n) for _ in range(8)] for _ in range(blocks)])
-    order = order.transpose(0, 2, 1).astype(kind)
+    n, p = 37, 24
+    order = np.stack([rng.permutation(n) for _ in range(p)]).astype(np.uint32)
     chosen = rng.random(order.shape) < 0.5 if flagged else np.ones(order.shape, bool)
     chosen[:, 0], chosen[:, -1] = True, chosen[:, -1] & flagged
-    return np.ascontiguousarray(order | chosen * order.dtype.type(flag_of(order)))
-
-
-@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
-@pytest.mark.parametrize("flagged", [False, True])
-def test_screens_bound_every_column(random_seed, kind, flagged):
-    rng = np.random.default_rng(random_seed)
-    n, blocks = 37, 3
-    order = _orders(rng, n, blocks, kind, flagged)
-    mask = flag_of(order) - 1
+    order |= chosen * FLAG
     w = np.append(rng.random(n), 0.0)
     y = np.append(rng.integers(0, 2, n), 0)
     signed, totals = np.empty(n + 1, np.int32), np.empty(3)
     assert quantise(w, y, signed, totals)
     d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
     assert 2**29 - 2 * n <= w_all < 2**30
-    errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
-    screen_error(order, np.arange(blocks), signed, d_all, errors)
-    screen_gini(order, np.arange(blocks), signed, d_all, w_all, ginis)
+    errors, ginis, sums = np.empty(p), np.empty(p), np.empty((2, n), np.int32)
+    screen_error(order, signed, d_all, sums, errors)
+    screen_gini(order, signed, d_all, w_all, sums, ginis)
     unit = w_all / w.sum()
-    for b in range(blocks):
-        for lane in range(8):
-            entries = order[b, :, lane].astype(np.int64)
-            rows, where = entries & mask, entries > mask
-            d = np.cumsum(np.where(y == 1, w, -w)[rows])
-            s = np.cumsum(w[rows])
-            top = np.abs(2 * d - d[-1])[where].max() * unit
-            assert abs(errors[b, lane] - top) <= error + 1e-6 * w_all * (error > 0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                right = np.where(s < s[-1], (d[-1] - d) ** 2 / (s[-1] - s), 0.0)
-                value = (d**2 / s + right)[where]
-            best = np.nanmax(value) * unit
-            assert abs(ginis[b, lane] - best) <= 2.0**-20 * best + 6 * error + 8
+    for j in range(p):
+        rows, where = order[j] & ROW, order[j] > ROW
+        d = np.cumsum(np.where(y == 1, w, -w)[rows])
+        s = np.cumsum(w[rows])
+        top = np.abs(2 * d - d[-1])[where].max() * unit
+        assert abs(errors[j] - top) <= error + 1e-6 * w_all * (error > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            right = np.where(s < s[-1], (d[-1] - d) ** 2 / (s[-1] - s), 0.0)
+            value = (d**2 / s + right)[where]
+        best = np.nanmax(value) * unit
+        assert abs(ginis[j] - best) <= 2.0**-20 * best + 6 * error + 8
 
 
-def test_vector_loops_equal_their_twins(random_seed):
+def test_a_screen_tries_missing_rows_on_both_sides(random_seed):
     rng = np.random.default_rng(random_seed)
-    n = 50
-    order = _orders(rng, n, 1, np.uint16, True)
-    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
+    n, present = 50, 41
+    order = np.full((1, n), n, np.uint32)
+    order[0, :present] = rng.permutation(n)[:present]
+    order[0, :present] |= (rng.random(present) < 0.5) * FLAG
+    signed, totals, values = np.empty(n + 1, np.int32), np.empty(3), np.empty(1)
     y = np.append(rng.integers(0, 2, n), 0)
     quantise(np.append(rng.random(n), 0.0), y, signed, totals)
-    steps, where = stump_lanes._steps(order, 0, signed)
-    sums = steps.cumsum(axis=0)
-    values = np.empty((1, 8))
-    screen_error(order, np.arange(1), signed, int(totals[0]), values)
+    sums = np.cumsum(signed[order[0] & ROW].astype(np.int64))
+    screen_error(order, signed, int(totals[0]), np.empty((2, n), np.int32), values)
     absent = totals[0] - sums[-1]
     tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
-    assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))
+    assert values[0] == tries[:, order[0] > ROW].max()
 
 
 def test_no_weight_no_screen():

@@ -14,19 +14,14 @@ so. `sums` are the node's weight and its sum of w y, or its weight a class, and 
 makes of the latter (0 for numbers).
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 from psephos.runtime.jit import jit
 
-_config: Any = config  # its fields come from the environment
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
@@ -52,21 +47,7 @@ class Classes(NamedTuple):
     half: NDArray[np.float64]
 
 
-def _count_zeros(typing, word):
-    def generate(_context, builder, _signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
-
-
-_plain = bool(_config.DISABLE_JIT)
-#: (word): the place of the lowest bit that is set, 0 to 63, of an uint64 that is not 0.
-lowest: Callable[..., Any] = (
-    (lambda word: (int(word) & -int(word)).bit_length() - 1) if _plain else intrinsic(_count_zeros)
-)
-
-
-@jit(inner=True, fastmath={"reassoc"})
+@jit(fastmath={"reassoc"})
 def total_of(y, w, start, end, out, pairs, numbers, classes):
     """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
     weight = 0.0
@@ -102,28 +83,27 @@ def total_of(y, w, start, end, out, pairs, numbers, classes):
     return weight, pure
 
 
-@jit(inner=True)
+@jit
 def heavy(crit, w_l, weight):
     """Return whether both sides have the least weight of the criterion, and any at all."""
     rest = weight - w_l  # 0 where light rows are lost in rounding
     return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
 
 
-@jit(inner=True)
+@jit
 def list_codes(bins):
     """List the codes that were seen in ``bins.held``, forget them, and return their number."""
-    words, held, present = bins.words, bins.held, 0
+    words, seen, held, present = bins.words, bins.seen, bins.held, 0
     for q in range(32):
-        word = words[q]
-        words[q] = np.uint64(0)
-        while word != np.uint64(0):  # a byte a code, the first the lowest
-            held[present] = 8 * q + (lowest(word) >> 3)
-            present += 1
-            word &= word - np.uint64(1)
+        if words[q] != np.uint64(0):  # eight codes at once are often not there
+            for b in range(8 * q, 8 * q + 8):
+                held[present] = b
+                present += seen[b]
+            words[q] = np.uint64(0)
     return present
 
 
-@jit(inner=True)
+@jit
 def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
     """Add the node's rows to the cells of their codes, and mark the codes as seen."""
     cells, count, seen = bins.cells, bins.rows, bins.seen
@@ -144,7 +124,7 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
             cells[code, 1] += add * y[k]
 
 
-@jit(inner=True, fastmath={"reassoc"})
+@jit(fastmath={"reassoc"})
 def _move_bin(crit, cell, sums, left):
     """Add a bin to the left side; return what the terms of both sides and the weight gain."""
     up = down = weight = 0.0
@@ -158,7 +138,7 @@ def _move_bin(crit, cell, sums, left):
     return up, down, weight
 
 
-@jit(inner=True)
+@jit
 def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes):
     """Return the best cut of the cells of `add_rows`, and make them zero."""
     cells, count, held = bins.cells, bins.rows, bins.held

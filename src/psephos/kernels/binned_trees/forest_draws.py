@@ -109,7 +109,7 @@ def draw_counts(share, other, n_draws, state, count):
         count[at if place - at < share[at] else other[at]] += 1
 
 
-@jit(inner=True)
+@jit
 def _binomial(n, p, state):
     """Return the next state and a draw of the number of successes among n, each of probability p.
 

@@ -26,10 +26,10 @@ from psephos.kernels.binned_trees.forest_pairs import (
 )
 from psephos.kernels.binned_trees.forest_random import (
     Values,
-    aim,
     aim_at_values,
     ends_of,
     last_left,
+    place_between,
     random_cut,
     settle,
     uniform,
@@ -51,11 +51,10 @@ class Table(NamedTuple):
     """A binned table; see `psephos.trees.bins.Bins`.
 
     `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
-    in `low` and `high`; `is_category` (p,) bool. `sixteenth` (p, 16), for cuts at random: where the
-    bins 0, 16, ... of each column begin, then infinities; else (0, 16).
+    in `low` and `high`; `is_category` (p,) bool.
 
     Where trees look at values (see `Kind`), these are `codes`, float64 or float32, and each column
-    has two bins, the sides of a cut; `low`, `high` and `sixteenth` are empty.
+    has two bins, the sides of a cut; `low` and `high` are empty.
     """
 
     codes: NDArray[np.uint8]
@@ -64,7 +63,6 @@ class Table(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     is_category: NDArray[np.bool_]
-    sixteenth: NDArray[np.float64]
 
 
 class Rule(NamedTuple):
@@ -87,8 +85,8 @@ class Kind(NamedTuple):
 
     `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
     1. `classes`: three or more. `best`, `chance` (m,) uint8 or `values`: the best cuts, or those
-    of extra trees, on bins or on values. `mask` (256,) uint8: some columns are categorical; not
-    with pairs, and not with values.
+    of extra trees, on bins or on values. `mask` (256,) uint8: columns may be categorical; not with
+    pairs, and not with values.
     """
 
     pairs: Pairs | None
@@ -160,7 +158,7 @@ def kind_of(
         None if random else True,
         np.empty(m, np.uint8) if random and not unbinned else None,
         Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
-        np.empty(256, np.uint8) if categorical else None,
+        None if two or unbinned else np.empty(256, np.uint8),
     )
 
 
@@ -184,7 +182,7 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
     )
 
 
-@jit(inner=True)
+@jit
 def _part(
     column, n_bins, low, missing_left, cut, values, mask, row, y, w, start, end, work
 ):  # fmt: skip
@@ -236,7 +234,7 @@ def _part(
     return middle, missing, following
 
 
-@jit(inner=True)
+@jit
 def _place(low, high, at, following):
     """Return (bin, threshold): midway between a bin and the next that a node holds.
 
@@ -338,14 +336,14 @@ def grow(
                         state, u = uniform(state)
                         low, code = table.low[table.ptr[g] :], chance
                         first, last, kinds = ends_of(column, n_bins, row, start, m, code)
-                        block = 0
-                        if first < last:
-                            wanted, block = aim(
-                                low, table.high[table.ptr[g] :], table.sixteenth[g], first, last, u
-                            )
                         several, both = min(kinds, 1), kinds == 2 and first < last
                         if several > 0:
-                            here = last_left(low, n_bins, first, last, wanted, block)
+                            here = n_bins - 1  # where all known rows have one code: all of them
+                            if first < last:
+                                wanted = place_between(
+                                    low[first], table.high[table.ptr[g] + last], u
+                                )
+                                here = last_left(low, first, last, wanted)
                             worth, left = random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, pairs, numbers, classes,

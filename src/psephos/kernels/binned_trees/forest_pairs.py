@@ -27,7 +27,7 @@ class Pairs(NamedTuple):
     left: NDArray[np.int32]
 
 
-@jit(inner=True)
+@jit
 def pack_few(y, start, m, pack):
     """Write a node's pairs in 32 bits, and zeros up to a multiple of eight."""
     for k in range(m):
@@ -36,7 +36,7 @@ def pack_few(y, start, m, pack):
         pack[k] = 0
 
 
-@jit(inner=True)
+@jit
 def cut_few_pairs(crit, n_bins, column, row, start, m, weight, ones, few):
     """Return the best cut of the rows of `pack_few`: each row's left side is summed on its own."""
     pack, code, left = few.pack, few.code, few.left
@@ -85,7 +85,7 @@ def cut_few_pairs(crit, n_bins, column, row, start, m, weight, ones, few):
     return best, low, missing_left, 1
 
 
-@jit(inner=True)
+@jit
 def cut_many_pairs(crit, n_bins, column, row, y, start, end, weight, ones, bins):
     """Return the best cut of any number of rows, by the sums of their bins."""
     cells, seen, held = bins.cells, bins.seen, bins.held

@@ -11,7 +11,7 @@ __all__ = ["BALANCED", "MIDPOINT", "UNIFORM", "cell_sides", "count_cells", "grow
 UNIFORM, MIDPOINT, BALANCED = 0, 1, 2
 
 
-@jit(inner=True)
+@jit
 def _side(node, f, parent, link, cut):
     """Return (low, high) of a node's cell along coordinate f."""
     low, high = 0.0, 1.0
@@ -26,7 +26,7 @@ def _side(node, f, parent, link, cut):
     return low, high
 
 
-@jit(inner=True)
+@jit
 def _unused(node, n_columns, depth, parent, link, state):
     """Return (state, a coordinate that was not cut above the node in its round), drawn evenly."""
     state, wanted = draw(state, n_columns - depth % n_columns)

@@ -33,7 +33,7 @@ def uniform(state):
     return state, np.float64(mix(state) >> _S11) * 2.0**-53
 
 
-@jit(inner=True)
+@jit
 def _classes_left(code, at, y, w, start, m, classes):
     """Write the weight a class of the codes up to `at`; return their sum."""
     left, half = classes.left, classes.half
@@ -52,7 +52,7 @@ def _classes_left(code, at, y, w, start, m, classes):
     return total
 
 
-@jit(inner=True)
+@jit
 def ends_of(column, n_bins, row, start, m, code):
     """Write the codes of a node's m rows; return (first, last, kinds).
 
@@ -76,15 +76,15 @@ def ends_of(column, n_bins, row, start, m, code):
     return first, last, 2
 
 
-@jit(inner=True)
-def _place(low, high, u):
+@jit
+def place_between(low, high, u):
     """Return the place u in [0, 1) of the way from one number to another."""
     place = low + u * (high - low)
     # The difference of the ends may be infinite.
     return place if place < np.inf else (1.0 - u) * low + u * high
 
 
-@jit(inner=True, fastmath={"nnan", "nsz"})
+@jit(fastmath={"nnan", "nsz"})
 def _ends(value, m):
     """Return the least and the greatest of some numbers."""
     low, high = value[0], value[0]
@@ -94,7 +94,7 @@ def _ends(value, m):
     return low, high
 
 
-@jit(inner=True)
+@jit
 def aim_at_values(column, row, start, m, u, values):
     """Draw a cut of a column of values; return (place, kinds), the latter as `ends_of` does.
 
@@ -117,7 +117,7 @@ def aim_at_values(column, row, start, m, u, values):
         for k in range(m):
             code[k] = 0 if value[k] == low else 2
         return np.inf, 2 if 0 < known < m else 0
-    place = _place(low, high, u)
+    place = place_between(low, high, u)
     if not place < high:  # rounded up: the greatest value of the column below the greatest here
         place = low
         for i in range(len(column)):
@@ -132,21 +132,7 @@ def aim_at_values(column, row, start, m, u, values):
     return place, 2
 
 
-@jit(inner=True)
-def aim(low, high, sixteenth, first, last, u):
-    """Return (place, bin): the place u in [0, 1) of the way between two bins of a column.
-
-    The bin is the last of ``0, 16, ...`` that begins at or below the place, found by
-    `sixteenth` (16,), where these begin; the bins from it on are searched.
-    """
-    wanted = _place(low[first], high[last], u)
-    block = 0
-    for i in range(1, 16):
-        block += sixteenth[i] <= wanted
-    return wanted, 16 * block
-
-
-@jit(inner=True)
+@jit
 def settle(low, high, at, following, wanted):
     """Return (bin, threshold) of a cut of `random_cut` at the place that it returned.
 
@@ -159,23 +145,20 @@ def settle(low, high, at, following, wanted):
     return at, wanted if high[at] <= wanted and wanted < low[at + 1] else high[at]
 
 
-@jit(inner=True)
-def last_left(low, n_bins, first, last, wanted, base):
-    """Return the last bin on the left of the place `wanted`, `base` being the bin of `aim`.
-
-    `settle` finds it among those that the node holds, which are `first` to `last`. Where these are
-    equal, all known values are on the left.
-    """
-    if not first < last:
-        return n_bins - 1
-    at = base
-    for i in range(1, 16):
-        b = base + i if base + i < n_bins else n_bins - 1
-        at += low[np.uintp(b)] <= wanted
-    return min(max(at, np.int64(first)), np.int64(last) - 1)
+@jit
+def last_left(low, first, last, wanted):
+    """Return the last bin on the left of a place: of those from `first` up to one before `last`."""
+    at, end = np.int64(first), np.int64(last) - 1
+    while at < end:
+        middle = (at + end + 1) // 2
+        if low[middle] <= wanted:
+            at = middle
+        else:
+            end = middle - 1
+    return at
 
 
-@jit(inner=True, fastmath={"reassoc"})
+@jit(fastmath={"reassoc"})
 def random_cut(
     crit, least, n_bins, at, both, code, y, w, start, m, sums, weight, pairs, numbers, classes
 ):

@@ -8,7 +8,7 @@ from psephos.kernels.small_models.tree import draw
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def add_categories(column, row, y, w, start, end, n_bins, bins, numbers, classes):
     """Add the node's rows to their cells; return how many categories there are, in ``bins.held``.
 
@@ -29,7 +29,7 @@ def add_categories(column, row, y, w, start, end, n_bins, bins, numbers, classes
     return present
 
 
-@jit(inner=True)
+@jit
 def clear_categories(bins, present):
     """Make the cells of all listed categories zero again."""
     cells = bins.cells
@@ -40,7 +40,7 @@ def clear_categories(bins, present):
             cells[b, c] = 0.0
 
 
-@jit(inner=True)
+@jit
 def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
     """Return the worth of a cut from the totals on its left, ``classes.left`` or `w_l` and `s_l`.
 
@@ -58,7 +58,7 @@ def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
     return worth
 
 
-@jit(inner=True)
+@jit
 def cut_categories(crit, least, bins, present, m, sums, weight, numbers, classes, mask):
     """Return (worth, varied) of the best set of categories, and write it to `mask` (256,).
 
@@ -104,7 +104,7 @@ def cut_categories(crit, least, bins, present, m, sums, weight, numbers, classes
     return best, 1
 
 
-@jit(inner=True)
+@jit
 def random_set(crit, least, bins, present, m, sums, weight, state, numbers, classes, mask):
     """Return (worth, varied, state) of a random set of the categories present; write `mask`.
 

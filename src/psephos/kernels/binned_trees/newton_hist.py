@@ -6,7 +6,10 @@ Nodes are grown depth first, the child of fewer rows before its sibling, so that
 are held than rows can be halved. Bins are bounded in vectors first, as in `newton_exact`; columns
 that may beat the best split known are gone through in full.
 
-`categories` and `draw` are None where there are none: their part is then not compiled.
+Best split first, or with a limit on the leaves, a leaf is looked at when it is made, and waits
+until it is the best of all. Histograms of waiting leaves are kept while memory for them is left,
+so that the larger child's need not be made; otherwise they are made again when the leaf's turn
+comes, with the same sums.
 """
 
 import numpy as np
@@ -17,29 +20,6 @@ from psephos.kernels.sorted_trees.newton_exact import hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of, gain_of, loss_of, weight_of
 from psephos.runtime.jit import jit
 
-__all__ = [
-    "BEGIN",
-    "BINS",
-    "CUT",
-    "END",
-    "FEATURE",
-    "FIRST",
-    "HIGH",
-    "LOSS",
-    "LOW",
-    "MISSING_LEFT",
-    "WIDTH",
-    "best_split",
-    "divide_node",
-    "fill",
-    "grow_hist",
-    "leaf_answers",
-    "make_leaf",
-    "make_root",
-    "search_node",
-    "take_away",
-]
-
 BINS = 256
 WIDTH = 8  # columns whose codes stand side by side
 FEATURE, CUT, MISSING_LEFT, FIRST, BEGIN, END = range(6)  # of a node, in whole numbers
@@ -49,7 +29,7 @@ _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
 
 
-@jit(inner=True)
+@jit
 def _add_eight(codes, rows, packed, hist, first):
     for i in range(len(rows)):
         r = _U(rows[i])
@@ -84,7 +64,7 @@ def _parts(packed, scale_g, scale_h):
     return np.float64(g) / scale_g, np.float64(packed - (g << 32)) / scale_h
 
 
-@jit(inner=True)
+@jit
 def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
     root, low, high, direction, centre = bounds
@@ -109,7 +89,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     return loss, chosen, where, left_missing
 
 
-@jit(inner=True)
+@jit
 def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
     """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
     root, low, high, _, centre = bounds
@@ -154,8 +134,8 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
 def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
-    `sums` (BINS,) is scratch. `categories`: None, or scratch (order (BINS,), ratio (BINS,)) and the
-    bins of the first child (BINS,), a result if the best column is of categories.
+    `sums` (BINS,) is scratch. `categories`: scratch (order (BINS,), ratio (BINS,)) and the bins of
+    the first child (BINS,), a result if the best column is of categories.
     """
     G, H = _parts(whole, scale[0], scale[1])
     centre, base = centre_of(pen, G, H, bounds[0])
@@ -165,7 +145,7 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums
         size = abs(n_bins[j])
         mine = hist[j]
         here = base, bounds[1], bounds[2], direction[j], centre
-        if categories is not None and n_bins[j] < 0:
+        if n_bins[j] < 0:
             best = _category_split(
                 pen, mine, size, mine[size], whole, scale, here, j, best, categories
             )
@@ -201,7 +181,7 @@ def _divide(codes, lut, rows, spare):
     return np.int64(kept)
 
 
-@jit(inner=True)
+@jit
 def _draw(seed, node, columns, count, out):
     """Draw `count` of the columns for a node, increasing, by selection sampling."""
     state = np.uint64(seed) + np.uint64(node) * GAMMA
@@ -245,7 +225,7 @@ def search_node(
     last = len(levels[1]) - 1
     at = depth if depth < last else last
     columns = levels[0][at, : levels[1][at]]
-    if draw is not None:
+    if draw[0] < 1.0:
         wanted = max(1, np.int64(draw[0] * len(columns)))
         columns = own[: _draw(draw[1], node, columns, wanted, own)]
     whole = np.int64(0)
@@ -254,21 +234,14 @@ def search_node(
     G, H = _parts(whole, scale[0], scale[1])
     root = gain_of(pen, G, H, reals[node, LOW], reals[node, HIGH])
     bounds = root, reals[node, LOW], reals[node, HIGH]
-    if categories is None:
-        best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, None
-        )  # fmt: skip
-    else:
-        of_node = categories[0], categories[1], categories[2][node]
-        best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, of_node
-        )  # fmt: skip
+    of_node = categories[0], categories[1], categories[2][node]
+    best = best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, of_node)
     if best[0] > _LEAST_LOSS and best[0] >= _F(pen.gamma):
         reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
     return whole
 
 
-@jit(inner=True)
+@jit
 def divide_node(
     pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
 ):  # fmt: skip
@@ -283,7 +256,7 @@ def divide_node(
     size = abs(n_bins[j])
     for b in range(BINS):
         lut[b] = b <= cut
-    if categories is not None and n_bins[j] < 0:
+    if n_bins[j] < 0:
         for b in range(BINS):
             lut[b] = categories[2][node, b]
     lut[size] = ints[node, MISSING_LEFT]
@@ -332,14 +305,14 @@ def grow_hist(
         is given for a column of categories; the missing code is ``n_bins[j]``
     levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last is
         of all deeper ones, too
-    draw : None, or (share of them drawn for each node, seed of the draws)
+    draw : (share of them drawn for each node, seed of the draws)
     rows : (m,) the rows, put into the order of leaves
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
     hists : (h, blocks * WIDTH, BINS) for histograms; h at least max_depth, or the number of times
         that rows can be halved, and 1
     spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
-    categories : None, or scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins
-        of the first child, for splits on categories
+    categories : scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins of the
+        first child, for splits on categories
     stack : (h + 1, 3) scratch: node, depth, histogram
     nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
         few arrays, as each that is handed on is compiled. Zeros are expected.
@@ -385,6 +358,115 @@ def grow_hist(
         if small_h >= enough:
             stack[top, 0], stack[top, 1], stack[top, 2] = small, depth + 1, place
             top += 1
+    return count
+
+
+@jit
+def _first(best_first, reals, one, two):
+    """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
+    if best_first and reals[one, LOSS] != reals[two, LOSS]:
+        return reals[one, LOSS] > reals[two, LOSS]
+    return one < two
+
+
+@jit
+def grow_best(
+    pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
+    waiting, nodes,
+):  # fmt: skip
+    """Grow one tree and return its number of nodes.
+
+    Parameters
+    ----------
+    limits : (max_depth, max_leaves, best_first); in the order of gains, else in that in which nodes
+        are made: level by level
+    hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
+    waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,);
+        leaves that wait; of each node its depth, the place of its histogram or -1, and its packed
+        sum; places that are free
+    others : see `grow_hist`
+    """
+    max_depth, max_leaves, best_first = limits
+    leaf, depth, place, whole, free = waiting
+    ints, reals = nodes
+    enough = 2.0 * pen.least * (1.0 - 1e-9)
+    for i in range(len(free)):
+        free[i] = i
+    vacant = len(free)  # at least two wherever a leaf is taken
+    make_root(nodes, len(rows))
+    depth[0] = 0
+    count, leaves, size = np.int64(1), 1, np.int64(0)
+    wanted, other = np.int64(0), np.int64(-1)  # a histogram to be made, and taken from another
+    small, large, new = np.int64(0), np.int64(0), 1  # nodes to look at: the last `new` ones
+    node = np.int64(-1)  # to be split
+    while True:
+        if wanted >= 0:
+            vacant -= 1
+            place[wanted] = free[vacant]
+            hist, mine = hists[place[wanted]], rows[ints[wanted, BEGIN] : ints[wanted, END]]
+            fill(bins[0], mine, packed, hist)
+            if other >= 0:
+                take_away(hists[place[other]], hist)
+            wanted = other = -1
+        if node < 0:
+            for child in range(count - new, count):
+                if place[child] < 0:
+                    continue  # too little to be split
+                whole[child] = search_node(
+                    pen, bins, levels, draw, child, depth[child], hists[place[child]], scale,
+                    sums, categories, own, nodes,
+                )  # fmt: skip
+                if ints[child, FEATURE] >= 0:
+                    leaf[size] = child
+                    size += 1
+                    continue
+                free[vacant] = place[child]
+                vacant += 1
+                place[child] = -1
+            for child in (small, large):
+                if vacant < 2 and place[child] >= 0:
+                    free[vacant] = place[child]
+                    vacant += 1
+                    place[child] = -1
+            if size == 0 or leaves == max_leaves:
+                break
+            chosen = 0
+            for i in range(1, size):
+                if _first(best_first, reals, leaf[i], leaf[chosen]):
+                    chosen = i
+            node = leaf[chosen]
+            size -= 1
+            leaf[chosen] = leaf[size]
+            if place[node] < 0:
+                wanted = node
+                continue
+        at = place[node]
+        left_h, right_h = divide_node(
+            pen, bins, node, count, hists[at], whole[node], rows, spare, scale, lut, categories,
+            nodes,
+        )  # fmt: skip
+        new = 0
+        if ints[node, FEATURE] >= 0:
+            small, large, large_h = count, count + 1, right_h
+            if ints[small, END] - ints[small, BEGIN] > ints[large, END] - ints[large, BEGIN]:
+                small, large, large_h = large, small, left_h
+            count += 2
+            leaves += 1
+            depth[small] = depth[large] = depth[node] + 1
+            place[small] = place[large] = -1
+            open_end = depth[small] < max_depth and leaves < max_leaves
+            if open_end and (left_h >= enough or right_h >= enough):
+                new, wanted = 2, small
+                if large_h >= enough:
+                    place[large] = at
+                    other, at = large, np.int64(-1)
+        if at >= 0:
+            free[vacant] = at
+            vacant += 1
+        place[node] = -1
+        node = np.int64(-1)
+    for i in range(size):  # never their turn
+        make_leaf(nodes, leaf[i])
     return count
 
 

@@ -44,7 +44,7 @@ class Criterion(NamedTuple):
     nothing: float = 0.0
 
 
-@jit(inner=True, forceinline=True)
+@jit(forceinline=True)
 def rise(crit, before, after):
     """Return what the terms of a side gain when the total of one class changes."""
     if crit.kind == GINI:
@@ -56,13 +56,13 @@ def rise(crit, before, after):
     return new - old
 
 
-@jit(inner=True, forceinline=True)
+@jit(forceinline=True)
 def side(crit, terms, total):
     """Return the worth of a side: its terms are ``w_k^2``, or ``w_k ln w_k`` of the entropy."""
     return terms / total if crit.kind == GINI else terms - total * np.log(total)
 
 
-@jit(inner=True, forceinline=True)
+@jit(forceinline=True)
 def side_of_sum(crit, sums, total):
     """Return the worth of a side of numbers, from its sum of w y."""
     if crit.kind == GINI or crit.kind == SQUARED_ERROR:
@@ -74,7 +74,7 @@ def side_of_sum(crit, sums, total):
     return ones + (rest * np.log(rest / total) if rest > 0.0 else 0.0)
 
 
-@jit(inner=True)
+@jit
 def most(crit, total):
     """Return the worth of a split that no other split exceeds."""
     if crit.kind == GINI:

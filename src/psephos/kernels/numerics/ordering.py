@@ -3,7 +3,7 @@
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def order_of(values, n, scratch):
     """Return a row of `scratch` (2, n): the stable order of the first n values."""
     now = 0

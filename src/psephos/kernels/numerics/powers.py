@@ -4,37 +4,22 @@ No division and no square root of the processor is used where it would be the bo
 guess from the bit pattern, good to 5 %, a step of fourth order and one of third.
 """
 
-from typing import Any
-
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from psephos.runtime.jit import jit
 
 
-def _bits_of(typingctx, x):
-    def code(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), code
-
-
-def _float_of(typingctx, b):
-    def code(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), code
+@jit(inline="always")
+def to_bits(x):
+    """Return the bit pattern of a float64 as an int64."""
+    return np.float64(x).view(np.int64)
 
 
-#: The bit pattern of a float64 as an int64, and back.
-to_bits: Any = intrinsic(_bits_of)
-to_float: Any = intrinsic(_float_of)
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    to_bits = lambda x: np.float64(x).view(np.int64)  # noqa: E731
-    to_float = lambda b: np.int64(b).view(np.float64)  # noqa: E731
+@jit(inline="always")
+def to_float(b):
+    """Return the float64 of a bit pattern."""
+    return np.int64(b).view(np.float64)
+
 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
@@ -51,7 +36,7 @@ def root(u):
     return h + (h * e) * (0.5 + e * 0.375)
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _one_by(d):
     """Reciprocal of a number between 1e-300 and 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
     y = to_float(0x7FDE623822FC16E6 - to_bits(d))

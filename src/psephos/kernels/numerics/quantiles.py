@@ -12,7 +12,7 @@ from psephos.runtime.jit import jit
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 
 
-@jit(allocates=True)
+@jit
 def collapse(values, weights):
     """Return the exact summary of sorted values; ``weights`` of length 0 means ones."""
     n = len(values)
@@ -40,7 +40,7 @@ def collapse(values, weights):
     return out
 
 
-@jit(allocates=True)
+@jit
 def merge(a, b):
     """Return the summary of both: the union of points, the sums of the extended functions.
 
@@ -82,7 +82,7 @@ def merge(a, b):
     return out[:, :k].copy()
 
 
-@jit(allocates=True)
+@jit
 def nearest(s, wanted):
     """Return, for each of the ascending ranks ``wanted``, the point whose rank is near it.
 
@@ -107,7 +107,7 @@ def nearest(s, wanted):
     return out
 
 
-@jit(allocates=True)
+@jit
 def pruned(s, b):
     """Return at most ``b + 1`` points of a summary: those nearest the ranks (i / b) of its total.
 
@@ -133,7 +133,7 @@ def pruned(s, b):
     return out[:, :m].copy()
 
 
-@jit(allocates=True)
+@jit
 def even_bins(s, max_bins):
     """Return the first and the last point of each of at most ``max_bins`` bins of even weight.
 

@@ -19,7 +19,7 @@ _Floats = NDArray[np.float64]
 _ROWS, _CASES = 256, 4096  # of a tile of products
 
 
-@jit(inner=True)
+@jit
 def _squared(x, z):
     """Sum of squared differences, in the order of the columns."""
     total = 0.0

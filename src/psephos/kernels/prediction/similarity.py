@@ -41,7 +41,7 @@ class InverseKernel(NamedTuple):
     scale: float
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, counts):
     """Squared distances of row r to the anchors from ``first`` on, into ``out[first:]`` (m,).
 
@@ -116,7 +116,7 @@ def _squared_rows(X, columns, inverse, is_category, has_nan, far, out, counts):
         _squared_row(X, r, columns, inverse, is_category, has_nan, far, 0, out[r], counts)
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _root_sum(u, w):
     """``sum w_i sqrt(u_i)`` and the sum of ``w_i`` over the u that are not negative."""
     total = pairs = 0.0
@@ -140,7 +140,7 @@ def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts)
     return total / pairs if pairs > 0.0 else 0.0
 
 
-@jit(inner=True)
+@jit
 def _range(u):
     """Least number that is not zero, greatest number, and whether one is zero; none negative."""
     # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
@@ -158,7 +158,7 @@ def _range(u):
     return to_float(low), to_float(high), zeros
 
 
-@jit(inner=True)
+@jit
 def _is_tame(low, high, zeros, base, b, by):
     """Whether no step of the weights ``1 / (base + (d by)^b)`` nears the limits of float64."""
     if not (base < 1e270 and by * by > 1e-290 and by * by < 1e290):
@@ -173,7 +173,7 @@ def _is_tame(low, high, zeros, base, b, by):
     return near and low > 1e-290 and least > 1e-290 and high < 1e290 and most < reach
 
 
-@jit(inner=True)
+@jit
 def _weigh_far(u, a, b, by, low, high, zeros):
     """Weights of a row near the limits of float64, divided by ``2^c``; returns c."""
     if a == 0.0 and zeros:  # the exact branch: only identical anchors count

@@ -43,7 +43,7 @@ class Nodes(NamedTuple):
     single: bool
 
 
-@jit(inner=True)
+@jit
 def _rule_branch(rules, r, x, strict, single):
     """Return the branch that rule r names for the value x; -1 if it is missing or unknown."""
     if x != x:
@@ -60,7 +60,7 @@ def _rule_branch(rules, r, x, strict, single):
     return -1
 
 
-@jit(inner=True)
+@jit
 def _next_branch(nodes, row, node):
     """Return the branch of a row (q,) at a node that is no leaf; < 0: see `Tree.missing`."""
     rules, surrogates = nodes.rules, nodes.surrogates
@@ -92,7 +92,7 @@ def first_share(x, lower, threshold, upper):
     return 0.5 * ((0.5 * upper - 0.5 * x) / width) if width > 0.0 else 0.5
 
 
-@jit(inner=True)
+@jit
 def _descend(nodes, bounds, row, node):
     """Return the node where a row ends or is divided, and the share of its first branch.
 
@@ -120,7 +120,7 @@ def end_nodes(nodes, bounds, X, root, out):
             out[i, t] = node if share == _ENDS else -1
 
 
-@jit(inner=True)
+@jit
 def _mix(nodes, bounds, row, top, value, open_node, open_part, out):
     """Add to out (K,) the values of the leaves that a row reaches, by the parts that reach them.
 

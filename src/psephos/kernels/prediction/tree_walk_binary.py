@@ -61,7 +61,7 @@ def pack_nodes(
     return nodes
 
 
-@jit(inner=True)
+@jit
 def _copy(X, start, size, single, block):
     """Write rows to a block (rows, 2 q): each value, and the same with NaN as minus infinity."""
     for r in range(size):
@@ -73,7 +73,7 @@ def _copy(X, start, size, single, block):
             block[r, 2 * j + 1] = x if x == x else -np.inf
 
 
-@jit(inner=True)
+@jit
 def _step(nodes, in_set, row, at):
     """Return the child of a node that a row of a block goes to."""
     node = nodes[at]
@@ -86,7 +86,7 @@ def _step(nodes, in_set, row, at):
     return np.int64(node["first"] if left else node["other"])
 
 
-@jit(inner=True)
+@jit
 def _eight(nodes, in_set, block, i, last, top, out, t):
     """Write to column t of out the leaves of rows i to i + 7, none after the last."""
     i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)

@@ -52,7 +52,7 @@ def column_terms(
     return np.stack([np.where(is_category, factor, -1.0), gap, slope * factor], axis=1)
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def add_squares(rows, lines, e):
     """Add squares of differences in whole lines to the exponents of four rows.
 
@@ -90,7 +90,7 @@ def add_squares(rows, lines, e):
             e0[j], e1[j], e2[j], e3[j] = s0, s1, s2, s3
 
 
-@jit(inner=True)
+@jit
 def add_special(one, line, mismatch, gap, e):
     """Add what a column that may be missing, or a category, takes off log2 G of one row."""
     if mismatch >= 0:
@@ -114,7 +114,7 @@ def exp2_constants(dtype: Any) -> NDArray[Any]:
     return np.array([least, 1.5 * 2.0**bits, *rest.convert(kind=Polynomial).coef[::-1], 1.0], dtype)
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def exp2_minus(e, power, room, constants):
     """Put ``2^-e`` in the place of e, not negative; 0 where it is below the least normal number.
 

@@ -92,7 +92,7 @@ class FixedPrototypes:
         _add_sums(rows, *self._parts, _CONSTANTS, x, room, np.empty(ROWS, np.bool_), out)
 
 
-@jit(inner=True)
+@jit
 def _put_row(row, where, scaling, plain, first, x):
     """Put the scaled columns of a row in x; return whether a plain one is missing."""
     missing = False
@@ -106,7 +106,7 @@ def _put_row(row, where, scaling, plain, first, x):
     return missing
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _weighted(kernel, weight, first, last):
     total = 0.0
     kernel, weight = kernel[first:last], weight[first:last]

@@ -196,13 +196,13 @@ class _Judged(NamedTuple):
     apart: _Float
 
 
-@jit(inner=True)
+@jit
 def _put_product(a, factor, out):
     for j in range(a.shape[0]):
         out[j] = factor * a[j]
 
 
-@jit(inner=True)
+@jit
 def _fill_rows(references, start, n, panel, first, x):
     """Copy columns of a panel, `first` and on, out of some references; the last one fills up."""
     for k in range(x.shape[1]):
@@ -215,7 +215,7 @@ def _fill_rows(references, start, n, panel, first, x):
             x[r, k] = line[start + min(r, n - 1)] * scale
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _row_masses(kernel, match, w):
     """Return ``sum_j m_j w_j G_j`` and ``sum_j w_j G_j``."""
     q = s = np.float32(0.0)
@@ -226,7 +226,7 @@ def _row_masses(kernel, match, w):
     return q, s
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _row_spread(kernel, match, w, label, y):
     """Return ``sum_j m_j w_j G_j (y - t_j)^2``."""
     total = np.float32(0.0)
@@ -236,7 +236,7 @@ def _row_spread(kernel, match, w, label, y):
     return total
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _row_slopes(kernel, match, w, by_total, by_own, by_w):
     """Add a reference's B to the derivatives by w, and put ``w B`` in the place of its kernels."""
     for j in range(w.shape[0]):
@@ -245,13 +245,13 @@ def _row_slopes(kernel, match, w, by_total, by_own, by_w):
         kernel[j] = slope * w[j]
 
 
-@jit(inner=True)
+@jit
 def _add_to(total, part):
     for j in range(part.shape[0]):
         total[j] += part[j]
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _put_match(label, y, u, constants, match, room):
     """Put in `match` whether prototypes are of a class (u = 0), or the densities of a target."""
     if u == 0.0:
@@ -267,7 +267,7 @@ def _put_match(label, y, u, constants, match, room):
         match[j] *= height
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _add_column_sums(a, rows, lines, out):
     """Add ``sum over r, j of a[r, j] (rows[r, d] - lines[d, j])^2`` of four rows to ``out``."""
     a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
@@ -281,7 +281,7 @@ def _add_column_sums(a, rows, lines, out):
         out[d] += total
 
 
-@jit(inner=True, fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"})
 def _special_sum(factor, one, line, mismatch, gap):
     """Return the same of one column that may be missing, or a category, and one reference."""
     total = np.float32(0.0)
@@ -316,7 +316,7 @@ def _exponents(references, start, n, panel, distances, factor, room, kernel):
             add_special(one, panel.lines[whole + k], mismatch, gap, kernel[r])
 
 
-@jit(inner=True)
+@jit
 def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, masses):
     """Put ``w B`` in the place of a tile's exponents, and the sums of B in ``room[3]``.
 
@@ -345,7 +345,7 @@ def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, mas
     return value, by_u
 
 
-@jit(inner=True)
+@jit
 def _differentiate(references, start, n, panel, room, kernel, by_v):
     """Add a tile's part of the derivatives by the columns of a panel."""
     special, kind = panel.terms.shape[0], kernel.dtype.type

@@ -6,7 +6,7 @@ from psephos.kernels.small_models.tree import GAMMA, draw, grow, leaf_of, mix
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def _absorb(state, number):
     return mix((state ^ number) + GAMMA)
 

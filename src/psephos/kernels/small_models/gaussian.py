@@ -137,7 +137,7 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     return _with_half_logs(log_prior, variances, -0.5)
 
 
-@jit(allocates=True)
+@jit
 def bayes_densities(sums, subsets, mean, half, constant, out):
     """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
@@ -181,7 +181,7 @@ def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
     return inverse, _with_half_logs(log_prior, np.where(used, inverse, 1.0), 0.5)
 
 
-@jit(allocates=True)
+@jit
 def quadratic_densities(sums, subsets, mean, factors, inverse, constant, out):
     """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]

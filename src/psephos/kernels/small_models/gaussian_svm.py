@@ -29,7 +29,7 @@ _DEAR = 64.0  # sweeps that a Newton step may cost; above, pairs are chosen by t
 _STEPS = 3  # Newton steps at most in a row, each but the last ended by a bound
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _kernel_row(Z, point, wide, out):
     """Write ``out_t = exp(-sum_j (Z_jt - point_j)^2)``."""
     d = point.shape[0]

@@ -30,7 +30,7 @@ from psephos.runtime.jit import jit
 _LEAST = 1e-4  # the path ends at this share of the penalty where the first column enters
 
 
-@jit(allocates=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _active_set(H, slope, penalty, beta, step, small, rhs, free):
     """Put in step the move from beta to the minimum of the quadratic with its L1 penalty.
 
@@ -91,7 +91,7 @@ def _active_set(H, slope, penalty, beta, step, small, rhs, free):
         count += 1
 
 
-@jit(inner=True)
+@jit
 def _passed(slope, penalty, beta, step):
     """Return whether the objective was rising where a step ended."""
     along = 0.0
@@ -102,7 +102,7 @@ def _passed(slope, penalty, beta, step):
     return along > 0.0
 
 
-@jit(allocates=True)
+@jit
 def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test, said):
     """Follow the path from the prior alone; said (G, rows) receives the scores of rows test.
 
@@ -155,7 +155,7 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
             said[c, r] = z[test[r]]
 
 
-@jit(allocates=True)
+@jit
 def _factors(standard, raw, place, own, w, total, factor):
     """Put the penalties' factors of a split in factor; return the columns to use."""
     d = raw.shape[0]
@@ -190,13 +190,13 @@ def _best(path, y, test, weight):
     return best
 
 
-@jit(allocates=True)
+@jit
 def _scratch(m, n):
     small, rows = np.empty((m, m)), np.empty((5, m))
     return np.empty((4, n)), np.empty((m, m)), small, rows, np.empty(m, np.intp)
 
 
-@jit(allocates=True)
+@jit
 def lasso_scores(
     XT, ys, y, masks, totals, test, test_ptr, subsets, lambdas, tol, max_iter, out, chosen
 ):
@@ -241,7 +241,7 @@ def lasso_scores(
                 out[b, r, k] = path[k, best, r]
 
 
-@jit(allocates=True)
+@jit
 def lasso_model(XT, ys, w, columns, lambdas, tol, max_iter, out):
     """Fit one candidate on rows of weight w (n',), at the last penalty: out (K, d + 1)."""
     K, n = ys.shape

@@ -26,7 +26,7 @@ _STEPS = 100
 _GAP = 1e-9  # relative duality gap at which the interior point method stops
 
 
-@jit(inner=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _system(A, v, d, wide, scaled, M):
     """Write the lower triangle of ``M = diag(1, ..., 1, 0) + sum_i v_i A_i A_i'``."""
     for a in range(d + 1):
@@ -40,7 +40,7 @@ def _system(A, v, d, wide, scaled, M):
         M[a, a] += 1.0 if a < d else 0.0
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _factor(M, q):
     """Turn the lower triangle of M into its Cholesky factor; the diagonal holds inverses."""
     for a in range(q):
@@ -57,7 +57,7 @@ def _factor(M, q):
         M[a, a] = 1.0 / np.sqrt(max(pivot, least, 1e-280))
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def _solve(M, q, x):
     """Solve with `_factor`'s result, in place."""
     for a in range(q):
@@ -70,7 +70,7 @@ def _solve(M, q, x):
         x[a] *= M[a, a]
 
 
-@jit(inner=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _times(A, w, q, wide, out):
     """``out_t = sum_k w_k A_kt``."""
     for t in range(wide):
@@ -292,7 +292,7 @@ def linear_machines(n: int, d: int, n_classes: int, squared: bool) -> LinearMach
     )  # fmt: skip
 
 
-@jit(allocates=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def linear_scores(layout, splits, subsets, C, squared, room, out):
     """Fit candidates on splits, and write their scores of the test rows.
 

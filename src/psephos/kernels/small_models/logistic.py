@@ -31,7 +31,7 @@ from psephos.kernels.small_models.newton import (
 from psephos.runtime.jit import jit
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def prior_of_classes(y, w, total, beta, Z, known):
     """Start from the shares of the classes alone; return whether there is more than one.
 
@@ -61,7 +61,7 @@ def prior_of_classes(y, w, total, beta, Z, known):
     return count > 1
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def lower_unknown(known, total, Z):
     """Hold the scores of classes without a row below those of the others."""
     K, n = Z.shape
@@ -127,7 +127,7 @@ def _blocks(X, P, w, known, ridge, H, block, work):
             H[k * m + j, k * m + j] += ridge[j]
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, max_iter):
     """Move beta (K, m) and its scores Z (K, n) to the minimum over the known classes."""
     K, n = Z.shape
@@ -184,7 +184,7 @@ NARROW = 1e-3  # a split with less of a column's variance has its own standard c
 _Floats = NDArray[np.float64]
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def prior(y, w, total, beta, z):
     """Start from the shares of two classes alone; return whether both have rows.
 

@@ -115,7 +115,7 @@ def absolute_losses(scores, y, share, ptr, out):
             out[b, s] = total
 
 
-@jit(allocates=True)
+@jit
 def area_losses(scores, y, share, ptr, out):
     """One minus the area under the ROC curve: pairs of a row of each class in the wrong order.
 

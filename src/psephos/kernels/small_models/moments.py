@@ -172,7 +172,7 @@ def sum_rows(sums, subsets, values, mean, pairs):
                     total[s] += apart
 
 
-@jit(inner=True, allocates=True)
+@jit
 def read_rows(sums, columns, values, out):
     """Write to out (d, L) the values of the test rows, about the columns' centres."""
     for j in range(out.shape[0]):
@@ -184,7 +184,7 @@ def read_rows(sums, columns, values, out):
             target[row] = values[sums.test[row]]
 
 
-@jit(allocates=True)
+@jit
 def add_linear(sums, subsets, coef, constant, out):
     """Write to out (B, R, L) the linear scores of the test rows.
 

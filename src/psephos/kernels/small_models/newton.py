@@ -36,7 +36,7 @@ def weighted_sum(a, b):
     return total
 
 
-@jit(inner=True, fastmath=_FAST)
+@jit(fastmath=_FAST)
 def curvature(X, h, H, v):
     """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
     m, n = X.shape
@@ -119,7 +119,7 @@ def advance(X, step, w, z, dz):
     return to_float(top)
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     """Move beta (m,) and its scores z (n,) to the minimum.
 
@@ -184,7 +184,7 @@ def standardise(x, w, total, out):
     return mean, by
 
 
-@jit(allocates=True, inline="always")
+@jit(inline="always")
 def gather(table, columns, w, total, raw, standard, place):
     """Copy columns, rows of table (p, n), to raw (d, n'), standardise them.
 

@@ -47,7 +47,7 @@ def newton_cost(lo, hi, beta, wide):
     return 0.0 if k < 2.0 or k > MOST_FREE else k * (k * k / 24.0 + 0.5 * wide)
 
 
-@jit(inner=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _eliminate(H, u, v, first, last):
     """Factorise rows `first` to `last` - 1 after those before them, and solve for `u` and `v`."""
     start = 0
@@ -84,7 +84,7 @@ def _eliminate(H, u, v, first, last):
         v[a] = (v[a] - s_v) * inverse
 
 
-@jit(inner=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def _direction(K, lo, hi, wide, beta, f, free):
     """Write the Newton direction of the free rows to ``free.step``; return how many they are."""
     H, u, v, rows = free.factor, free.step, free.ones, free.rows

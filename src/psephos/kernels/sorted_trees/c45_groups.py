@@ -34,7 +34,7 @@ def groups_for(codes, k):
     )  # fmt: skip
 
 
-@jit(inner=True)
+@jit
 def _sort(seen, met):
     for i in range(1, met):
         code, at = seen[i], i
@@ -44,7 +44,7 @@ def _sort(seen, met):
         seen[at] = code
 
 
-@jit(inner=True)
+@jit
 def _begin(met, rule, c, g):
     """Write the first groups and return their number."""
     number = np.int64(0)
@@ -70,14 +70,14 @@ def _begin(met, rule, c, g):
     return number
 
 
-@jit(inner=True)
+@jit
 def _unite(g, at, bag, weight):
     for a in range(len(bag)):
         g.bag[at, a] += bag[a]
     g.weight[at] += weight
 
 
-@jit(inner=True)
+@jit
 def _compare(i, j, rule, table, c, g):
     """Write what the union of groups i < j changes; ``c.left`` is scratch."""
     for a in range(rule.n_classes):
@@ -93,7 +93,7 @@ def _compare(i, j, rule, table, c, g):
     )
 
 
-@jit(inner=True)
+@jit
 def group_codes(met, weight, rule, table, c, g):
     """Return (valid, gain, ratio, number) of the best groups of the codes in ``c.seen``.
 

@@ -118,7 +118,7 @@ def _more(nodes, room, short, need):
     return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
 
 
-@jit(inner=True)
+@jit
 def total_of(counts):
     """Return the sum of class weights."""
     total = 0.0
@@ -137,16 +137,16 @@ def _may_split(counts, rule):
     return (lacks <= 0.0 or lacks < rule.tolerance) and total - top > rule.tolerance
 
 
-_open = jit(inner=True)(_may_split)
+_open = jit(_may_split)
 
 
-@jit(inner=True)
+@jit
 def _clear(a):
     for i in range(len(a)):
         a[i] = 0.0
 
 
-@jit(inner=True)
+@jit
 def _count_codes(rows, m, column, y, w, c):
     """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
     met = 0
@@ -165,7 +165,7 @@ def _count_codes(rows, m, column, y, w, c):
     return met
 
 
-@jit(inner=True)
+@jit
 def _forget_codes(met, c):
     for i in range(met):
         code = c.seen[i]
@@ -173,7 +173,7 @@ def _forget_codes(met, c):
         _clear(c.bag[code])
 
 
-@jit(inner=True)
+@jit
 def _choose(gain, ratio, valid, listed, rule):
     """Return the column to split on, -1 without one.
 
@@ -203,16 +203,15 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
     X : (p, n) float64; the table, column by column; NaN is missing; codes in columns of categories
     y, weight : (n,) int64, (n,) float64
     n_codes, at : (p,) int64; codes of a column of categories, 0 for numbers; place of a numeric
-        column in `order`. `n_codes` is None if there are only numbers: numba leaves out what stands
-        under its ``is not None``.
+        column in `order`
     order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and how many
         have one
     listed : (p,) bool; columns whose gain counts in the average
     rule, table : Rule, (r,) float64; see `kernels.sorted_trees.c45_worth`
     c, g : Counts, Groups or None; scratch for the largest number of codes; None unless
-        ``rule.grouped``
+        ``rule.grouped``: numba leaves out what would not be run
     """
-    widest = 2 if n_codes is None else max(2, int(n_codes.max()))
+    widest = max(2, int(n_codes.max(initial=0)))
     nodes, room = _begin(y, weight, order, known, len(X), rule, widest)
     state = np.array([_may_split(nodes.counts[0], rule), 1, 0, 0])
     parts = (X, y, weight, n_codes, at, order, known, listed, rule, table, c, g)
@@ -244,7 +243,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             w[rows[i]] = weights[s + 1 + i]
             total += weights[s + 1 + i]
             n_all += weight[rows[i]]
-        if n_codes is not None and rule.old and not rule.grouped:
+        if rule.old and not rule.grouped:
             for j in range(p):
                 tested[j] = False
             above = node
@@ -256,7 +255,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             valid[j], gain[j], ratio[j] = False, 0.0, 0.0
             if tested[j]:
                 continue
-            if n_codes is not None and n_codes[j] > 0:
+            if n_codes[j] > 0:
                 met = _count_codes(rows, m, X[j], y, w, c)
                 if rule.grouped:
                     if g is not None:
@@ -291,9 +290,9 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
         # ------------------------------------------------------------ the rule
         column, code, cut = X[chosen], np.int64(CUT), np.nan
         children, n_grouped = np.int64(2), np.int64(0)
-        if g is not None and n_codes is not None and n_codes[chosen] > 0:
+        if g is not None and n_codes[chosen] > 0:
             children, code, n_grouped = where[chosen], GROUPED - n_groups, n_codes[chosen]
-        elif n_codes is not None and n_codes[chosen] > 0:
+        elif n_codes[chosen] > 0:
             children, code = n_codes[chosen], np.int64(ALL_CODES)
         else:
             f, i = at[chosen], where[chosen]
@@ -331,7 +330,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             b = -1
             if value == value:
                 b = 0 if value <= cut else 1
-                if n_codes is not None and code != CUT:
+                if code != CUT:
                     b = np.int64(value)
                 if g is not None and code <= GROUPED:
                     b = g.of[np.int64(value)]
@@ -389,7 +388,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
     return short
 
 
-@jit(inner=True)
+@jit
 def _hand_on(
     arena, weights, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
 ):

@@ -57,10 +57,10 @@ def added_errors(n, e, limit):
     return none + e * (added - none) if few else added
 
 
-_added_errors = jit(inner=True)(added_errors)
+_added_errors = jit(added_errors)
 
 
-@jit(inner=True)
+@jit
 def pessimistic(counts, limit):
     """Return the pessimistic errors of a leaf of these class weights."""
     n = top = 0.0
@@ -109,7 +109,7 @@ def collapse(nodes, below):
         nodes.n_children[(lacks <= 0.0) | (lacks < TIE)] = 0
 
 
-@jit(inner=True)
+@jit
 def branch_of(nodes, node, value):
     """Return the branch of a value, -1 if it is missing, or of a category that has none."""
     if value != value:
@@ -122,7 +122,7 @@ def branch_of(nodes, node, value):
     return np.int64(value)
 
 
-@jit(inner=True)
+@jit
 def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_of, size):
     """Put the rows of a node in the order of its branches, those of missing value last.
 
@@ -149,7 +149,7 @@ def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_o
         at, size[b] = size[b], size[b] - at
 
 
-@jit(inner=True)
+@jit
 def shares(nodes, node, weights, start, size, share):
     """Set the branches' shares of the weight of known value (alike without any)."""
     k, at, known = nodes.n_children[node], start, 0.0
@@ -163,7 +163,7 @@ def shares(nodes, node, weights, start, size, share):
         share[b] = share[b] / known if known > 0.0 else 1.0 / k
 
 
-@jit(inner=True)
+@jit
 def count_rows(y, rows, weights, start, end, counts, nodes, node, write):
     """Add up the class weights of rows; if `write`, they become the node's."""
     for a in range(len(counts)):
@@ -176,7 +176,7 @@ def count_rows(y, rows, weights, start, end, counts, nodes, node, write):
         nodes.n_rows[node] = end - start
 
 
-@jit(inner=True)
+@jit
 def rows_of_branch(rows, weights, sizes, at, k, b, start, end, part, least, top):
     """Return (first, last, top): where the rows of branch b are found, and the rows in use.
 
@@ -228,7 +228,7 @@ class Work(NamedTuple):
     counts: NDArray[np.float64]
 
 
-@jit(inner=True)
+@jit
 def take_place(nodes, node, other):
     """Give a node the split of another, which is below it."""
     nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
@@ -236,7 +236,7 @@ def take_place(nodes, node, other):
     nodes.code[node], nodes.gain[node] = nodes.code[other], nodes.gain[other]
 
 
-@jit(inner=True)
+@jit
 def _largest(nodes, node):
     """Return the last branch of (nearly) the greatest weight."""
     best, most = np.int64(-1), 0.0
@@ -247,7 +247,7 @@ def _largest(nodes, node):
     return best
 
 
-@jit(inner=True)
+@jit
 def _call(work, depth, node, start, end, at, top, mode):
     """Add a visit, for which there is room."""
     own = work.whole[depth]

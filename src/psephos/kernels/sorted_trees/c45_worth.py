@@ -52,7 +52,7 @@ def counts_for(codes, k):
     )  # fmt: skip
 
 
-@jit(inner=True)
+@jit
 def x_log2_x(x, table):
     """Return x log2 x, 0 for x < 1e-6; `table` holds it for 0, 1, 2, ..."""
     whole = np.int64(x)
@@ -63,13 +63,13 @@ def x_log2_x(x, table):
     return x * math.log2(x)
 
 
-@jit(inner=True)
+@jit
 def at_least(a, b, tie):
     """Return whether a >= b, or nearly so."""
     return a >= b or b - a < tie
 
 
-@jit(inner=True)
+@jit
 def gain_ratio(gain, lost, weight, rule):
     """Return gain / (lost / weight), or the gain; `lost` is W times the split information.
 
@@ -82,7 +82,7 @@ def gain_ratio(gain, lost, weight, rule):
     return gain if rule.by_gain else gain * weight / lost
 
 
-@jit(inner=True)
+@jit
 def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     """Return (gain, ratio, i): the best cut is between places i and i + 1; i is -1 without one.
 
@@ -154,7 +154,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     return best, gain_ratio(best, lost, weight, rule), best_at
 
 
-@jit(inner=True)
+@jit
 def spread(bag, k, table):
     """Return N times the entropy of class weights."""
     n = inner = 0.0
@@ -164,7 +164,7 @@ def spread(bag, k, table):
     return x_log2_x(n, table) - inner
 
 
-@jit(inner=True)
+@jit
 def code_worth(met, weight, rule, table, c):
     """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
     k, tie = rule.n_classes, rule.tolerance

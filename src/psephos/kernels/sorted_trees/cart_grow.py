@@ -75,28 +75,9 @@ class Way(NamedTuple):
 
 
 def root_of(data, rows, counts):
-    """Return what `describe` does of some rows, to the last bit, without the kernel."""
-    weight, number = data.weight[rows], int(data.copies[rows].sum())
-    if data.n_classes == 0:
-        one = np.zeros(len(rows), np.intp)  # adds one after the other, as kernels do
-
-        def total(what):
-            return float(np.bincount(one, what)[0])
-
-        target = data.target[rows]
-        mean = total(weight * target) / total(weight)
-        counts[0] = total(weight)
-        return number, 0, counts[0], total(weight * (target - mean) ** 2), mean
-    counts[:] = np.bincount(data.y[rows], weight, data.n_classes)
-    charged = counts * data.rho
-    if data.zero_one:
-        loss = np.cumsum(charged)[-1] - charged
-    else:
-        loss = np.zeros(data.n_classes)
-        for j in range(data.n_classes):
-            loss += charged[j] * data.loss[j]
-    answer = int(loss.argmin())
-    return number, answer, float(np.cumsum(weight)[-1]), float(loss[answer]), 0.0
+    """Return what `describe` does of some rows."""
+    target = None if data.n_classes else data.target
+    return describe(target, data, rows, np.int64(0), np.int64(len(rows)), counts)
 
 
 def _grown_of(held, n_nodes, n_rules, n_levels):
@@ -129,7 +110,7 @@ def _room(data, rules, n, n_levels):
     return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
 
 
-@jit(inner=True)
+@jit
 def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
     for i in range(held):
@@ -150,7 +131,7 @@ def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     return level
 
 
-@jit(inner=True)
+@jit
 def _enter(target, data, rules, whole, real, counts, node, number, depth, rows, s, n, alpha):
     """Write a new node, a leaf so far; return whether it may be split."""
     size, answer, weight, risk, mean = describe(target, data, rows, s, n, counts[node])
@@ -177,10 +158,10 @@ def may_split(rules, size, weight, risk, depth, alpha):
     )
 
 
-_may_split = jit(inner=True)(may_split)
+_may_split = jit(may_split)
 
 
-@jit(inner=True)
+@jit
 def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
     """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
     risk = real[node, RISK]
@@ -222,8 +203,8 @@ def grow(crit, target, data, n_codes, picks, rules, alpha, keys, known, rows, n_
 
     alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
     weights is worth, None for numbers; `target` holds those, None for classes. `n_codes` is 0 for a
-    column of numbers, None if all are; `picks` is None if every node looks at all columns. None
-    lets numba leave out what would not be run. A column has at most `n_levels` categories.
+    column of numbers, None if all are: numba leaves out what would not be run. A column has at most
+    `n_levels` categories.
     """
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
@@ -366,7 +347,7 @@ def _grow(
     return short
 
 
-@jit(inner=True)
+@jit
 def _settle(whole, real, n):
     """Bring no node's complexity above its parent's."""
     for i in range(n):
@@ -377,7 +358,7 @@ def _settle(whole, real, n):
                     real[c, COMPLEXITY] = real[i, COMPLEXITY]
 
 
-@jit(allocates=True)
+@jit
 def weigh(whole, real, alpha):
     """Write every node's complexity anew, and make leaves of what saves no more than alpha.
 

@@ -46,10 +46,7 @@ class Cart(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority).
-
-    `max_levels` is None unless there are categories and more than two classes.
-    """
+    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority)."""
 
     min_split: int
     min_leaf: int
@@ -58,14 +55,15 @@ class Rules(NamedTuple):
     max_surrogates: int
     of_known: bool
     use: int
-    max_levels: int | None
+    max_levels: int
     floor: float
 
 
 class Picks(NamedTuple):
     """The columns that a node's rule is sought among: `number` of them, drawn anew at each node.
 
-    `order` (p,) holds all columns in the order of the last draw; `state` (1,) is that of the draws.
+    If `number` is 0 all are looked at in turn. `order` (p,) holds all columns in the order of the
+    last draw; `state` (1,) is that of the draws.
     """
 
     number: int
@@ -127,7 +125,7 @@ def sorted_columns(values):
     return keys, known, new.sum(axis=1), ranked[new] + 0.0
 
 
-@jit(inner=True)
+@jit
 def cut_between(low, high):
     """Return the number half way, above `low` even where rounding would not have it."""
     middle = (low + high) / 2.0
@@ -146,7 +144,7 @@ def keep_rows(keys, known, kept, out, out_known):
         out_known[j] = m
 
 
-@jit(inner=True)
+@jit
 def put(slots, held, worth):
     """Return (slot for a rule of this worth or -1, number held); equals keep their order."""
     room = slots.whole.shape[0]

@@ -20,7 +20,7 @@ from psephos.runtime.jit import jit
 _POWER = 100  # steps of the power method
 
 
-@jit(inner=True)
+@jit
 def gather_levels(crit, target, data, keys, j, s, m, work):
     """Return the number of levels among the node's entries; write what each of them holds."""
     n_levels = np.int64(0)
@@ -47,12 +47,11 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
     return n_levels
 
 
-@jit(inner=True)
+@jit
 def best_levels(crit, target, data, min_leaf, max_levels, rows, n_levels, work):
     """Return the worth of the best rule; the side of every level is in ``work.level``.
 
     Uses what `gather_levels` wrote; ``work.sums[0]`` holds the class sums of the known entries.
-    `max_levels` is None for two classes: numba leaves out what only more of them need.
     """
     worth = 0.0
     if target is not None:
@@ -66,7 +65,7 @@ def best_levels(crit, target, data, min_leaf, max_levels, rows, n_levels, work):
             work.level.real[1, a] = _ratio(work.level.sums[a, 0], work.level.real[0, a])
         worth = _nested_numbers(min_leaf, rows, n_levels, whole, work)
     if crit is not None:
-        if max_levels is None:
+        if data.n_classes == 2:
             for a in range(n_levels):
                 work.level.real[1, a] = _ratio(work.level.sums[a, 1], work.level.real[0, a])
         else:
@@ -77,12 +76,12 @@ def best_levels(crit, target, data, min_leaf, max_levels, rows, n_levels, work):
     return worth
 
 
-@jit(inner=True)
+@jit
 def _ratio(part, whole):
     return part / whole if whole > 0.0 else 0.0
 
 
-@jit(inner=True)
+@jit
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     room = work.level.whole[5:]
     order = room[order_of(work.level.real[1], n_levels, room)]
@@ -104,7 +103,7 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     return best
 
 
-@jit(inner=True)
+@jit
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     room = work.level.whole[5:]
     order = room[order_of(work.level.real[1], n_levels, room)]
@@ -133,7 +132,7 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(inner=True)
+@jit
 def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     left, right, total = work.sums[1], work.sums[2], work.sums[0]
     for k in range(total.shape[0]):
@@ -165,7 +164,7 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(inner=True)
+@jit
 def _principal_order(n_levels, work):
     """Write each level's place on the axis along which class shares vary most."""
     k_all = work.sums.shape[1]

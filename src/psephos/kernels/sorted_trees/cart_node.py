@@ -13,7 +13,7 @@ _FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpa
 _ROUND = 1e-13  # of the node's weight: a gain below is rounding
 
 
-@jit(inner=True)
+@jit
 def describe(target, data, rows, s, n, counts):
     """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
 
@@ -60,7 +60,7 @@ def describe(target, data, rows, s, n, counts):
     return number, answer, weight, risk, 0.0
 
 
-@jit(inner=True)
+@jit
 def find_rules(
     crit, target, data, n_codes, picks, rules, keys, s, n, known, risk, largest, slots, work
 ):
@@ -69,8 +69,8 @@ def find_rules(
     `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
     left out. Its worth is divided by the column's cost. `n_codes` is None without categories,
     `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
-    `picks` is None where all columns are looked at; else columns are drawn, without replacement,
-    until so many have been, and beyond them while none has a rule.
+    Where ``picks.number`` is not 0, columns are drawn, without replacement, until so many have
+    been, and beyond them while none has a rule.
     """
     held = np.int64(0)
     for k in range(slots.whole.shape[0]):
@@ -80,7 +80,7 @@ def find_rules(
     weight = 0.0
     for i in range(keys.shape[0]):
         j = i
-        if picks is not None:
+        if picks.number > 0:
             if i >= picks.number and held > 0:
                 break
             picks.state[0], at = draw(picks.state[0], keys.shape[0] - i)
@@ -132,7 +132,7 @@ def find_rules(
     return held, largest
 
 
-@jit(inner=True)
+@jit
 def _numbers_known(data, keys, j, s, m):
     if data.unit:
         return m, float(m)
@@ -144,7 +144,7 @@ def _numbers_known(data, keys, j, s, m):
     return rows, weight
 
 
-@jit(inner=True)
+@jit
 def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work):
     slots.whole[slot, 0] = j
     slots.whole[slot, 1] = rows
@@ -162,7 +162,7 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
         slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
 
 
-@jit(inner=True)
+@jit
 def _follow(data, n_codes, keys, s, m, slots, slot, go):
     """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
     j = slots.whole[slot, 0]
@@ -187,7 +187,7 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
     return number
 
 
-@jit(inner=True)
+@jit
 def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, surrogates, work):
     """Send the rows by the chosen rule, and fill `surrogates` with the rules that agree best.
 
@@ -241,7 +241,7 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
     return held, left, right, lost
 
 
-@jit(inner=True)
+@jit
 def send(data, n_codes, rules, keys, s, n, known, rows, surrogates, held, left, right, lost, go):
     """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
@@ -259,7 +259,7 @@ def send(data, n_codes, rules, keys, s, n, known, rows, surrogates, held, left, 
     return heavier
 
 
-@jit(inner=True)
+@jit
 def divide_rows(rows, s, n, go, buffer):
     """Put the rows that go left first, then those that go right; return how many go each way."""
     n_left, n_right = 0, 0
@@ -274,7 +274,7 @@ def divide_rows(rows, s, n, go, buffer):
     return n_left, n_right
 
 
-@jit(inner=True)
+@jit
 def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buffer):
     """Divide the sorted entries of every column, in place, among the children that will split."""
     for j in range(keys.shape[0]):

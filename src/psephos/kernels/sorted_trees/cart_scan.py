@@ -13,7 +13,7 @@ from psephos.runtime.jit import jit
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 
 
-@jit(inner=True)
+@jit
 def class_sums(data, keys, j, s, m, total):
     """Write the weight of every class among the node's entries; return rows and weight."""
     for k in range(total.shape[0]):
@@ -29,7 +29,7 @@ def class_sums(data, keys, j, s, m, total):
     return rows, weight
 
 
-@jit(inner=True)
+@jit
 def worth_of(crit, alpha, sums):
     """Return the worth of dividing ``sums[0]`` into ``sums[1]`` and ``sums[2]``."""
     for k in range(len(alpha)):
@@ -39,7 +39,7 @@ def worth_of(crit, alpha, sums):
     return worth_inside(crit, sums[3], sums[4], sums[5])
 
 
-@jit(inner=True)
+@jit
 def lower_left(sums):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
     left, right = sums[4], sums[5]
@@ -52,7 +52,7 @@ def lower_left(sums):
     return np.int64(-1) if mean_l / total_l < mean_r / total_r else np.int64(1)
 
 
-@jit(inner=True)
+@jit
 def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
@@ -110,7 +110,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     return best - base, low, high, where
 
 
-@jit(inner=True)
+@jit
 def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
     simple = data.unit

@@ -10,7 +10,7 @@ from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def sent(data, keys, j, s, m, go):
     """Return (weight left, weight right, rows) of the entries that the node's rule sends."""
     left = right = 0.0
@@ -27,7 +27,7 @@ def sent(data, keys, j, s, m, go):
     return left, right, rows
 
 
-@jit(inner=True)
+@jit
 def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     """Return (weight in agreement, last rank below, first above, side of the low values).
 
@@ -61,7 +61,7 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     return best, low, high, where
 
 
-@jit(inner=True)
+@jit
 def agree_levels(data, keys, j, s, m, go, left, right, work):
     """Return (weight in agreement, number of levels, whether the rule may serve).
 

@@ -50,4 +50,4 @@ def worth(kind, parent, left, right):
     return result
 
 
-worth_inside = jit(inner=True)(worth)  # for kernels
+worth_inside = jit(worth)  # for kernels

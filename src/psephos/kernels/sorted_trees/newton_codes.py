@@ -36,7 +36,7 @@ def code_columns(values, order, known, most, codes, levels, n_levels):
             codes[j, order[j, k]] = count + 1
 
 
-@jit(inner=True)
+@jit
 def _exact_codes(
     pen, levels, size, codes, rows, forwards, gh, sums, G, H, bounds, column, best
 ):  # fmt: skip

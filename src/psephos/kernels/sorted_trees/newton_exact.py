@@ -54,7 +54,7 @@ def level_totals(slot, gh, packed, sums, whole, size):
         size[s] += 1
 
 
-@jit(inner=True)
+@jit
 def _child(x, node, split, missing_left, first, sets, members):
     if np.isnan(x):
         left = missing_left[node]
@@ -143,7 +143,7 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     return loss, where, left_missing, chosen
 
 
-@jit(inner=True)
+@jit
 def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     """Improve `best` (loss, split, missing left, column) by one column of one node.
 
@@ -219,7 +219,7 @@ def _allowance(pen, rows, shrunk, scale_h):
     return _F(lam), _F(edge - 1e-6 * abs(edge)), _F(error - shrunk)
 
 
-@jit(inner=True, fastmath={"contract"})
+@jit(fastmath={"contract"})
 def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, scale_h):
     """Return whether any cut after the entries of `sums` may gain more than `best`.
 
@@ -247,7 +247,7 @@ def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, 
     return False
 
 
-@jit(inner=True)
+@jit
 def _deal(rows, slot, packed, at, sums):
     """Add each row to the running sums of its slot."""
     for k in range(len(rows)):

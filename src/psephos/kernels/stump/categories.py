@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from psephos.kernels.stump.gain import gain_inside
+from psephos.kernels.stump.scan import gain_inside
 from psephos.runtime.jit import jit
 
 
-@jit(inner=True)
+@jit
 def _take_if_better(crit, parent, table, chosen, left, right, best, out):
     """Value of the grouping ``chosen``; copied to ``out`` where it beats ``best``."""
     n_classes = parent.shape[0]
@@ -26,7 +26,7 @@ def _take_if_better(crit, parent, table, chosen, left, right, best, out):
     return best
 
 
-@jit(inner=True)
+@jit
 def _sort_by(keys, groups, count):
     """Shell sort of ``groups[:count]`` by key, ties by group number."""
     gap = count // 2
@@ -44,7 +44,7 @@ def _sort_by(keys, groups, count):
         gap //= 2
 
 
-@jit(inner=True)
+@jit
 def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out):
     """For each pair of labels every group takes its better side: the exact optimum."""
     best = -np.inf
@@ -70,7 +70,7 @@ def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
     return best
 
 
-@jit(inner=True)
+@jit
 def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out, shares):
     """Sort the groups by the share of one class and cut: exact for two classes.
 
@@ -94,7 +94,7 @@ def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out,
     return best
 
 
-@jit(allocates=True)
+@jit
 def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains, out):
     """Best grouping of each categorical column.
 

@@ -1,18 +1,97 @@
-"""Exact float64 search of the best threshold in presorted columns, any criterion.
+"""Exact float64 search of the best threshold in sorted columns, and quick bounds of two classes.
 
 The weights that come in are multiples of one power of two (``round_weights``), so that every sum
 of them is exact: the gain of a split is a function of the split alone, not of the order in which
 its rows were added. Equal splits have equal gains to the last bit, in any column.
+
+The screens are for two classes. Weights become whole numbers below 2^30 in all, so that running
+sums in 32 bits are exact and the only error is that of rounding the weights, which is known. A
+column can hold the best split only if its screen value is within twice that error of the greatest;
+those few columns are searched in float64.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.stump.gain import gain_inside
-from psephos.kernels.stump.lanes import LANES
 from psephos.runtime.jit import jit
+
+ROW = np.uint32(2**31 - 1)  # the bits of an entry that name its row
+FLAG = np.uint32(2**31)  # the bit that says: a threshold may lie after this entry
+_LOW, _HIGH = np.int32(-(2**31) + 1), np.int32(2**31 - 1)
+_ONE, _NONE = np.int32(1), np.float32(-1.0)
+
+
+class Worth(NamedTuple):
+    """What splits are compared by; a side of less weight than `least` makes one worth -inf.
+
+    `by_error` is None for Gini: it is known while compiling, and the other is left out.
+    """
+
+    by_error: bool | None
+    n_classes: int
+    least: float = 0.0
+
+
+def gain(crit, parent, left, right):
+    """Return the gain of dividing ``parent`` into ``left`` and ``right``, totals per class (K,).
+
+    By Gini it is the decrease of the weighted impurity ``W (1 - sum_k (w_k / W)^2)``. By error it
+    is the weight named rightly by the best pair of different labels, less the heaviest class:
+    ``max over k != l of (left[k] + right[l]) - max_k parent[k]``. The two sides always get
+    different labels, so the rule is never a constant, and its gain can be negative.
+    """
+    total_p = total_l = total_r = 0.0
+    if crit.by_error is None:
+        squares_p = squares_l = squares_r = 0.0
+        for k in range(crit.n_classes):
+            squares_p += parent[k] * parent[k]
+            squares_l += left[k] * left[k]
+            squares_r += right[k] * right[k]
+            total_p += parent[k]
+            total_l += left[k]
+            total_r += right[k]
+        # A side without weight is pure: it takes nothing away and must not divide by zero.
+        pure_l = squares_l / total_l if total_l > 0.0 else 0.0
+        pure_r = squares_r / total_r if total_r > 0.0 else 0.0
+        pure_p = squares_p / total_p if total_p > 0.0 else 0.0
+        light = total_l < crit.least or total_r < crit.least
+        return -np.inf if light else (pure_l + pure_r) - pure_p
+    first_l = first_r = second_l = second_r = heaviest = -np.inf
+    where_l = where_r = -1
+    if crit.n_classes == 2:  # the same, without branches that the processor cannot predict
+        total_l = left[0] + left[1]
+        total_r = right[0] + right[1]
+        heaviest = max(parent[0], parent[1])
+        first_l = max(left[0] + right[1], left[1] + right[0])
+        first_r = 0.0
+    else:
+        for k in range(crit.n_classes):
+            total_l += left[k]
+            total_r += right[k]
+            heaviest = max(heaviest, parent[k])
+            if left[k] > first_l:
+                second_l = first_l
+                first_l = left[k]
+                where_l = k
+            elif left[k] > second_l:
+                second_l = left[k]
+            if right[k] > first_r:
+                second_r = first_r
+                first_r = right[k]
+                where_r = k
+            elif right[k] > second_r:
+                second_r = right[k]
+    value = first_l + first_r
+    if where_l == where_r and where_l >= 0:
+        value = max(second_l + first_r, first_l + second_r)
+    light = crit.least > 0.0 and (total_l < crit.least or total_r < crit.least)
+    return -np.inf if light else value - heaviest
+
+
+gain_inside = jit(forceinline=True)(gain)  # for kernels
 
 
 def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -32,7 +111,7 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return whole
 
 
-@jit(inner=True, forceinline=True)
+@jit(forceinline=True)
 def _best_side(crit, parent, left, right, absent, both):
     """Return (gain, missing left) of a cut: missing rows are on the right, or `both` are tried."""
     best = gain_inside(crit, parent, left, right)
@@ -50,15 +129,15 @@ def _best_side(crit, parent, left, right, absent, both):
 
 @jit
 def scan_ordered(
-    crit, order, flag, columns, n_present, labels, weights, parent, sums, gains, cuts,
-    missing_left,
-):  # fmt: skip
-    """Best threshold of some columns of the interleaved orders (``layout``).
+    crit, order, columns, n_present, labels, weights, parent, sums, gains, cuts, missing_left
+):
+    """Best threshold of some sorted columns.
 
     Parameters
     ----------
-    order, flag : (blocks, n, 8) orders, and the bit of an entry after which a threshold may lie
-    columns : (c,) int64, ``LANES * block + lane``
+    order : (p, n) uint32: rows in the order of a column's values; after an entry with `FLAG` a
+        threshold may lie
+    columns : (c,) int64, rows of ``order``
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
@@ -68,10 +147,8 @@ def scan_ordered(
     """
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]
-    mask = flag - 1
     for w in range(columns.shape[0]):
-        block, lane = columns[w] // LANES, columns[w] % LANES
-        present = n_present[w]
+        rows, present = order[columns[w]], n_present[w]
         missing = present < order.shape[1]
         for c in range(n_classes):
             left[c] = 0.0
@@ -79,17 +156,16 @@ def scan_ordered(
             absent[c] = parent[c] if missing else 0.0
         if missing:
             for k in range(present):
-                row = np.int64(order[block, k, lane]) & mask
+                row = rows[k] & ROW
                 absent[labels[row]] -= weights[row]
         best = -np.inf
         cut = -1
         side = False
         for k in range(present):
-            entry = np.int64(order[block, k, lane])
-            row = entry & mask
+            row = rows[k] & ROW
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
-            if entry >= flag:
+            if rows[k] > ROW:
                 both = missing and k < present - 1
                 value, to_left = _best_side(crit, parent, left, right, absent, both)
                 if value > best:
@@ -99,7 +175,7 @@ def scan_ordered(
         missing_left[w] = side
 
 
-@jit(allocates=True)
+@jit
 def scan_sparse(
     crit, start, rows, edge, n_below, n_present, zeros, columns, labels, weights, parent,
     gains, cuts, missing_left,
@@ -155,3 +231,92 @@ def scan_sparse(
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
+
+
+@jit
+def quantise(weights, labels, signed, totals):
+    """Whole-number weights, below zero in the first class, into ``signed`` int32 (n,).
+
+    ``totals`` receives the sum of ``signed``, the sum of weights and the sum of the absolute
+    rounding errors, in units of the rounded weights; returns False where the weights are zero or
+    next to it.
+    """
+    n = weights.shape[0]
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    if not total > 2.0**-900 or total == np.inf:  # no factor would do
+        return False
+    # The greatest power of two that keeps the sum, rounding included, below 2^30.
+    factor = 1.0
+    while total * factor < 2.0**29 - n:
+        factor *= 2.0
+    while total * factor > 2.0**30 - n:
+        factor *= 0.5
+    sum_d = sum_w = 0
+    error = 0.0
+    for i in range(n):
+        exact = weights[i] * factor
+        whole = np.int64(np.floor(exact + 0.5))
+        error += abs(exact - whole)
+        d = whole if labels[i] == 1 else -whole
+        signed[i] = d
+        sum_d += d
+        sum_w += whole
+    totals[0] = sum_d
+    totals[1] = sum_w
+    totals[2] = error
+    return True
+
+
+@jit
+def screen_error(order, table, total, sums, values):
+    """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
+
+    ``order`` (c, n) uint32, ``table`` (n + 1,) int32 and ``total`` of `quantise`, ``sums`` (2, n)
+    int32 scratch, ``values`` (c,) result. Where rows are missing both sides are tried for them,
+    "all on one side" among them: an upper bound.
+    """
+    running = sums[0]
+    for j in range(len(values)):
+        rows, s = order[j], np.int32(0)
+        for k in range(len(rows)):
+            s += table[rows[k] & ROW]
+            running[k] = s
+        top, bottom = _LOW, _HIGH
+        for k in range(len(rows)):  # apart from the sums, it becomes vector code
+            top = max(top, running[k] if rows[k] > ROW else _LOW)
+            bottom = min(bottom, running[k] if rows[k] > ROW else _HIGH)
+        absent, up, down = total - s, 2 * np.int64(top) - total, 2 * np.int64(bottom) - total
+        value = max(abs(up), abs(down))
+        if absent != 0:
+            value = max(value, abs(up + 2 * absent), abs(down + 2 * absent))
+        values[j] = value
+
+
+@jit(fastmath={"nnan", "nsz"})
+def screen_gini(order, table, total_d, total_w, sums, values):
+    """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
+
+    As `screen_error`; ``total_w`` is the sum of weights. Missing rows count as right; columns that
+    have any are to be searched in full.
+    """
+    running_d, running_w = sums[0], sums[1]
+    all_d, all_w = np.int32(total_d), np.int32(total_w)
+    for j in range(len(values)):
+        rows, d, w = order[j], np.int32(0), np.int32(0)
+        for k in range(len(rows)):
+            step = table[rows[k] & ROW]
+            d += step
+            w += abs(step)
+            running_d[k], running_w[k] = d, w
+        best = _NONE
+        for k in range(len(rows)):
+            here_d, here_w = running_d[k], running_w[k]
+            left, right = np.float32(here_d), np.float32(np.int32(all_d - here_d))
+            w_l = np.float32(max(here_w, _ONE))
+            w_r = np.float32(max(np.int32(all_w - here_w), _ONE))
+            value = (left * left * w_r + right * right * w_l) / (w_l * w_r)
+            value = value if rows[k] > ROW else _NONE
+            best = value if value > best else best
+        values[j] = best

@@ -35,13 +35,13 @@ def n_fits(task: FitTask, shape: Shape) -> int:
 
 
 def seconds_of(entry: Mapping[str, Any]) -> float | None:
-    """Return how long a task took without the compiling of kernels, which comes once."""
+    """Return how long a task took; None if it failed or compiled kernels, which comes once."""
     timing: Mapping[str, float] = entry["timing"]
     parts = [timing.get(f"{part}_seconds") for part in ("search", "fit", "predict")]
     known = [part for part in parts if part is not None]
-    if len(known) < len(parts):  # a fit that failed
+    if len(known) < len(parts) or timing.get("kernels_compiled", 0):
         return None
-    return max(sum(known) - timing.get("compile_seconds", 0.0), 0.0)
+    return sum(known)
 
 
 class Forecast:
@@ -227,7 +227,8 @@ def announced(progress: bool) -> AbstractContextManager[Any]:
     Of several processes only the first says so.
     """
     name = multiprocessing.current_process().name
-    if not progress or (name != "MainProcess" and not name.endswith("-1")):
+    told = _tell.cache_info().currsize > 0
+    if not progress or told or (name != "MainProcess" and not name.endswith("-1")):
         return nullcontext()
     return announce_compiling(_tell)
 

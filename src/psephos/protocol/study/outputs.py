@@ -33,7 +33,7 @@ _LABEL_COLUMNS = (
 _REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
 _TIMING_COLUMNS = (
     "model", "repeat", "fold", "search_seconds", "fit_seconds", "predict_seconds",
-    "compile_seconds", "draws_failed", "warnings", "finished",
+    "kernels_compiled", "draws_failed", "warnings", "finished",
 )  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
