@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         UnknownLevelWarning,
         WeakLabelsWarning,
     )
-    from psephos.calibrating import calibrate
+    from psephos.calibrating import at_threshold, calibrate
     from psephos.modelfile import load, save
     from psephos.models.boosting import (
         AdaBoostClassifier,
@@ -95,6 +95,7 @@ _PUBLIC = BUILTIN | {
     "Validation": "psephos.validation",
     "Vote": "psephos.vote",
     "WeakLabelsWarning": "psephos._errors",
+    "at_threshold": "psephos.calibrating",
     "calibrate": "psephos.calibrating",
     "compare": "psephos.protocol",
     "dask_partitions": "psephos.trees.out_of_core",
@@ -126,9 +127,9 @@ __all__ = [
     "SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor", "SoftTreeClassifier",
     "SoftTreeRegressor", "SparseWrapperClassifier", "SparseWrapperRegressor", "StackingClassifier",
     "StackingRegressor", "UnknownLevelWarning", "Validation", "VersionSpaceClassifier", "Vote",
-    "VotingClassifier", "VotingRegressor", "WeakLabelsWarning", "__version__", "calibrate",
-    "compare", "dask_partitions", "fit_blocks", "fit_partitions", "load", "read_table",
-    "recalibrated", "register", "save", "shrink", "twice_learn", "validate",
+    "VotingClassifier", "VotingRegressor", "WeakLabelsWarning", "__version__", "at_threshold",
+    "calibrate", "compare", "dask_partitions", "fit_blocks", "fit_partitions", "load",
+    "read_table", "recalibrated", "register", "save", "shrink", "twice_learn", "validate",
 ]  # fmt: skip
 
 

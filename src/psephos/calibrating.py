@@ -19,6 +19,8 @@ from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature,
 from psephos.vote.importance import SampleRows
 from psephos.vote.names import fixed
 from psephos.vote.seen import refuse_seen, summary_of
+from psephos.vote.threshold import at_threshold as vote_at
+from psephos.vote.threshold import with_calibration
 
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
@@ -128,9 +130,54 @@ def calibrate(
     before = model.vote_.readout.calibration
     if isinstance(before, ClassVotes):
         calibration = replace(before, of=calibration)
-    readout = replace(plain, calibration=calibration)
-    calibrated.vote_ = replace(vote, readout=readout)
+    calibrated.vote_ = with_calibration(vote, calibration)
     return calibrated
+
+
+def at_threshold(model: Any, threshold: float, positive: Any = None) -> Any:
+    """Return a classifier that answers a class where its probability is at least a threshold.
+
+    Probabilities, scores and ballots stay; `predict`, exports and the model file follow the
+    threshold. A fit of the returned model begins without one.
+
+    Parameters
+    ----------
+    model : fitted VoteClassifier of two classes
+        It is left as it is.
+    threshold : float
+        Above 0 and below 1. Choose it by what errors cost, or on rows that were not fitted on.
+    positive : label, default=None
+        The class; None: the second of `classes_`.
+
+    Returns
+    -------
+    decided : VoteClassifier
+
+    Raises
+    ------
+    PsephosError
+        If the model is not a fitted classifier of two classes, the label is not one of them, or
+        the threshold is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import SamBAClassifier, at_threshold
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SamBAClassifier(n_estimators=3).fit(X, y)
+    >>> cautious = at_threshold(model, 0.2, positive=0)  # 0 is malignant
+    >>> int((cautious.predict(X) == 0).sum()) >= int((model.predict(X) == 0).sum())
+    True
+    """
+    if not isinstance(model, VoteClassifier) or not hasattr(model, "vote_"):
+        raise PsephosError(f"{type(model).__name__} is not a fitted classifier of psephos.")
+    labels = [] if model.multilabel else model.classes_.tolist()
+    if positive is not None and positive not in labels:
+        raise PsephosError(f"positive is {positive!r}; it must be one of {labels}.")
+    place = 1 if positive is None else labels.index(positive)
+    decided = copy(model)
+    decided.vote_ = vote_at(model.vote_, threshold, place)
+    return decided
 
 
 def fitted_map(

@@ -2,7 +2,6 @@
 
 import warnings
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map, losses_of
 from psephos.vote.recalibration import Recalibration, no_map
+from psephos.vote.threshold import with_calibration
 
 _Floats = NDArray[np.float64]
 _MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
@@ -53,9 +53,7 @@ def recalibrated(model: Any) -> Any:
     if found is None:
         raise PsephosError(no_map(type(model).__name__))
     again = copy(model)
-    again.vote_ = replace(
-        model.vote_, readout=replace(model.vote_.readout, calibration=found.calibration)
-    )
+    again.vote_ = with_calibration(model.vote_, found.calibration)
     again.recalibration_ = None
     return again
 

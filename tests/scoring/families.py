@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from psephos import VotingClassifier, VotingRegressor, calibrate
+from psephos import VotingClassifier, VotingRegressor, at_threshold, calibrate
 from psephos.testing import small_settings, small_table
 
 # (setting, classes, share of missing values); together they have every kind of part
@@ -51,8 +51,16 @@ TABLES = [
 ]
 FRAMES = ["samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge"]
 CALIBRATED = ["sigmoid", "isotonic", "temperature"]
+#: Model, calibration, class index and probability from which on that class is the answer.
+THRESHOLDS = {
+    "threshold, shares": ("adaboost", None, 1, 0.42),
+    "threshold, log-odds": ("gradient-boosting", None, 0, 0.7),
+    "threshold, calibrated": ("random-forest", "sigmoid", 1, 0.3),
+    "threshold, first match": ("c45-rules", None, 0, 0.8),
+}
 OTHERS = [
     "borda", "labels", "class votes", "losses", "linear answers", "linear numbers", "drawn",
+    *THRESHOLDS,
 ]  # fmt: skip
 NAMES = [
     *(f"{name}, {k} classes, {gaps} missing" for name, k, gaps in TABLES),
@@ -79,6 +87,12 @@ def frame():
 
 def _other(what):
     X, y = small_table(3)
+    if what in THRESHOLDS:
+        name, method, place, threshold = THRESHOLDS[what]
+        model = clone(settings()[name]).fit(*small_table(2, missing=0.2))
+        if method:
+            model = calibrate(model, *small_table(2, seed=2), method=method)
+        return at_threshold(model, threshold, model.classes_[place])
     if what == "borda":
         members = [("tree", settings()["cart"]), ("samba", settings()["samba"])]
         return VotingClassifier([(n, clone(m)) for n, m in members], voting="borda").fit(X, y)

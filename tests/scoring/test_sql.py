@@ -33,6 +33,10 @@ SUMS = [
     "sigmoid, calibrated",
     "isotonic, calibrated",
     "temperature, calibrated",
+    "threshold, shares",
+    "threshold, log-odds",
+    "threshold, calibrated",
+    "threshold, first match",
     "linear answers",
     "linear numbers",
 ]

@@ -5,7 +5,6 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,16 @@ from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.next_column import next_of
 from psephos.vote.part import are_cases, offers
 from psephos.vote.recalibration import no_map
+from psephos.vote.threshold import at_threshold, with_calibration
+
+
+def place_of(positive: str | None, classes: Sequence[str]) -> int:
+    """Return the index of the class of a threshold; by default the second."""
+    if positive is None:
+        return 1
+    if positive not in classes:
+        raise PsephosError(f"--positive {positive!r} is not a class: {', '.join(classes)}.")
+    return list(classes).index(positive)
 
 
 class Answering:
@@ -45,6 +54,10 @@ class Answering:
     calibrated : bool, default=False
         Whether it answers through the map that held-out answers justify; PsephosError if the file
         has none.
+    threshold : float, optional
+        The probability from which on a class is the answer, in place of the file's own.
+    positive : str, optional
+        That class, in words; by default the second.
     """
 
     def __init__(
@@ -58,6 +71,8 @@ class Answering:
         thousands: str | None = None,
         separator: str | None = None,
         calibrated: bool = False,
+        threshold: float | None = None,
+        positive: str | None = None,
     ) -> None:
         stored = read(model_path)
         self.recalibration = stored.recalibration if calibrated else None
@@ -87,8 +102,14 @@ class Answering:
             columns, self.X = np.array([0]), np.full((len(cases.ids), 1), np.nan)
         self.vote, self.schema = stored.vote.select(columns), schema.select(columns)
         if self.recalibration is not None:
-            readout = replace(self.vote.readout, calibration=self.recalibration.calibration)
-            self.vote = replace(self.vote, readout=readout)
+            self.vote = with_calibration(self.vote, self.recalibration.calibration)
+        if threshold is not None:
+            place = place_of(positive, self.classes)
+            self.vote = at_threshold(self.vote, threshold, place)
+        elif positive is not None:
+            raise PsephosError("--positive is the class of --threshold: give both, or neither.")
+        for rule in filter(None, [getattr(self.vote.target, "rule", str)()]):
+            say(f"Note: the answer is {rule}.")
         self._stored = stored
         self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None

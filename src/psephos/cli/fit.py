@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError, WeakLabelsWarning
-from psephos.cli.options import OUT_FILE, partial_options, table_options
+from psephos.cli.options import OUT_FILE, partial_options, table_options, threshold_options
 from psephos.cli.words import say, show
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
@@ -37,16 +37,17 @@ _LISTED = 6  # columns that a sentence names
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @partial_options
-@click.option("--positive", hidden=True)  # what an older version read
+@threshold_options
 def fit(
-    table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int, positive: Any,
-    **roles: Any,
+    table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int,
+    threshold: float | None, positive: str | None, **roles: Any,
 ) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
     Its accuracy is not measured here: psephos compare does that, and its models, of other settings
     and seeds, are others even with the same --seed. Committees have their default members.
     """
+    from psephos.calibrating import at_threshold
     from psephos.cli.answering import refuse_overwriting
     from psephos.models import save
     from psephos.protocol import read_table
@@ -54,10 +55,10 @@ def fit(
     from psephos.protocol.running.tasks import told_warnings
     from psephos.vote.describing import kept_words
 
-    if positive is not None:
+    if positive is not None and threshold is None:
         raise PsephosError(
-            "--positive names the class that measures and page are about, and fit makes none: "
-            "leave it out; the class whose records are right is --recorded-class."
+            "--positive is the class of --threshold in fit: give both, or neither; the class whose "
+            "records are right is --recorded-class."
         )
     refuse_overwriting(out, table)
     estimator = _estimator(model_name, settings, seed)
@@ -69,6 +70,7 @@ def fit(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
             f"case may have several: use {_multilabel()}, or name one --target."
         )
+    place = None if threshold is None else _place(data, positive)
     if data.X.size > _LARGE:  # it may be long until the next line
         say(f"fitting {model_name} on {data.n_rows} cases and {data.n_columns} columns")
     with warnings.catch_warnings(record=True) as caught, announced(True):
@@ -79,6 +81,8 @@ def fit(
             model = fitted(estimator, data)
         except WeakLabelsWarning as error:
             raise PsephosError(f"{error}") from None
+    if threshold is not None and place is not None:
+        model = at_threshold(model, threshold, model.classes_.tolist()[place])
     save(model, out)
     for sentence in _told(model, data):
         say(sentence)
@@ -90,6 +94,19 @@ def fit(
     for text, count in told_warnings(caught).items():
         say(f"warning: {text}" + (f" ({count} times)" if count > 1 else ""))
     show(str(out))
+
+
+def _place(data: Any, positive: str | None) -> int:
+    """Return the index of the class of a threshold, before anything is fitted."""
+    from psephos.cli.answering import place_of
+
+    classes = [] if data.multilabel else [str(label) for label in data.classes.tolist()]
+    if len(classes) != 2:
+        raise PsephosError(
+            f"--threshold is for two classes, and {data.target_name} has "
+            f"{len(classes) or 'several labels a case'}: leave it out."
+        )
+    return place_of(positive, classes)
 
 
 def _told(model: Any, data: Any) -> list[str]:

@@ -19,6 +19,19 @@ safe_option = click.option(
     help="Put an apostrophe before words that a spreadsheet would run (= + - @); numbers stay. "
     "Without it ids and labels are written as they are.",
 )
+_THRESHOLD = (
+    click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        help="Of two classes: answer --positive where its probability is at least P.",
+    ),
+    click.option(
+        "--positive",
+        metavar="CLASS",
+        help="The class of --threshold.  [default: the second of the model's classes]",
+    ),
+)
 _ANSWERS = (
     click.argument("model", type=IN_FILE),
     click.argument("table", type=IN_FILE),
@@ -126,6 +139,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 #: Of labels that are partly recorded.
 partial_options = _adding(*_PARTIAL)
 #: The arguments MODEL and TABLE, of commands that write an answer a row.
-answer_options = _adding(*_ANSWERS, *_FORM)
+answer_options = _adding(*_ANSWERS, *_THRESHOLD, *_FORM)
+threshold_options = _adding(*_THRESHOLD)
 #: How cells are written.
 form_options = _adding(*_FORM)

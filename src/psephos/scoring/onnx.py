@@ -94,7 +94,9 @@ class _Graph:
             raise self._refused(f"its weights are {weights['kind']!r} and its read-out {how!r}")
         if model["readout"]["calibration"]:
             raise self._refused("its probabilities are calibrated, which takes double precision")
-        if model["target"]["kind"] not in ("target", "regression target", "numbers target"):
+        if model["target"]["kind"] not in (
+            "target", "target with a threshold", "regression target", "numbers target",
+        ):  # fmt: skip
             raise self._refused(f"its answers are those of a {model['target']['kind']!r}")
         alpha = np.array(weights["alpha"], dtype=np.float64)
         size = float(np.abs(alpha).sum()) if how == "normalised" else 1.0
@@ -299,7 +301,8 @@ class _Graph:
             odds = self._op("Mul", ["score", self._number(readout["slope"])], "log odds")
             up = self._op("Sigmoid", [odds], "up")
         self._op("Concat", [self._op("Sub", [one, up], "down"), up], "probabilities", axis=1)
-        above = self._op("Greater", ["score", self._number(_TIE)], "above")
+        bound = self.model["target"].get("bound", _TIE)
+        above = self._op("Greater", ["score", self._number(bound)], "above")
         whole = self._op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
         return self._op("Squeeze", [whole, self._constant(np.array([1], dtype=np.int64))], "place")
 

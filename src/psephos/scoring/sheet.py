@@ -102,7 +102,8 @@ def _weighed(model: dict[str, Any]) -> tuple[Stumps | None, list[float]]:
     parts = [voters] if voters["kind"] != "joined voters" else voters["parts"]
     kinds = {part["kind"] for part in parts}
     plainly = model["weights"]["kind"] == "constant" and how in ("sum", "normalised")
-    known = model["target"]["kind"] == "target" and not model["readout"]["calibration"]
+    classes = model["target"]["kind"] in ("target", "target with a threshold")
+    known = classes and not model["readout"]["calibration"]
     if not (plainly and known and kinds <= {"stump voters", "constant voters"}):
         raise PsephosError(
             f"{model['model']} has no score sheet: points add up for stumps with constant weights, "
@@ -128,7 +129,7 @@ def _base(model: dict[str, Any]) -> NDArray[np.float64]:
     """Return what constant voters add."""
     voters = model["voters"]
     k = 1 if len(model["classes"]) == 2 else len(model["classes"])
-    base = np.zeros(k)
+    base = np.zeros(k) - model["target"].get("bound", 0.0)  # a total above 0 is the second class
     for part in voters["parts"] if voters["kind"] == "joined voters" else [voters]:
         if part["kind"] == "constant voters":
             which = voters["parts"].index(part) if voters["kind"] == "joined voters" else 0
@@ -318,4 +319,5 @@ def _asked(names: Names, j: int, op: int, bound: float) -> str:
 
 
 def _class_of(model: dict[str, Any], vote: list[float]) -> int:
-    return int(vote[0] > 0) if len(vote) == 1 else vote.index(max(vote))
+    bound = model["target"].get("bound", 0.0)
+    return int(vote[0] > bound) if len(vote) == 1 else vote.index(max(vote))

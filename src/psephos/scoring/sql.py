@@ -184,7 +184,7 @@ class _Answer:
                 self.layers.append({"told": "s0"})
                 self.names["told"] = "predicted"
             return
-        if model["target"]["kind"] != "target":
+        if model["target"]["kind"] not in ("target", "target with a threshold"):
             raise PsephosError(
                 "SQL is written for answers of the greatest score: this model's weigh losses, or "
                 "are several labels. Export a scorer."
@@ -268,6 +268,7 @@ class _Answer:
 
     def _two(self, score: str, level: str) -> str:
         no, yes = map(_text, self.classes)
+        level = repr(self.model["target"]["bound"]) if "bound" in self.model["target"] else level
         return f"CASE WHEN {score} > {level} THEN {yes} WHEN {score} <= {level} THEN {no} END"
 
     def _several(self, scores: Sequence[str], level: str) -> str:

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +23,7 @@ from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
 from psephos.vote.names import fixed, number, plural
 from psephos.vote.profile import Profile
+from psephos.vote.threshold import with_calibration
 
 WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit
 _SHOWN = 8  # columns, subgroups of a printed table
@@ -163,8 +164,7 @@ class Validation:
             )
         calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]), told["least"])
         again = copy(self.model)
-        readout = replace(self.model.vote_.readout, calibration=calibration)
-        again.vote_ = replace(self.model.vote_, readout=readout)
+        again.vote_ = with_calibration(self.model.vote_, calibration)
         again.recalibration_ = again._calibration_rows = None
         again._calibrated_on = self.summary
         return again

@@ -430,7 +430,7 @@ def _answered(
     classes = model.classes_.tolist()
     score, mass = vote.score_and_mass(cohort.X)
     chances = vote.readout.probabilities(score, vote.target, mass)
-    said = vote.target.answers(vote.readout.decided(score, vote.target, mass))
+    said = vote.target.chosen(vote.readout.decided(score, vote.target, mass))
     place = _positive(positive, classes, cohort).code
     if threshold is not None:
         if len(classes) != 2:

@@ -147,6 +147,8 @@ def answer_rule(vote: Vote) -> str:
     if vote.readout.calibration is not None:
         first = "" if parts[0] else "probabilities are "
         parts.append(first + vote.readout.calibration.words(_classes(vote)))
+    if vote.target.n_classes and vote.target.kind != "multilabel":
+        parts.append(vote.target.rule())
     return ", ".join(part for part in parts if part)
 
 

@@ -54,7 +54,7 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         for k in range(target.n_classes):
             counts[start : start + step, k] = (voting & (said == k)).sum(axis=1)
     score, mass = vote.score_and_mass(X)
-    answer: NDArray[np.intp] = target.answers(vote.readout.decided(score, target, mass))
+    answer: NDArray[np.intp] = target.chosen(vote.readout.decided(score, target, mass))
     asked = counts.sum(axis=1)
     others = counts.copy()
     others[np.arange(len(X)), answer] = 0

@@ -93,4 +93,4 @@ def _answers(vote: Vote, X: _Floats) -> tuple[_Floats, NDArray[Any]]:
     if vote.target.kind == "multilabel":
         raise PsephosError("next_column is about one class a case, or of a number.")
     target: Any = vote.target
-    return chances, target.answers(decided)
+    return chances, target.chosen(decided)

@@ -79,7 +79,11 @@ class Target:
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[Any]:
         """Return the label each row of a (n, K) score is for."""
-        return self.classes[self.answers(score)]
+        return self.classes[self.chosen(score)]
+
+    def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the class index that each row of (n, K) scores which decide comes to."""
+        return self.answers(score)
 
     @property
     def losses(self) -> NDArray[np.float64] | None:
@@ -162,8 +166,10 @@ class Target:
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score in words: its class and probability, and its ties."""
-        k = int(self.answers(score[None])[0])
+        k = int(self.chosen(score[None])[0])
         words = f"{self.classes[k]} ({percent(float(chances[k]))})"
+        if self.rule():
+            return words
         level = np.flatnonzero(chances == chances[k]).tolist()
         others = [str(self.classes[j]) for j in level if j != k]
         if not others:
@@ -171,6 +177,10 @@ class Target:
         if len(level) == self.n_classes:
             return f"{words}, the first class: all are equal"
         return f"{words}, the first of equals: {' and '.join(others)} alike"
+
+    def rule(self) -> str:
+        """Return what decides in place of the greatest score, in words; '' if nothing does."""
+        return ""
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
@@ -227,6 +237,44 @@ class CostTarget(Target):
     @property
     def losses(self) -> NDArray[np.float64]:
         return self.loss
+
+
+@register
+@dataclass(frozen=True)
+class ThresholdTarget(Target):
+    """Two classes, one of which is the answer where its probability is at least a threshold.
+
+    The second class is the answer where the score that decides (of calibrated probabilities, if
+    there are any: 2 p - 1) is above `bound`, and the first elsewhere.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (2,)
+        The labels, sorted.
+    positive : int
+        The index of the class whose probability is compared.
+    threshold : float
+    bound : float
+    """
+
+    tag: ClassVar[str] = "target with a threshold"
+    positive: int
+    threshold: float
+    bound: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_classes != 2 or self.positive not in (0, 1):
+            raise PsephosError("a threshold is for two classes.")
+        if not (0.0 < self.threshold < 1.0 and np.isfinite(self.bound)):
+            raise PsephosError("a threshold is a number above 0 and below 1.")
+
+    def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        return (score[:, 0] > self.bound).astype(np.intp)
+
+    def rule(self) -> str:
+        share = percent(self.threshold)
+        return f"{self.classes[self.positive]} where its probability is at least {share}"
 
 
 class _Numbers:

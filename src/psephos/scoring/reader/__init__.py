@@ -17,6 +17,7 @@ _WITHIN = (
     "readout",
     "target",
     "target with losses",
+    "target with a threshold",
     "labels target",
     "numbers target",
     "regression target",

@@ -10,7 +10,12 @@ _LEVEL = 2.0**-41
 
 def target_of(data: dict[str, Any]) -> Any:
     """Return the reader of a target."""
-    kinds = {"target": Classes, "target with losses": Classes, "labels target": LabelSets}
+    kinds = {
+        "target": Classes,
+        "target with losses": Classes,
+        "target with a threshold": Classes,
+        "labels target": LabelSets,
+    }
     return kinds.get(data["kind"], Numbers)(data)
 
 
@@ -20,7 +25,7 @@ class Classes:
     def __init__(self, data: dict[str, Any]) -> None:
         self.classes, self.n_classes = data["classes"], len(data["classes"])
         self.kind = "binary" if self.n_classes == 2 else "multiclass"
-        self.loss = data.get("loss")
+        self.loss, self.bound = data.get("loss"), data.get("bound")
         self.outputs = [""] if self.n_classes == 2 else [str(c) for c in self.classes]
         k = self.n_classes
         many = [[1.0 if i == j else -1.0 / (k - 1) for j in range(k)] for i in range(k)]
@@ -49,7 +54,11 @@ class Classes:
 
     def decoded(self, score: Any) -> Any:
         """Return the label."""
-        return self.classes[self.answer(score)]
+        return self.classes[self.chosen(score)]
+
+    def chosen(self, score: Any) -> int:
+        """Return the class index of a score that decides; above a bound the second."""
+        return self.answer(score) if self.bound is None else int(score[0] > self.bound)
 
     def plainly(self, vote: Any) -> Any:
         """Return the code of the class that a vote is for."""

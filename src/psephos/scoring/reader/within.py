@@ -144,7 +144,7 @@ class Nested:
             return case.score
         classes = vote.target.classes
         if self.says == "answer":
-            return self.code[classes[vote.target.answer(vote.decided(case))]]
+            return self.code[classes[vote.target.chosen(vote.decided(case))]]
         chances = vote.chances(case)
         if self.says == "log-odds":
             whole = [0.0] * len(self.code)

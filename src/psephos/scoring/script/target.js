@@ -8,6 +8,7 @@ class Classes {
     this.nClasses = data.classes.length;
     this.kind = this.nClasses === 2 ? "binary" : "multiclass";
     this.loss = data.loss;
+    this.bound = data.bound;
     const k = this.nClasses;
     this.code = k === 2 ? [[-1], [1]]
       : range(k).map((i) => range(k).map((j) => (i === j ? 1 : -1 / (k - 1))));
@@ -29,7 +30,11 @@ class Classes {
     return expected.findIndex((one) => one <= least);
   }
   decoded(score) {
-    return this.classes[this.answer(score)];
+    return this.classes[this.chosen(score)];
+  }
+  // above the bound of a threshold the second class
+  chosen(score) {
+    return this.bound === undefined ? this.answer(score) : Number(score[0] > this.bound);
   }
   plainly(vote) {
     return this.code[this.answer(vote)];
@@ -117,6 +122,7 @@ class Numbers {
 }
 
 function targetOf(data) {
-  const kinds = { target: Classes, "target with losses": Classes, "labels target": LabelSets };
+  const kinds = { target: Classes, "target with losses": Classes,
+    "target with a threshold": Classes, "labels target": LabelSets };
   return new (kinds[data.kind] ?? Numbers)(data);
 }

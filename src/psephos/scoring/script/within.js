@@ -111,7 +111,7 @@ VOTERS["nested voters"] = class {
     const asked = vote.asked(row);
     if (vote.target.kind === "regression") return asked.score;
     const { classes } = vote.target;
-    if (says === "answer") return code[classes[vote.target.answer(vote.decided(asked))]];
+    if (says === "answer") return code[classes[vote.target.chosen(vote.decided(asked))]];
     const chances = vote.chances(asked);
     if (says !== "log-odds") {
       return chances.reduce((out, p, k) => mix(out, p, code[classes[k]]), zeros(code[0].length));

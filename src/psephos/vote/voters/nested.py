@@ -129,7 +129,7 @@ class NestedVoters(ReadsColumns):
             return log_odds(chances, self.value.shape[1])
         codes = self.value[classes]
         if self.says == "answer":
-            return codes[target.answers(vote.readout.decided(score, target, mass))]
+            return codes[target.chosen(vote.readout.decided(score, target, mass))]
         return vote.readout.probabilities(score, target, mass) @ codes
 
     def usage(self) -> Any:

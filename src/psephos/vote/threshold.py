@@ -1,0 +1,58 @@
+"""Two classes, one of which is the answer from a given probability on."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from psephos._errors import PsephosError
+from psephos.vote.target import Target, ThresholdTarget
+from psephos.vote.vote import Vote
+
+_ROUNDING = 2.0**-41  # decision scores that differ by less are equal, as in `Target.level`
+
+
+def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
+    """Return the vote that answers a class where its probability is at least `threshold`.
+
+    Parameters
+    ----------
+    vote : Vote
+        Of two classes; of one that has a threshold, this one takes its place.
+    threshold : float
+        Above 0 and below 1.
+    positive : int, default=1
+        The index of the class.
+
+    Raises
+    ------
+    PsephosError
+        If there are not two classes, or losses decide already, or the threshold is not a
+        probability.
+    """
+    target: Any = vote.target
+    if type(target) not in (Target, ThresholdTarget) or target.n_classes != 2:
+        what = "labels" if target.kind == "multilabel" else f"{target.n_classes} classes"
+        what = "losses of answers" if target.n_classes == 2 and what != "labels" else what
+        what = what if target.n_classes else "numbers"
+        raise PsephosError(f"a threshold is for a model of two classes, and this one has {what}.")
+    whole = isinstance(threshold, bool) or not isinstance(threshold, int | float)
+    if whole or not 0.0 < threshold < 1.0:
+        raise PsephosError(f"threshold is {threshold!r}; it must be a number above 0 and below 1.")
+    second = threshold if positive == 1 else 1.0 - threshold
+    readout = vote.readout
+    if readout.calibration is None and readout.link == "logistic":
+        cut = math.log(second / (1.0 - second)) / readout.slope
+    else:
+        cut = 2.0 * second - 1.0
+    bound = cut - _ROUNDING if positive == 1 else cut + _ROUNDING
+    decides = ThresholdTarget(target.classes, positive, float(threshold), bound)
+    return replace(vote, target=decides)
+
+
+def with_calibration(vote: Vote, calibration: Any) -> Vote:
+    """Return the vote with this map of its probabilities; a threshold is one of the new ones."""
+    mapped = replace(vote, readout=replace(vote.readout, calibration=calibration))
+    target = vote.target
+    if not isinstance(target, ThresholdTarget):
+        return mapped
+    return at_threshold(mapped, target.threshold, target.positive)
