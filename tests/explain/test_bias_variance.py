@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import BiasVarianceDisplay, FittingCurveDisplay
-from psephos.explain.bias_variance import Drawn, RowDraws, mean_and_error
+from psephos.explain.bias_variance import DrawnTable, RowDraws, mean_and_error
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
@@ -125,7 +125,7 @@ def test_groups_are_drawn_whole_and_asked_only_unseen():
     got = decompose(Recorder(), table, y, groups=group, n_draws=25)
     assert_allclose(got.value("loss"), 0.2)  # it says 0 of every row of a group it has not seen
     assert_allclose(got.terms.train_loss, 0.8)
-    draws = RowDraws.of(Drawn.read(Recorder(), table, y, None, group, None), 3, 0.5, False, 0)
+    draws = RowDraws.of(DrawnTable.read(Recorder(), table, y, None, group, None), 3, 0.5, False, 0)
     for b in range(3):
         rows = draws.rows(b)
         assert len(rows) == 30
@@ -248,7 +248,7 @@ def test_copies_of_rows_are_told():
     assert asked.terms.copies == 7
     words = pd.DataFrame({"a": ["x", "y", None] * 4, "b": np.arange(12.0)})
     words.loc[3, "b"] = 0.0
-    told = Drawn.read(DummyClassifier(), words, Y[:12], None, None, None)
+    told = DrawnTable.read(DummyClassifier(), words, Y[:12], None, None, None)
     assert told.copies == 2
     curve = FittingCurveDisplay.from_estimator(
         model, twice, y, param_name="n_neighbors", param_range=[1], n_draws=5

@@ -27,7 +27,7 @@ LOSSES = ("zero_one", "squared")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnTable:
     """A table, what is predicted of it, and how rows are drawn from it."""
 
     X: Any  # the rows that are drawn from
@@ -42,7 +42,7 @@ class Drawn:
     @classmethod
     def read(
         cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
-    ) -> "Drawn":
+    ) -> "DrawnTable":
         """Return the problem of an estimator on a table."""
         labels = bool(is_classifier(estimator))
         if not labels and not is_regressor(estimator):
@@ -100,7 +100,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Sums:
+class AnswerSums:
     """What the models of all draws say of each row that is asked, summed up."""
 
     loss: str  # 'zero_one' or 'squared'
@@ -164,14 +164,16 @@ class Sums:
 class RowDraws:
     """Draws of rows: with replacement or without, whole groups, the same for every estimator."""
 
-    problem: Drawn
+    problem: DrawnTable
     n_draws: int
     max_samples: float  # rows (or groups) of a draw: a number, or a share of those there are
     bootstrap: bool  # whether with replacement
     seed: int
 
     @classmethod
-    def of(cls, problem: Drawn, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any) -> Any:
+    def of(
+        cls, problem: DrawnTable, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
+    ) -> Any:
         """Return draws, with their settings checked."""
         if not Interval(2, whole=True).allows(n_draws):
             raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
@@ -205,7 +207,7 @@ class RowDraws:
             "another: draw more (max_samples), or join rare classes."
         )
 
-    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Sums:
+    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> AnswerSums:
         """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
         p = self.problem
         work = joblib.delayed(_fitted)
@@ -229,7 +231,7 @@ class RowDraws:
             )
         unit = p.unit if p.test is None else np.arange(len(y))
         loss = np.array([run[2] for run in runs])
-        return Sums(
+        return AnswerSums(
             p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
             int((~kept).sum()), p.copies,
         )  # fmt: skip
@@ -385,7 +387,7 @@ class BiasVarianceDisplay(Display):
       Kohavi-Wolpert: variance 0.03484 ± 0.0035
     """
 
-    terms: Sums
+    terms: AnswerSums
     name: str
 
     @classmethod
@@ -434,7 +436,7 @@ class BiasVarianceDisplay(Display):
         PsephosError
             If the loss is not the estimator's, or rows cannot be drawn.
         """
-        problem = Drawn.read(estimator, X, y, loss, groups, test)
+        problem = DrawnTable.read(estimator, X, y, loss, groups, test)
         draws = RowDraws.of(problem, n_draws, max_samples, bootstrap, random_state)
         return cls(draws.terms(estimator, n_jobs), type(estimator).__name__)
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos.explain.bias_variance import Drawn, RowDraws, Sums, mean_and_error
+from psephos.explain.bias_variance import AnswerSums, DrawnTable, RowDraws, mean_and_error
 from psephos.explain.drawing import Display
 
 
@@ -52,7 +52,7 @@ class FittingCurveDisplay(Display):
 
     param_name: str
     param_range: tuple[Any, ...]
-    terms: tuple[Sums, ...]
+    terms: tuple[AnswerSums, ...]
     name: str
 
     @classmethod
@@ -102,9 +102,9 @@ class FittingCurveDisplay(Display):
             )
         if not values:
             raise PsephosError(f"param_range is empty: give values of {param_name}.")
-        problem = Drawn.read(estimator, X, y, loss, groups, test)
+        problem = DrawnTable.read(estimator, X, y, loss, groups, test)
         draws = RowDraws.of(problem, n_draws, max_samples, bootstrap, random_state)
-        each: list[Sums] = []
+        each: list[AnswerSums] = []
         for value in values:
             model: Any = clone(estimator)
             model.set_params(**{param_name: value})

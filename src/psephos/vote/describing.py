@@ -10,6 +10,7 @@ from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import are_cases, ask, field_of, label_of, n_trees, offers
+from psephos.vote.target import Target
 from psephos.vote.vote import Vote
 
 _LEAVES = 200  # of a tree that is written out
@@ -147,7 +148,7 @@ def answer_rule(vote: Vote) -> str:
     if vote.readout.calibration is not None:
         first = "" if parts[0] else "probabilities are "
         parts.append(first + vote.readout.calibration.words(_classes(vote)))
-    if vote.target.n_classes and vote.target.kind != "multilabel":
+    if isinstance(vote.target, Target):
         parts.append(vote.target.rule())
     return ", ".join(part for part in parts if part)
 

@@ -82,7 +82,7 @@ class Target:
         return self.classes[self.chosen(score)]
 
     def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class index that each row of (n, K) scores which decide comes to."""
+        """Return the class index of each row of (n, K) scores that decide."""
         return self.answers(score)
 
     @property
