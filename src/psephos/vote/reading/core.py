@@ -1,5 +1,7 @@
 """Kinds of parts and who reads them; arithmetic that several share."""
 
+# pyright: standard
+
 import math
 import struct
 from collections.abc import Callable, Sequence
