@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from psephos import CARTClassifier, PsephosError, SamBAClassifier, validate
 from psephos.cli.app import main
-from psephos.report import Options, build_report, summarise_validation
+from psephos.report import PageOptions, build_report, summarise_validation
 from psephos.report.page.render import render_validation
 from psephos.validation import write_validation
 
@@ -90,7 +90,7 @@ def test_shift_and_familiarity_are_told_by_column_and_by_tenths(judged):
 
 
 def test_the_page_is_safe_and_says_what_it_leaves_out(judged):
-    page = render_validation(summarise_validation(judged[0], Options(ids=True)))
+    page = render_validation(summarise_validation(judged[0], PageOptions(ids=True)))
     assert HOSTILE not in page
     assert page.count("</script>") == 2
     assert 'id="values"' not in page
@@ -102,7 +102,7 @@ def test_calls_that_differ_from_the_validations_are_counted(tmp_path):
     X, y = _cohort(120, 1)
     found = validate(SamBAClassifier(n_estimators=4).fit(*_cohort(80, 0)), X, y, threshold=0.34567)
     write_validation(found, tmp_path / "v")
-    caution = summarise_validation(tmp_path / "v", Options(cases="none"))["caution"][0]
+    caution = summarise_validation(tmp_path / "v", PageOptions(cases="none"))["caution"][0]
     p = found.frame("predictions")["p_well"].to_numpy()
     other = int(((p >= 0.34567) != (p >= 0.35)).sum())
     assert ("called otherwise" in caution) == (other > 0)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
-from psephos.estimator.row_names import row_word
+from psephos.estimator.labels import row_word
 from psephos.models.concepts.concept import Concept
 from psephos.vote.codec import register
 from psephos.vote.names import Names, listed, plural

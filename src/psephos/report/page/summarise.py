@@ -65,7 +65,7 @@ def summarise(
         What `psephos.protocol.compare` wrote.
     model : str, optional
         The model that is shown first. By default the most accurate of the saved ones.
-    options : Options, optional
+    options : PageOptions, optional
         Title, positive class, names of columns, and what the page carries of cases.
 
     Returns

@@ -90,7 +90,7 @@ def summarise_validation(folder: str | Path, options: PageOptions | None = None)
     ----------
     folder : str or Path
         What ``psephos validate --out`` or `psephos.validation.write_validation` wrote.
-    options : Options, optional
+    options : PageOptions, optional
         As for `summarise`. The positive class of two is that of the validation.
 
     Returns
