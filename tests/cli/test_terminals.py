@@ -180,12 +180,12 @@ def test_a_warning_of_a_fit_is_a_sentence_without_a_path(call, odd, tmp_path, mo
 def test_a_file_that_cannot_be_written_is_named_as_the_user_named_it(
     call, odd, tmp_path, monkeypatch
 ):
-    from psephos import _whole
+    from psephos.files import atomic
 
     def refused(*given, **named):
         raise PermissionError(13, "Permission denied", str(tmp_path / "hidden"))
 
-    monkeypatch.setattr(_whole.tempfile, "mkstemp", refused)
+    monkeypatch.setattr(atomic.tempfile, "mkstemp", refused)
     out = tmp_path / "m.psephos"
     chosen = ["--target", "Zustand", "--id", "who", "--model", "adaboost", "--out", out]
     result = call("fit", odd / "t.csv", *chosen)

@@ -87,6 +87,11 @@ class Holder(Protocol):
 
 
 # ------------------------------------------------------------------- one tree
+def _no_categories() -> tuple[Any, ...]:
+    """Return the scratch that the kernel has for columns of categories, of which there are none."""
+    return np.empty(kernel.BINS, np.int64), np.empty(kernel.BINS), np.empty(kernel.BINS, np.uint8)
+
+
 @dataclass
 class _Node:
     """A node as it grows."""
@@ -109,6 +114,7 @@ class _Growing:
     scales: Scales
     nodes: list[_Node] = field(default_factory=lambda: [_Node()])
     scratch: NDArray[np.int64] = field(default_factory=lambda: np.empty(kernel.BINS, np.int64))
+    no_categories: tuple[Any, ...] = field(default_factory=_no_categories)
 
     def level(self, moving: Sequence[int], wanted: Sequence[int]) -> Level:
         """Return what holders do: rows of the nodes `moving` move, those of `wanted` are summed."""
@@ -134,7 +140,8 @@ class _Growing:
         columns = np.arange(len(hist))
         loss, column, cut, missing_left = kernel.best_split(
             pen, hist, columns, self.bins.n_bins, self.growth.directions, whole,
-            self.scales, (root, node.low, node.high), self.scratch, None,
+            self.scales, (root, node.low, node.high), self.scratch,
+            self.no_categories,
         )  # fmt: skip
         if column < 0 or not (loss > _LEAST_LOSS and loss >= np.float32(pen.gamma)):
             return -1
