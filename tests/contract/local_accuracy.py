@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.base import Anatomy
-from psephos.vote import Nullable, Vote, register_part
-from psephos.vote.part import check, check_columns, positions, usage_table
+from psephos.vote import Nullable, Vote, Weighting, register_part
+from psephos.vote.part import ReadsColumns, check, check_columns, usage_of_all
 
 
 @register_part
 @dataclass(frozen=True)
-class LocalAccuracy:
+class LocalAccuracy(ReadsColumns, Weighting):
     """w_t(x) = the share of the k nearest training rows that voter t is right on; may be 0."""
 
     tag: ClassVar[str] = "local accuracy"
@@ -44,11 +44,7 @@ class LocalAccuracy:
         return f"weights by accuracy on the {self.k} nearest training rows"
 
     def usage(self):
-        voter, column = np.indices((self.n_voters, len(self.columns))).reshape(2, -1)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
-
-    def select(self, columns):
-        return replace(self, n_features=len(columns), columns=positions(self.columns, columns))
+        return usage_of_all(self)
 
     def take(self, voters):
         return replace(self, right=self.right[:, voters])

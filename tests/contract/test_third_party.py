@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +166,14 @@ def test_a_part_does_not_take_the_tag_of_another():
     with pytest.raises(PsephosError, match=r"there is a part 'local' already \(psephos.vote"):
         register_part(Local)
     assert register_part(local_accuracy.LocalAccuracy) is local_accuracy.LocalAccuracy
+
+
+def test_a_part_that_derives_from_no_base_class_is_refused():
+    vote = midpoints.MidpointClassifier().fit(*small_table(2)).vote_
+    own = {name: getattr(vote.weighting, name) for name in ("n_voters", "n_features", "weights")}
+    bare = type("Bare", (), own)()
+    with pytest.raises(PsephosError, match=r"Bare does not derive from psephos\.vote\.Weighting"):
+        replace(vote, weighting=bare)
 
 
 def test_it_answers_as_a_model_of_the_package_does():

@@ -20,7 +20,6 @@ from psephos.vote import (
 from psephos.vote.ballots import Names
 from psephos.vote.describing import describe
 from psephos.vote.importance import SampleRows, baseline_of
-from psephos.vote.part import weighted_sum
 
 NAMES = ["age", "dose", "site", "note", "stage"]
 LEVELS = {2: ["skin", "lung", "bone"]}
@@ -162,7 +161,7 @@ def test_fused_sum_equals_the_generic_sum(kind, n_classes):
     vote, X = votes(n_classes)[kind], cases(200)
     weights, said = vote.weights(X), vote.votes(X)
     generic = np.einsum("nt,ntk->nk", weights, said)
-    assert_allclose(weighted_sum(vote.voters, weights, X), generic, rtol=1e-12, atol=1e-12)
+    assert_allclose(vote.voters.weighted_sum(weights, X), generic, rtol=1e-12, atol=1e-12)
     mass = np.abs(weights).sum(axis=1)
     assert_allclose(vote.mass(X), mass, rtol=1e-12)
     expected = generic if vote.readout.score == "sum" else generic / mass[:, None]

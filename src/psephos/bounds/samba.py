@@ -23,7 +23,6 @@ from psephos.bounds.requirements import (
     signed_votes,
 )
 from psephos.estimator.labels import read_sample_weight
-from psephos.vote.part import field_of, offers
 from psephos.vote.rows import columns_of
 
 _Floats = NDArray[np.float64]
@@ -178,7 +177,7 @@ def _keys(rows: _Floats, classes: NDArray[np.intp]) -> list[tuple[bytes, int]]:
 def _check(one: Evaluated, facts: Any) -> None:
     """Raise PsephosError unless the vote shows what is stated of it."""
     weighting: Any = one.vote.weighting
-    similarity: Any = field_of(weighting, "similarity")
+    similarity: Any = weighting.local_similarity()
     if similarity is None or len(facts.candidate) != one.vote.n_voters:
         raise one.refuse("its weights are not local, or not of the voters that were drawn.")
     if similarity.a <= 0:
@@ -210,7 +209,7 @@ def _check(one: Evaluated, facts: Any) -> None:
 def _reasons(one: Evaluated) -> str:
     """Return why the theorem is not about a vote, as far as it shows."""
     weighting: Any = one.vote.weighting
-    similarity: Any = field_of(weighting, "similarity")
+    similarity: Any = weighting.local_similarity()
     reasons = [
         "its voters were found by all weighted rows (a stump's threshold, too), so that none is a "
         "function of three of them",
@@ -304,7 +303,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
     part: Any = one.vote.weighting
-    anchored = offers(part, "anchor_scores")
+    anchored = part.local_similarity() is not None
     rounds = _local(one, X, y, weight) if anchored else _constant(one, weight)
     error = float(rounds.prior[rounds.steps.sum(axis=1) <= 0].sum())
     shares = np.bincount(part.anchor_class if anchored else one.y, rounds.prior)

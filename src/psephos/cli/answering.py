@@ -22,7 +22,6 @@ from psephos.vote import Ballots
 from psephos.vote.codec import decode
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.next_column import next_of
-from psephos.vote.part import are_cases, offers
 from psephos.vote.recalibration import no_map
 from psephos.vote.threshold import at_threshold, with_calibration
 
@@ -126,12 +125,12 @@ class Answering:
     @property
     def neighbours(self) -> bool:
         """Return whether training cases vote."""
-        return are_cases(self.vote.voters)
+        return self.vote.voters.are_cases()
 
     @property
     def voters_differ(self) -> bool:
         """Return whether each case has voters of its own: those that have a weight on it."""
-        return offers(self.vote.weighting, "weighed")
+        return self.vote.weighting.weighs_few
 
     @property
     def multilabel(self) -> bool:

@@ -26,7 +26,7 @@ from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
-from psephos.vote.part import check, field_of, kinds_of
+from psephos.vote.part import check
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
@@ -369,7 +369,7 @@ class VoteEstimator(BaseEstimator):
         """What the fitted vote is made of: its voters, also within voters, weights and read-out."""
         self._fitted()
         vote = self.vote_
-        kinds, weights = kinds_of(vote.voters), getattr(type(vote.weighting), "tag", "")
+        kinds, weights = vote.voters.kinds(), getattr(type(vote.weighting), "tag", "")
         readout, last = vote.readout.score, vote.readout.calibration
         readout += "" if last is None else f", then {last.tag}"
         return Anatomy(kinds, weights, readout, self.anatomy.found_by)
@@ -415,7 +415,7 @@ class VoteEstimator(BaseEstimator):
         """
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
-        named = set(field_of(self.vote_.voters, "names", ()))
+        named = set(self.vote_.voters.voter_names())
         members = getattr(self, "member_names_", ())
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []

@@ -11,7 +11,6 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.frames import Framed
-from psephos.vote.part import field_of
 from psephos.vote.weights.gaussian_kernels import PRIOR
 
 _stats: Any = scipy.stats  # its types say less than they promise
@@ -39,7 +38,7 @@ class Prototypes(NamedTuple):
     def of(cls, model: Any) -> "Prototypes":
         """Return the prototypes of a fitted model."""
         whole: Any = getattr(model, "vote_", None)
-        if whole is None or field_of(whole.weighting, "batches") is None:
+        if whole is None or whole.weighting.prototype_batches() is None:
             raise PsephosError(
                 f"{type(model).__name__} has no prototypes: give a fitted ProsetClassifier or "
                 "ProsetRegressor."

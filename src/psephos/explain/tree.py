@@ -25,7 +25,7 @@ from psephos.trees.tree_text import (
 from psephos.trees.tree_text import export_text as text_of
 from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.frames import Framed, frame_of
-from psephos.vote.part import ShownTree, ask, n_trees
+from psephos.vote.part import ShownTree
 
 _Floats = NDArray[np.float64]
 _LETTERS = 26  # of a line that is drawn
@@ -324,21 +324,21 @@ def to_graphviz(
 def _first_tree(voters: Voters) -> int:
     """Return the number of the first voter that is a tree or a forest."""
     for t in range(voters.n_voters):
-        if n_trees(voters, t):
+        if voters.n_trees(t):
             return t
     raise PsephosError("no voter of this vote is a tree: there is none to show.")
 
 
 def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
     """Return the tree, its class shares if its values are such, and its votes; see `_answers`."""
-    size = n_trees(voters, voter)
+    size = voters.n_trees(voter)
     if not size:
         raise PsephosError(
             f"voter {voter} is no tree: the first tree is voter {_first_tree(voters)}."
         )
     if not 0 <= tree < size:
         raise PsephosError(f"tree is {tree}: voter {voter} has {size}, counted from 0.")
-    return ask(voters, "shown_tree", None, voter, tree)
+    return voters.shown_tree(voter, tree)
 
 
 def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> NodeAnswers:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.vote.ballots import Ballots
-from psephos.vote.part import log_odds, offers
+from psephos.vote.part import log_odds
 from psephos.vote.reasons import (
     Abstention,
     CaseLike,
@@ -68,7 +68,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
 def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
     """Check the similarity of a training case, where the weights have one."""
     weighting: Any = ballots.vote.weighting
-    if not offers(weighting, "similarities"):
+    if ballots.vote.similarities(ballots.X) is None:
         assert np.isnan(reason.similarity)
         return
     weight = ballots.vote.weights(ballots.X)[i, t]

@@ -19,7 +19,7 @@ from psephos._errors import PsephosError
 from psephos.base import VoteEstimator
 from psephos.modelfile import load, save
 from psephos.testing.ballots import assert_ballots_are_true
-from psephos.vote.part import offers, sparse
+from psephos.vote.part import sparse
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def check_members_have_their_shapes(case: Case) -> None:
     rows = len(why) == n and all(len(row) == T for row in why)
     assert rows, f"{_name(vote.voters)}.reasons(X) is not a list of {n} lists of {T} reasons."
     weighting: Any = vote.weighting
-    if offers(weighting, "of_votes"):
+    if weighting.needs_votes:
         of = "of_votes(votes, target)"
         weights = weighting.of_votes(votes, vote.target)
         _check_shape(weighting, of, weights, (n, T), (n, T, K))

@@ -11,7 +11,7 @@ from psephos.explain.prototypes import Prototypes
 from psephos.files.near import shown
 from psephos.validation.cohort import Cohort
 from psephos.vote.names import fixed, listed, number, plural
-from psephos.vote.part import field_of, offers, over_outputs, primary
+from psephos.vote.part import over_outputs
 from psephos.vote.profile import LEVELS, Profile
 from psephos.vote.rows import row_groups
 
@@ -35,9 +35,9 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     of them, and ``expected`` of each tenth of ``share_farther``: with ties these are no tenths.
     """
     weighting: Any = model.vote_.weighting
-    if not offers(weighting, "nearest"):
+    cases, prototypes = weighting.kept_cases(), weighting.prototype_batches()
+    if cases is None and prototypes is None:
         return None
-    cases = field_of(weighting, "anchors", field_of(weighting, "cases"))
     if cases is None or len(cases) < 2:
         return _by_mass(model, cohort)
     own = np.full((len(cases), model.vote_.n_features), np.nan)
@@ -124,9 +124,8 @@ def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
         return None
     weighed = set(model.vote_.weighting.columns.tolist())
     mass, trained, n_kept = model.vote_.mass(cohort.X), profile.mass, model.vote_.n_voters
-    if (
-        field_of(model.vote_.weighting, "batches") is not None
-    ):  # what the prior weighs is the same everywhere
+    # what the prior weighs is the same everywhere
+    if model.vote_.weighting.prototype_batches() is not None:
         whole, found = mass, Prototypes.of(model)
         mass = found.familiarity(cohort.X[:, found.columns])
         trained = np.maximum(trained - np.median(whole - mass), 0.0)
@@ -243,7 +242,7 @@ def _lost(vote: Any, cohort: Cohort) -> tuple[Any, Any, Any]:
     """Return which columns are lacking, (p,), and for each voter how many it reads and lacks."""
     lacking = np.zeros(vote.n_features, dtype=bool)
     lacking[list(cohort.lacking)] = True
-    usage: Any = primary(vote.voters).usage()
+    usage: Any = vote.voters.primary().usage()
     reads = np.asarray(usage.sum(axis=1)).ravel().astype(int)
     return lacking, reads, np.asarray(usage[:, lacking].sum(axis=1)).ravel().astype(int)
 

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from psephos._errors import ModelFileError, PsephosError
 from psephos.files.arrays import object_array
 from psephos.files.field_types import fault, hints
-from psephos.vote.part import OPTIONAL, OPTIONAL_FIELDS, Voters, Weighting, ask
+from psephos.vote.part import Part, Voters, Weighting
 
 _REGISTRY: dict[str, type[Any]] = {}
-_MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
+#: Methods that a part may define and readers call.
+MEMBERS = {name for part in (Voters, Weighting) for name in vars(part) | vars(Part)} - {"__doc__"}
 _NUMERIC = "biufU"  # kinds of arrays that hold data only
 _T = TypeVar("_T")
 
@@ -47,7 +48,8 @@ def register(cls: type[_T]) -> type[_T]:
             f"there is a part {tag!r} already ({known.__module__}.{known.__qualname__}): give "
             f"{cls.__name__} another tag."
         )
-    _check_names(cls)
+    if issubclass(cls, Part):
+        _check_names(cls)
     _REGISTRY[tag] = cls  # a module may be loaded again
     return cls
 
@@ -58,14 +60,14 @@ def registered(tag: str) -> type[Any] | None:
 
 
 def _check_names(cls: type[Any]) -> None:
-    """Raise PsephosError if a method is nearly one of `OPTIONAL`: it would never be called."""
+    """Raise PsephosError if a method is nearly one of `MEMBERS`: it would never be called."""
     own = {name for name, value in vars(cls).items() if callable(value) and name[0] != "_"}
-    for name in sorted(own - set(OPTIONAL) - set(OPTIONAL_FIELDS) - _MEMBERS):
-        meant = get_close_matches(name, OPTIONAL, 1, 0.85)
+    for name in sorted(own - MEMBERS):
+        meant = get_close_matches(name, MEMBERS, 1, 0.85)
         if meant:
             raise PsephosError(
                 f"{cls.__name__}.{name} is called by nothing: write {meant[0]!r} if it is meant "
-                f"(see psephos.vote.part.OPTIONAL), or another name."
+                f"(see psephos.vote.part), or another name."
             )
 
 
@@ -144,8 +146,12 @@ def _fault(cls: type[Any], content: Mapping[str, Any]) -> str:
 
 
 def _refuse(value: Any) -> Any:
-    reason = ask(value, "refusal", f"{type(value).__name__} is not plain data")
-    raise ModelFileError(f"the model cannot be saved: {reason}.")
+    raise ModelFileError(f"the model cannot be saved: {refusal_of(value)}.")
+
+
+def refusal_of(value: Any) -> str:
+    """Return why a value cannot be written."""
+    return value.refusal() if isinstance(value, Part) else Part.refusal(value)
 
 
 def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:

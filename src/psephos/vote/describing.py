@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
-from psephos.vote.part import are_cases, ask, field_of, label_of, n_trees, offers
+from psephos.vote.part import label_of
 from psephos.vote.target import Target
 from psephos.vote.vote import Vote
 
@@ -51,17 +51,17 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
             return sentences + lines
     sentences += table_words(vote, _classes(vote))
     share = vote.weighting.mean_share()
-    scale = _scale(vote)
+    scale, shared = _scale(vote), vote.readout.score in _SHARED
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
-    shown = _CASES if are_cases(vote.voters) else len(groups)
+    shown = _CASES if vote.voters.are_cases() else len(groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS
         who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
         who += f" and {more} more" if more > 0 else ""
         facts = [f"× {len(voters)}"] if len(voters) > 1 else []
-        if vote.readout.score in _SHARED and not offers(vote.weighting, "asks"):
+        if shared and vote.weighting.asks(vote.voters.usage()) is None:
             facts.insert(0, percent(float(share[voters].sum())))
         part = f" ({', '.join(facts)})" if facts else ""
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")
@@ -104,9 +104,9 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
 
 def _about(vote: Vote, voter: int) -> str:
     """Return ``, for class ill`` of a tree that moves one of several scores."""
-    if vote.target.n_outputs == 1 or n_trees(vote.voters, voter) != 1:
+    if vote.target.n_outputs == 1 or vote.voters.n_trees(voter) != 1:
         return ""
-    moves = np.flatnonzero(ask(vote.voters, "shown_tree", None, voter, 0).votes.any(axis=0))
+    moves = np.flatnonzero(vote.voters.shown_tree(voter, 0).votes.any(axis=0))
     return f", for {vote.target.about(int(moves[0]))}" if len(moves) == 1 else ""
 
 
@@ -118,11 +118,11 @@ def _scale(vote: Vote) -> float:
 
 def _tree_lines(vote: Vote, names: Names) -> list[str]:
     """Return the lines of a vote that is one tree; none if it is something else, or too large."""
-    tree: Any = ask(vote.voters, "tree", None, 0)
+    tree = vote.voters.tree(0)
     if tree is None or not 1 < tree.n_leaves <= _LEAVES:
         return []
     scale = float(np.abs(tree.value).max(initial=0.0))
-    node_votes: Any = field_of(vote.voters, "node_votes", tree.value)
+    node_votes: Any = getattr(vote.voters, "node_votes", tree.value)
     words = [answer_words(vote, value, scale) for value in node_votes]
     text = export_text(tree, names.columns, names.levels, answers=NodeAnswers(words))
     return text.split("\n")
@@ -195,9 +195,9 @@ def _combined(vote: Vote) -> str:
 def _says(joined: Any, voter: int) -> str:
     """Return what a voter says; '' of a tree whose answers are sure: then it is both."""
     part = joined.parts[int(joined.part[voter])]
-    says: str | None = field_of(part, "says") or field_of(field_of(part, "inner"), "says")
-    if says is not None or n_trees(joined, voter) != 1:
+    says: str | None = part.how_said()
+    if says is not None or joined.n_trees(voter) != 1:
         return says or "vote"
-    shown = ask(joined, "shown_tree", None, voter, 0)
+    shown = joined.shown_tree(voter, 0)
     said = shown.votes[shown.tree.n_children == 0]
     return "" if np.isclose(np.abs(said).max(axis=1), 1.0).all() else "probability"

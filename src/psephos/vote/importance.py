@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ask, check, check_part, offers, over_outputs, sparse
+from psephos.vote.part import Columns, check, check_part, evenly, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
 _Floats = NDArray[np.float64]
@@ -153,7 +153,7 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
     profile = profile_of(dense, is_category) if len(dense) else None
-    if profile is not None and offers(compact.weighting, "nearest"):
+    if profile is not None and _keeps_cases(compact.weighting):
         mass = np.quantile(compact.mass(dense), LEVELS)
         profile = replace(profile, mass=np.where(np.isfinite(mass), mass, np.nan))
     baseline = Baseline(centre, votes, weights, np.zeros(len(columns)), profile)
@@ -162,6 +162,11 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         total += column_moves(compact, dense[part], baseline).sum(axis=0)
     share = total / total.sum() if 0 < total.sum() < np.inf else np.zeros(len(columns))
     return replace(baseline, importance=share)
+
+
+def _keeps_cases(weighting: Any) -> bool:
+    kept = weighting.kept_cases(), weighting.prototype_batches()
+    return any(one is not None for one in kept)
 
 
 def _centre(X: _Floats, is_category: NDArray[np.bool_]) -> _Floats:
@@ -196,26 +201,13 @@ def column_moves(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
     )
     centre = baseline.centre
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
-        found = divided(vote.voters, X, by_vote, centre)
-        asked = ask(vote.weighting, "asks", None, vote.voters.usage())
+        found = vote.voters.divided(X, by_vote, centre)
+        asked = vote.weighting.asks(vote.voters.usage())
         if asked is None:
-            found = found + divided(vote.weighting, X, by_weight, centre)
+            found = found + vote.weighting.divided(X, by_weight, centre)
         else:
-            found = found + _evenly(asked, by_weight)
+            found = found + evenly(asked, by_weight)
     return np.where(np.isfinite(found), found, 0.0)
-
-
-def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-    """Return (n, p): the sizes (n, T) divided among columns, equally unless the part says how."""
-    found = ask(part, "divided", None, X, size, centre)
-    return _evenly(part.usage(), size) if found is None else found
-
-
-def _evenly(table: Any, size: _Floats) -> _Floats:
-    """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
-    usage: Any = table.astype(np.float64)
-    read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
-    return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
 
 
 def path_moves(

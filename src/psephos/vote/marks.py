@@ -1,24 +1,17 @@
-"""Where the answers of parts turn, for rows that try them."""
+"""Breakpoints of parts: conformance vectors are drawn among them.
+
+Values of training rows are left out: a range is rounded outwards.
+"""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.vote.part import ask
+from psephos.vote.part import Breakpoints
 
-Marks = tuple[NDArray[np.intp], NDArray[np.float64]]  # columns and values, (m,) each
+Marks = Breakpoints
 _Columns = NDArray[np.intp]
-
-
-def marks_of(part: Any) -> Marks:
-    """Return (columns, values), (m,) each: where the answers of a part turn, or about its range.
-
-    Rows that try a part (`psephos.scoring.conformance`) are drawn among them. Values of training
-    rows are none of them: a range is rounded outwards.
-    """
-    return ask(part, "marks", (np.empty(0, dtype=np.intp), np.empty(0)))
 
 
 def joined_marks(marks: Sequence[Marks]) -> Marks:

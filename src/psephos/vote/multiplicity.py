@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import offers
 from psephos.vote.vote import Vote
 
 _BLOCK = 1 << 20
@@ -32,7 +31,7 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
     """
     weighting: Any = vote.weighting
     target: Any = vote.target
-    library = offers(weighting, "available")
+    library = weighting.available(X[:0]) is not None
     if not library or target.kind not in ("binary", "multiclass"):
         raise PsephosError(
             "multiplicity is that of a library of small models that give classes (swag): the "

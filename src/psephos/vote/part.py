@@ -2,10 +2,11 @@
 
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import scipy.sparse
@@ -14,161 +15,15 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
+from psephos.vote.names import Names
 from psephos.vote.reasons import Reason
 
 sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
 
-#: Methods that a part may have beside those of `Voters` and `Weighting`; `ask` calls them, and says
-#: what holds of a part without. `register_part` refuses a method whose name is nearly one of these.
-OPTIONAL = {
-    # of voters and of weightings
-    "lowered": "() -> the operation of `psephos.vote.operations` that gives the same votes, or the "
-    "same weights: what every reader outside fitting sees",
-    "primary": "() -> the voters without what only a missing value asks for",
-    "divided": "(X, size, centre) -> (n, p): how much of the sizes (n, T), one a case and voter, "
-    "each column accounts for; without it every column that a voter reads gets the same share",
-    "named_rows": "(names) -> the part with names in place of the positions of training rows",
-    "marks": "() -> (columns, values) where answers turn; see `psephos.vote.marks`",
-    "training_rows": "() -> how many rows of the training table, or parts of such, are kept",
-    "refusal": "() -> why no file can hold the part; it follows 'the model cannot be saved: '",
-    # of voters
-    "weighted_sum": "(weights, X) -> (n, K), the sum without (n, T, K) votes; None if it cannot",
-    "kinds": "() -> tags of the voters inside",
-    "are_cases": "() -> whether the voters are training cases, alike but for their values",
-    "label": "(voter) -> its name, '' for none",
-    "open": "(voter, X, names) -> (vote, rows, names) of the vote that a voter is; None if none",
-    "n_trees": "(voter) -> how many trees it is",
-    "shown_tree": "(voter, tree) -> `ShownTree`, to be drawn",
-    "tree": "(voter) -> its `Tree`, for text",
-    "components": "() -> (means, standard deviations) of the densities that are the votes",
-    # of weightings
-    "fits": "(target, is_sum) -> why a vote cannot have these weights; '' if it can",
-    "of_votes": "(votes, target) -> weights (n, T) or (n, T, K), where they depend on the votes",
-    "asks": "(usage) -> (T, p): the columns that weights by `of_votes` depend on",
-    "relative": "(X) -> (weights, log_scale), of weights beyond the range of float64",
-    "sums_with": "(voters) -> a function of X to (sums, mass) without weights; None if it cannot",
-    "primary_voters": "() -> the voters that a complete case needs",
-    "reserve": "() -> (T,): who has weight only where values are missing",
-    "available": "(X) -> (n, T): which models of a library have all the columns they read",
-    "weighed": "(X) -> the voters that have a weight on any row",
-    "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
-    "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
-    "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",
-}
-
-#: Fields or properties that a part may have, to be read by `field_of`.
-OPTIONAL_FIELDS = {
-    # of voters
-    "names": "the names of the voters, of a committee",
-    "says": "what a voter says: 'answer', 'probability', 'decision' or 'value'",
-    "inner": "the part whose votes these are in another form",
-    "parts": "the voters of several kinds that these are",
-    "members": "the voters whose answers these read: `open` then takes a member too",
-    "nodes": "the `Tree` of all nodes, of trees",
-    "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",
-    "answers": "fixed answers for kernels; see `sums_with`",
-    "rows": "names or positions of the training rows that the voters are; see `nearest`",
-    # of weightings
-    "tier": "(T,): which models of a library are asked first; see `available`",
-    "reads": "(T, q): which of `columns` each model of a library reads; see `available`",
-    "similarity": "the `InverseDistance` of local weights, for bounds",
-    "anchors": "(m, q): the training rows that local weights keep",
-    "cases": "(m, q): the training rows among which neighbours are found",
-    "batches": "the prototypes' columns and bandwidths, for their displays",
-}
-
-
-@runtime_checkable
-class Part(Protocol):
-    """A set of T voters, or their T weights.
-
-    A part keeps the sorted `columns` of the table it reads and works in positions within them;
-    `select` is the only remapping.
-    """
-
-    @property
-    def n_features(self) -> int:
-        """Return p, the number of columns of the table the part is used on."""
-        ...
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        ...
-
-    @property
-    def columns(self) -> Columns:
-        """Return the sorted columns of the table that are read."""
-        ...
-
-    def usage(self) -> Any:
-        """Return the (T, p) boolean CSR table of who reads what."""
-        ...
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same part on the table reduced to `columns` (a superset of its own)."""
-        ...
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the part for these voters only, in this order; it drops columns no longer read."""
-        ...
-
-
-@runtime_checkable
-class Voters(Part, Protocol):
-    """T voters: their votes on rows, and why."""
-
-    def votes(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p): finite.
-
-        X holds numbers as they are in the table, NaN where one is missing, and of a category its
-        code: its place among the levels of the fit, or NaN for one that the fit did not have.
-        """
-        ...
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the voter in words."""
-        ...
-
-    def reasons(self, X: NDArray[np.float64]) -> list[list[Reason]]:
-        """Return, for each row of X, shape (n, p), why each of the T voters votes as it does."""
-        ...
-
-    def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:
-        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
-
-        Of several, the first is ``if so``, and others say whether they take missing values:
-        ``otherwise, also if missing``, or ``otherwise`` and ``if missing``.
-        """
-        ...
-
-
-@runtime_checkable
-class Weighting(Part, Protocol):
-    """The weight of each voter on a case."""
-
-    def weights(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the raw (n, T) weights on the rows of X, shape (n, p): finite.
-
-        X is as `Voters.votes` gets it: NaN where a value is missing, and of a category its code,
-        of which no mean or difference means anything. Weights below 0 are for a sum of votes
-        alone: any other read-out takes them as shares.
-        """
-        ...
-
-    def mean_share(self) -> NDArray[np.float64]:
-        """Return (T,): each voter's mean share of the weight, >= 0, with sum 1.
-
-        The mean is over the training rows that the weights keep; of weights that keep none it is
-        what a case without missing values has. `describe` prints it; no answer depends on it.
-        """
-        ...
-
-    def words(self) -> str:
-        """Return what the weights are, in a few words."""
-        ...
+_Floats = NDArray[np.float64]
+Breakpoints = tuple[NDArray[np.intp], _Floats]  # columns and values, (m,) each
 
 
 class ShownTree(NamedTuple):
@@ -179,8 +34,301 @@ class ShownTree(NamedTuple):
     """
 
     tree: Tree
-    shares: NDArray[np.float64] | None
-    votes: NDArray[np.float64]
+    shares: _Floats | None
+    votes: _Floats
+
+
+class Part(ABC):
+    """A set of T voters, or their T weights: base class of `Voters` and `Weighting`.
+
+    A part keeps the sorted `columns` of the table that it reads and works in positions within
+    them; `select` is the only remapping. Methods that are not abstract have a default that holds
+    for most parts.
+
+    Attributes
+    ----------
+    n_features : int
+        p, the number of columns of the table the part is used on; a field or a property, as are
+        the next two.
+    n_voters : int
+        T.
+    columns : ndarray of shape (q,), intp
+        The sorted columns of the table that are read.
+    """
+
+    tag: ClassVar[str]
+    n_features: int | Any
+    n_voters: int | Any
+    columns: Columns | Any
+
+    @abstractmethod
+    def usage(self) -> Any:
+        """Return the (T, p) boolean CSR table of who reads what."""
+
+    @abstractmethod
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns` (a superset of its own)."""
+
+    @abstractmethod
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return the part for these voters only, in this order; it drops columns no longer read."""
+
+    def lowered(self) -> Any:
+        """Return the operation of `psephos.vote.operations` that gives the same votes, or weights.
+
+        It is what readers outside fitting see; a part that is one returns itself.
+        """
+        return self
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): how much of the sizes (n, T) each column accounts for.
+
+        `centre` (p,) are the training means. By default every column that a voter reads gets the
+        same share.
+        """
+        return evenly(self.usage(), size)
+
+    def marks(self) -> Breakpoints:
+        """Return (columns, values): the breakpoints of answers, or points about a range."""
+        return no_columns(), np.empty(0)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the part with names in place of the positions of training rows that it keeps."""
+        return self
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table, or parts of such, are kept."""
+        return 0
+
+    def refusal(self) -> str:
+        """Return why no file can hold the part; it follows 'the model cannot be saved: '."""
+        return f"{type(self).__name__} is not plain data"
+
+
+class Voters(Part):
+    """T voters: their votes on rows, and why. Base class of every kind of voters."""
+
+    @abstractmethod
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p): finite.
+
+        X holds numbers as they are in the table, NaN where one is missing, and of a category its
+        code: its place among the levels of the fit, or NaN for one that the fit did not have.
+        """
+
+    @abstractmethod
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words."""
+
+    @abstractmethod
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row of X, shape (n, p), why each of the T voters votes as it does."""
+
+    @abstractmethod
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
+
+        Of several, the first is ``if so``, and others say whether they take missing values:
+        ``otherwise, also if missing``, or ``otherwise`` and ``if missing``.
+        """
+
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+        """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
+        return np.einsum("nt,ntk->nk", weights, self.votes(X))
+
+    def primary(self) -> Self:
+        """Return the voters without what they read only where a value is missing."""
+        return self
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return the tags of the voters inside, those first met first."""
+        kind: Any = type(self)
+        return (str(getattr(kind, "tag", kind.__name__)),)
+
+    def are_cases(self) -> bool:
+        """Return whether the voters are training cases, alike but for their values."""
+        return False
+
+    def voter_names(self) -> tuple[str, ...]:
+        """Return the names of the voters of a committee; () where they have none."""
+        return ()
+
+    def label(self, voter: int) -> str:
+        """Return the name of a voter, '' for none."""
+        names = self.voter_names()
+        return names[voter] if names else ""
+
+    def how_said(self) -> str | None:
+        """Return what the voters say: 'answer', 'probability', 'log-odds' or 'value'."""
+        return getattr(self, "says", None)
+
+    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Any, _Floats, Names] | None:
+        """Return (vote, rows, names) of the vote that a voter is; None if it is not one."""
+        return None
+
+    def read_members(self) -> "Voters | None":
+        """Return the voters whose answers these read, such as a stacker's members."""
+        return None
+
+    def joined_parts(self) -> tuple["Voters", ...]:
+        """Return the voters of several kinds that these are: these alone, if of one kind."""
+        return (self,)
+
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a voter is; 0 of another kind."""
+        return 0
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a voter, to be drawn; see `n_trees`."""
+        raise PsephosError(f"voter {voter} is not a tree.")
+
+    def tree(self, voter: int) -> Tree | None:
+        """Return the tree that a voter is, for text; None of other kinds."""
+        return None
+
+    def components(self) -> tuple[_Floats, _Floats] | None:
+        """Return (means, standard deviations) of the densities that are the votes, (T,) each."""
+        return None
+
+    def fixed_answers(self) -> Any:
+        """Return `Answers`, votes that are the same everywhere, for kernels; see `sums_with`."""
+        return None
+
+    def row_names(self) -> NDArray[Any] | None:
+        """Return the names or positions of the training rows that the voters are, (T,)."""
+        return None
+
+
+class Weighting(Part):
+    """The weight of each voter on a case. Base class of every kind of weights."""
+
+    #: Whether the weights depend on the votes: `of_votes` then has them.
+    needs_votes: ClassVar[bool] = False
+    #: Whether each case has voters of its own, those that `weighed` returns.
+    weighs_few: ClassVar[bool] = False
+
+    @abstractmethod
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights on the rows of X, shape (n, p): finite.
+
+        X is as `Voters.votes` gets it: NaN where a value is missing, and of a category its code,
+        of which no mean or difference means anything. Weights below 0 are for a sum of votes
+        alone: any other read-out takes them as shares.
+        """
+
+    @abstractmethod
+    def mean_share(self) -> _Floats:
+        """Return (T,): each voter's mean share of the weight, >= 0, with sum 1.
+
+        The mean is over the training rows that the weights keep; of weights that keep none it is
+        what a case without missing values has. `describe` prints it; no answer depends on it.
+        """
+
+    @abstractmethod
+    def words(self) -> str:
+        """Return what the weights are, in a few words."""
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        """Return why a vote cannot have these weights; '' if it can."""
+        return ""
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the weights (n, T) or (n, T, K) beside votes (n, T, K); see `needs_votes`."""
+        raise NotImplementedError
+
+    def asks(self, usage: Any) -> Any:
+        """Return the (T, p) table of the columns that weights by `of_votes` depend on.
+
+        None: each weight on the columns of its voter; `usage` is the table of the voters.
+        """
+        return None
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats | None]:
+        """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
+
+        So weights beyond the range of float64 have shares. None: w are the weights themselves.
+        """
+        return self.weights(X), None
+
+    def sums_with(self, voters: Any) -> Callable[[_Floats], tuple[_Floats, _Floats]] | None:
+        """Return a function of X to (sums, mass) without weights; None if there is none."""
+        return None
+
+    def primary_voters(self) -> NDArray[np.intp]:
+        """Return the voters that a complete case needs."""
+        return np.arange(self.n_voters, dtype=np.intp)
+
+    def reserve(self) -> NDArray[np.bool_]:
+        """Return which voters, (T,), have weight only where values are missing."""
+        return np.zeros(self.n_voters, dtype=bool)
+
+    def available(self, X: _Floats) -> NDArray[np.bool_] | None:
+        """Return (n, T): which models of a library have all the columns that they read."""
+        return None
+
+    def weighed(self, X: _Floats) -> NDArray[np.intp] | None:
+        """Return the voters that have a weight on any row; None: all may have one."""
+        return None
+
+    def similarities(self, X: _Floats) -> _Floats | None:
+        """Return (n, T): the similarity of each row to the training case that a voter is."""
+        return None
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Any:
+        """Return `Nearest`, the training cases of greatest weight; None where none is kept."""
+        return None
+
+    def kept_cases(self) -> _Floats | None:
+        """Return the (m, q) training cases that weights compare with: anchors, neighbours."""
+        return None
+
+    def local_similarity(self) -> Any:
+        """Return the `InverseDistance` of local weights, for bounds."""
+        return None
+
+    def anchor_scores(self, voters: Any) -> _Floats | None:
+        """Return (m, K): what local weights and these voters answer at the anchors."""
+        return None
+
+    def prototype_batches(self) -> Any:
+        """Return the columns and bandwidths of prototypes, for their displays."""
+        return None
+
+
+class ReadAsLowered(Voters):
+    """Voters whose rules, reasons and attribution are those of the operation they lower to."""
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words."""
+        return self.lowered().rule(voter, names, levels)
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does."""
+        return self.lowered().reasons(X)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return a voter's possible votes."""
+        return self.lowered().sides(voter)
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): how much of the sizes each column accounts for."""
+        return self.lowered().divided(X, size, centre)
+
+    def marks(self) -> Breakpoints:
+        """Return (columns, values): the breakpoints of answers."""
+        return self.lowered().marks()
+
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a voter is."""
+        return self.lowered().n_trees(voter)
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a voter, to be drawn."""
+        return self.lowered().shown_tree(voter, tree)
+
+    def tree(self, voter: int) -> Tree | None:
+        """Return the tree that a voter is, for text."""
+        return self.lowered().tree(voter)
 
 
 class ReadsColumns:
@@ -239,46 +387,9 @@ class ReadsNothing:
         return replace(own, n_features=len(columns))
 
 
-def ask(part: Any, method: str, otherwise: Any, *given: Any) -> Any:
-    """Return what a method of `OPTIONAL` returns; `otherwise` of a part that does not have it."""
-    own: Any = getattr(part, method, None)
-    return otherwise if own is None else own(*given)
-
-
-def offers(part: Any, method: str) -> bool:
-    """Return whether a part has a method of `OPTIONAL`."""
-    return hasattr(part, method)
-
-
-def field_of(part: Any, field: str, otherwise: Any = None) -> Any:
-    """Return a field of `OPTIONAL_FIELDS`; `otherwise` of a part that does not have it."""
-    return getattr(part, field, otherwise)
-
-
-def lowered(part: Any) -> Any:
-    """Return the operation that a part is read as; a part without one is read as it is."""
-    return ask(part, "lowered", part)
-
-
-def kinds_of(voters: Any) -> tuple[str, ...]:
-    """Return the tags of the voters, those first met first."""
-    kind = cast("type[Any]", type(voters))
-    return ask(voters, "kinds", (str(getattr(kind, "tag", kind.__name__)),))
-
-
-def are_cases(voters: Any) -> bool:
-    """Return whether the voters are training cases, of which a few show what all are."""
-    return ask(voters, "are_cases", False)
-
-
-def n_trees(voters: Any, voter: int) -> int:
-    """Return how many trees a voter is; 0: it is none."""
-    return ask(voters, "n_trees", 0, voter)
-
-
-def label_of(voters: Any, voter: int) -> str:
+def label_of(voters: Voters, voter: int) -> str:
     """Return the voter's name and a colon, to begin a sentence; '' without a name."""
-    name = ask(voters, "label", "", voter)
+    name = voters.label(voter)
     return f"{name}: " if name else ""
 
 
@@ -298,33 +409,16 @@ def over_outputs(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights[:, :, 0] if weights.shape[2] == 1 else np.abs(weights).mean(axis=2)
 
 
-def relative_weights(
-    weighting: Weighting, X: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
-
-    Without a method ``relative`` w are the weights themselves, and log_scale is None.
-    """
-    found = ask(weighting, "relative", None, X)
-    return (weighting.weights(X), None) if found is None else found
+def no_columns() -> Columns:
+    """Return an empty row of columns."""
+    return np.empty(0, dtype=np.intp)
 
 
-def weighted_sum(
-    voters: Voters, weights: NDArray[np.float64], X: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
-    total = ask(voters, "weighted_sum", None, weights, X)
-    return np.einsum("nt,ntk->nk", weights, voters.votes(X)) if total is None else total
-
-
-def rows_named(part: Any, names: NDArray[Any]) -> Any:
-    """Return a part with names for the training rows it keeps; one that keeps none as it is."""
-    return ask(part, "named_rows", part, names)
-
-
-def training_rows(part: Any) -> int:
-    """Return how many rows of the training table, or parts of such, a part keeps."""
-    return ask(part, "training_rows", 0)
+def evenly(table: Any, size: _Floats) -> _Floats:
+    """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
+    usage: Any = table.astype(np.float64)
+    read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
+    return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
 
 
 def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
@@ -401,11 +495,6 @@ def positions(inner: Columns, outer: Columns) -> Columns:
     if not found:
         raise PsephosError("columns that the vote reads are missing from the selection.")
     return where
-
-
-def primary(voters: Voters) -> Voters:
-    """Return voters without what they read only where a value is missing."""
-    return ask(voters, "primary", voters)
 
 
 def usage_of_all(part: Any) -> Any:

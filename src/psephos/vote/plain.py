@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos.files.field_types import hints
-from psephos.vote.codec import registered
-from psephos.vote.part import ask
+from psephos.vote.codec import refusal_of, registered
 
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
@@ -45,8 +44,7 @@ def to_plain(value: Any) -> Any:
     kind: Any = cast("type[Any]", type(value))
     tag = getattr(kind, "tag", None)
     if tag is None or registered(tag) is not kind:
-        reason = ask(value, "refusal", f"{kind.__name__} is not plain data")
-        raise PsephosError(f"the model has no plain form: {reason}.")
+        raise PsephosError(f"the model has no plain form: {refusal_of(value)}.")
     content = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
     for name in _identifiers(kind):
         if getattr(value, name).dtype.kind not in "iu":

@@ -11,25 +11,9 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
-from psephos.vote.marks import Marks, joined_marks, marks_of
+from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, backup_words
-from psephos.vote.part import (
-    Columns,
-    Voters,
-    Weighting,
-    ask,
-    check,
-    field_of,
-    lowered,
-    offers,
-    over_outputs,
-    primary,
-    relative_weights,
-    rows_named,
-    sparse,
-    training_rows,
-    weighted_sum,
-)
+from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
@@ -76,12 +60,16 @@ class Vote:
     target: AnyTarget
 
     def __post_init__(self) -> None:
+        parts: Any = ((self.voters, Voters), (self.weighting, Weighting))
+        for part, base in parts:
+            words = f"{type(part).__name__} does not derive from psephos.vote.{base.__name__}"
+            check(isinstance(part, base), words)
         check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
         check(self.voters.n_features == self.weighting.n_features, "tables differ")
         numbers = self.target.kind in ("regression", "numbers")
         classes_only = self.readout.score in ("majority", "borda")
         check(not (numbers and classes_only), f"numbers have no {self.readout.score}")
-        fault = ask(self.weighting, "fits", "", self.target, self.readout.is_sum)
+        fault = self.weighting.fits(self.target, self.readout.is_sum)
         check(not fault, fault)
 
     # ------------------------------------------------------------------ who reads what
@@ -105,7 +93,8 @@ class Vote:
         table: Any = self.voters.usage() + self.weighting.usage()
         if self._of_votes:
             own = self.voters.usage()
-            table = table + ask(self.weighting, "asks", own, own)
+            found = self.weighting.asks(own)
+            table = table + (own if found is None else found)
         return table.astype(bool)
 
     @cached_property
@@ -120,11 +109,11 @@ class Vote:
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that are left in `primary`."""
-        return ask(self.weighting, "primary_voters", np.arange(self.n_voters))
+        return self.weighting.primary_voters()
 
     def reserve(self) -> NDArray[np.bool_]:
         """Return which voters, (T,), have weight only where values are missing."""
-        return ask(self.weighting, "reserve", np.zeros(self.n_voters, dtype=bool))
+        return self.weighting.reserve()
 
     def primary(self) -> "Vote":
         """Return the vote without what is read only where a value is missing.
@@ -133,7 +122,7 @@ class Vote:
         """
         kept = self.primary_voters()
         vote = self if len(kept) == self.n_voters else self.take(kept)
-        return replace(vote, voters=primary(vote.voters))
+        return replace(vote, voters=vote.voters.primary())
 
     def select(self, columns: Columns) -> "Vote":
         """Return the same vote on the table reduced to `columns` (sorted; all it reads)."""
@@ -143,7 +132,7 @@ class Vote:
 
     def lowered(self) -> "Vote":
         """Return the vote with its parts as operations: what scorer, page, SQL and ONNX read."""
-        return replace(self, voters=lowered(self.voters), weighting=lowered(self.weighting))
+        return replace(self, voters=self.voters.lowered(), weighting=self.weighting.lowered())
 
     def named_rows(self, names: NDArray[Any]) -> "Vote":
         """Return the vote with names for the training rows it keeps, instead of positions.
@@ -153,7 +142,7 @@ class Vote:
         names : ndarray of str of shape (n,)
             Of all rows that it was fitted on.
         """
-        voters, weighting = (rows_named(part, names) for part in (self.voters, self.weighting))
+        voters, weighting = (part.named_rows(names) for part in (self.voters, self.weighting))
         return replace(self, voters=voters, weighting=weighting)
 
     def take(self, voters: NDArray[np.intp]) -> "Vote":
@@ -179,12 +168,12 @@ class Vote:
 
         It holds no (n, T) table, and picks the columns it reads from rows of the whole table.
         """
-        return ask(self.weighting, "sums_with", None, self.voters)
+        return self.weighting.sums_with(self.voters)
 
     @property
     def _of_votes(self) -> bool:
         """Whether the weights depend on the votes."""
-        return offers(self.weighting, "of_votes")
+        return self.weighting.needs_votes
 
     @property
     def _adds_up(self) -> bool:
@@ -254,8 +243,8 @@ class Vote:
         own = self._own_sums()
         if own is not None:
             return (*own(X), None)
-        weights, log_scale = relative_weights(self.weighting, X)
-        total = weighted_sum(self.voters, weights, X)
+        weights, log_scale = self.weighting.relative(X)
+        total = self.voters.weighted_sum(weights, X)
         return total, np.abs(weights).sum(axis=1), log_scale
 
     def _votes_and_weights(
@@ -268,7 +257,7 @@ class Vote:
         """
         votes = self.voters.votes(read)[:, :n_voters]
         if not self._of_votes:
-            return votes, relative_weights(self.weighting, read)[0][:, :n_voters]
+            return votes, self.weighting.relative(read)[0][:, :n_voters]
         kept = np.arange(votes.shape[1], dtype=np.intp)
         first = self.weighting.take(kept)
         return votes, cast("Any", first).of_votes(votes, self.target)
@@ -306,7 +295,7 @@ class Vote:
         It is -1 where a row is spread over leaves. Voters of other kinds have no column.
         """
         read, voters = self._dense(X), self._compact.voters
-        parts: Any = field_of(voters, "parts", (voters,))
+        parts: Any = voters.joined_parts()
         ends = [(part.leaves(read), part.root) for part in parts if hasattr(part, "root")]
         none = np.empty((len(read), 0), dtype=np.intp)
         return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])
@@ -334,11 +323,11 @@ class Vote:
 
     def weighed(self, X: Any) -> NDArray[np.intp] | None:
         """Return the voters that have a weight on any row; None unless the weighting says so."""
-        return ask(self._compact.weighting, "weighed", None, self._dense(X))
+        return self._compact.weighting.weighed(self._dense(X))
 
     def similarities(self, X: Any) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
-        return ask(self._compact.weighting, "similarities", None, self._dense(X))
+        return self._compact.weighting.similarities(self._dense(X))
 
     def open(
         self, voter: int, X: Any, names: Names, member: int | None = None
@@ -348,18 +337,19 @@ class Vote:
         With `member`, of voters that read answers: that of the member.
         """
         voters = self._compact.voters
-        if member is not None and field_of(voters, "members") is None:
-            return None
-        asked = voter, self._dense(X), names.select(self.columns.tolist())
-        return ask(voters, "open", None, *asked, *(() if member is None else (member,)))
+        of = voters if member is None else voters.read_members()
+        at = voter if member is None else member
+        return (
+            None if of is None else of.open(at, self._dense(X), names.select(self.columns.tolist()))
+        )
 
     def marks(self) -> Marks:
         """Return (columns, values) about which cases are drawn to try the vote; see `marks_of`."""
-        return joined_marks([marks_of(self.voters), marks_of(self.weighting)])
+        return joined_marks([self.voters.marks(), self.weighting.marks()])
 
     def training_rows(self) -> int:
         """Return how many rows of the training table the vote keeps, on the columns it reads."""
-        return max(training_rows(self.voters), training_rows(self.weighting))
+        return max(self.voters.training_rows(), self.weighting.training_rows())
 
     def alike(self) -> list[list[int]]:
         """Return the voters in groups of equal content, in the order of the first of each."""
@@ -392,7 +382,7 @@ class Vote:
             return self._terms(*self._compact._votes_and_weights(read), read)[0]
         if self.readout.score == "sum":
             return self.weights(X)[:, :, None]
-        return _shares(relative_weights(self._compact.weighting, read)[0])[:, :, None]
+        return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
@@ -426,14 +416,14 @@ class Vote:
                 shares, votes = self._terms(*compact._votes_and_weights(read, t), read)
                 yield self.target.level((shares * votes).sum(axis=1)), None
             return
-        weights, log_scale = relative_weights(compact.weighting, read)
+        weights, log_scale = compact.weighting.relative(read)
         if self.readout.score == "sum" and log_scale is not None:
             weights = weights * np.exp(log_scale)[:, None]
         total = np.zeros((len(read), self.target.n_outputs))
         mass = np.zeros(len(read))
         for t in range(self.n_voters):
             one = np.array([t])
-            total = total + weighted_sum(compact.voters.take(one), weights[:, one], read)
+            total = total + compact.voters.take(one).weighted_sum(weights[:, one], read)
             mass = mass + np.abs(weights[:, t])
             yield self.target.level(self.readout.finish(total, mass)), mass
 
@@ -448,7 +438,7 @@ class Vote:
         PsephosError
             If the weights are not local.
         """
-        found = ask(self.weighting, "anchor_scores", None, self.voters)
+        found = self.weighting.anchor_scores(self.voters)
         if found is None:
             raise PsephosError("anchor_scores needs local weights: this vote has no anchors.")
         return found
@@ -477,7 +467,7 @@ class Vote:
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
         """Return the k training cases of greatest weight for each row; None if none is kept."""
         vote = self._compact
-        return ask(vote.weighting, "nearest", None, vote.voters, vote.target, self._dense(X), k)
+        return vote.weighting.nearest(vote.voters, vote.target, self._dense(X), k)
 
     def weighting_words(self) -> str:
         """Return what the weights are, in words."""

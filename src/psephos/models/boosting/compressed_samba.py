@@ -28,7 +28,7 @@ from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows
 from psephos.trees.stump import Stump, StumpSearch
 from psephos.vote import Readout, StumpVoters, Vote, Voters
-from psephos.vote.part import field_of, sparse
+from psephos.vote.part import sparse
 
 _Floats = NDArray[np.float64]
 
@@ -215,7 +215,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         return vote, extras
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
-        if self.distance_columns is None or field_of(self.vote_.weighting, "anchors") is None:
+        if self.distance_columns is None or self.vote_.weighting.kept_cases() is None:
             return {}
         read: list[int] = self.vote_.weighting.columns.tolist()
         names, where = self.schema_.names, columns.tolist()

@@ -32,7 +32,6 @@ from psephos.models.committees.naming import (
 from psephos.models.ensemble import Ensemble
 from psephos.vote import Constant, Readout, Vote, as_read
 from psephos.vote.calibration import ClassVotes
-from psephos.vote.part import field_of
 
 
 class MemberAnswers(TransformerMixin):
@@ -49,11 +48,11 @@ class MemberAnswers(TransformerMixin):
     def _answering(self) -> Any:
         """Return the members: the voters, or those that a final estimator reads."""
         cast("Any", self)._fitted()
-        return field_of(self.vote_.voters, "members") or self.vote_.voters
+        return self.vote_.voters.read_members() or self.vote_.voters
 
     def _answering_names(self) -> list[str]:
         members = self._answering()
-        names = field_of(members, "names", ())
+        names = members.voter_names()
         return list(names) or [f"member {t}" for t in range(members.n_voters)]
 
     @property

@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote import Vote
-from psephos.vote.part import ask
 
 _Floats = NDArray[np.float64]
 _Sums = Callable[[_Floats, _Floats, _Floats], _Floats]
@@ -298,7 +297,7 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
 
 def _components(vote: Vote) -> tuple[_Floats, _Floats]:
     numbers = vote.target.kind == "regression"
-    found: Any = ask(vote.voters, "components", None) if numbers else None
+    found: Any = vote.voters.components() if numbers else None
     if found is None:
         raise PsephosError("a mixture needs voters that answer with densities: prototypes do.")
     mean, spread = found

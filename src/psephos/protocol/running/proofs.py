@@ -14,7 +14,6 @@ from psephos.bounds import (
     version_space_bound,
 )
 from psephos.bounds.requirements import SETTINGS, constant_error, hypotheses_of
-from psephos.vote.part import offers
 
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 DELTA = 0.05  # the chance that a bound fails, each by itself
@@ -55,7 +54,7 @@ def _published(model: Any, X: Any, y: Any, delta: float) -> Bound:
             return version_space_bound(model, X, y, delta=delta)
     if facts is not None:
         return pac_bayes_kl_bound(model, X, y, rows="weights", delta=delta)
-    if offers(model.vote_.weighting, "anchor_scores"):
+    if model.vote_.weighting.local_similarity() is not None:
         return sample_compression_bound(model, X, y, delta=delta)
     return pac_bayes_kl_bound(model, X, y, rows="training", delta=delta)
 

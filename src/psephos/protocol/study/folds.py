@@ -18,7 +18,7 @@ from psephos.protocol.study.folder import MARK, check_seal, sha256_of
 from psephos.protocol.tables.table import DataTable
 from psephos.vote.frames import Framed
 from psephos.vote.names import Names
-from psephos.vote.part import ShownTree, ask, n_trees
+from psephos.vote.part import ShownTree
 
 MOST_BYTES = 1 << 19  # of a file: a larger model is not kept
 
@@ -168,10 +168,10 @@ def _rules(vote: Any, names: Names) -> Iterator[ColumnRule]:
         if inner is not None:
             yield from _rules(inner[0], inner[2])
             continue
-        trees = n_trees(vote.voters, voter)
+        trees = vote.voters.n_trees(voter)
         if trees:
             for tree in range(min(trees, _TREES)):
-                yield from _of_tree(ask(vote.voters, "shown_tree", None, voter, tree), names)
+                yield from _of_tree(vote.voters.shown_tree(voter, tree), names)
             continue
         if not columns:
             continue

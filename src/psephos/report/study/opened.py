@@ -23,7 +23,6 @@ from psephos.vote.ballots import Ballots, Line
 from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
-from psephos.vote.part import n_trees
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
@@ -324,7 +323,7 @@ def _says(vote: Any) -> str:
     """Return what the answers of a vote are: the page calls them so wherever it speaks of them."""
     if vote.readout.link != "share" or vote.readout.calibration is not None:
         return STATED
-    return LEAF_SHARE if vote.n_voters == 1 and n_trees(vote.voters, 0) == 1 else VOTE_SHARE
+    return LEAF_SHARE if vote.n_voters == 1 and vote.voters.n_trees(0) == 1 else VOTE_SHARE
 
 
 def _head(model: Any) -> str:

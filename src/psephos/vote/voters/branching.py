@@ -19,6 +19,7 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     ShownTree,
+    Voters,
     check,
     check_part,
     check_ptr,
@@ -38,7 +39,7 @@ register(SoftTree)
 
 @register
 @dataclass(frozen=True)
-class BranchVoters(ReadsColumns):
+class BranchVoters(ReadsColumns, Voters):
     """Trees of any number of branches; each votes what its leaves say.
 
     Rules are on numbers or on categories, with surrogates and with rows that are spread over the

@@ -13,6 +13,7 @@ from psephos.vote.names import Names, plural
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    Voters,
     check,
     check_part,
     named_of,
@@ -36,7 +37,7 @@ def near_words(row: Any, values: Sequence[str]) -> str:
 
 @register
 @dataclass(frozen=True)
-class CaseVoters(ReadsColumns):
+class CaseVoters(ReadsColumns, Voters):
     """Training cases as voters: each votes for its own class, labels or numbers.
 
     Parameters
@@ -69,6 +70,9 @@ class CaseVoters(ReadsColumns):
     @property
     def n_voters(self) -> int:
         return len(self.rows)
+
+    def row_names(self) -> NDArray[Any]:
+        return self.rows
 
     def are_cases(self) -> bool:
         return True

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
-from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, marks_of
+from psephos.vote.marks import Marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -17,9 +16,7 @@ from psephos.vote.part import (
     check,
     check_part,
     check_within,
-    primary,
     sparse,
-    training_rows,
     usage_at,
 )
 from psephos.vote.reasons import Reason
@@ -48,7 +45,7 @@ def design_matrix(X: _Floats, source: Columns, level: _Floats) -> _Floats:
 
 @register
 @dataclass(frozen=True)
-class CodedVoters(ReadsColumns):
+class CodedVoters(ReadsColumns, Voters):
     """Voters on a design matrix, asked through the table it is made of.
 
     Parameters
@@ -92,25 +89,28 @@ class CodedVoters(ReadsColumns):
         return usage_at(self, voter, self.source[design])
 
     def primary(self) -> Self:
-        return replace(self, inner=primary(self.inner)).take(np.arange(self.n_voters))
+        return replace(self, inner=self.inner.primary()).take(np.arange(self.n_voters))
 
     def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the design, added up for each column."""
         design = design_matrix(X[:, self.columns], self.source, self.level)
         middle = design_matrix(centre[None, self.columns], self.source, self.level)[0]
-        found = divided(self.inner, design, size, middle)
+        found = self.inner.divided(design, size, middle)
         out = np.zeros((self.n_features, len(X)))
         np.add.at(out, self.columns[self.source], found.T)
         return out.T
 
     def marks(self) -> Marks:
         """Return (columns, values) of those of the design that are columns of the table."""
-        design, values = marks_of(self.inner)
+        design, values = self.inner.marks()
         whole = np.isnan(self.level[design])
         return self.columns[self.source[design[whole]]], values[whole]
 
+    def how_said(self) -> str | None:
+        return self.inner.how_said()
+
     def training_rows(self) -> int:
-        return training_rows(self.inner)
+        return self.inner.training_rows()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; design columns no longer read are dropped."""

@@ -8,21 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of
+from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names
-from psephos.vote.part import (
-    Columns,
-    Voters,
-    ask,
-    check,
-    kinds_of,
-    label_of,
-    primary,
-    rows_named,
-    sparse,
-    training_rows,
-)
+from psephos.vote.part import Columns, Voters, check, sparse
 from psephos.vote.reasons import OfAnswers, Reason
 
 _Floats = NDArray[np.float64]
@@ -30,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class ComposedVoters:
+class ComposedVoters(Voters):
     """Voters on a table of the columns and, behind them, of the answers of other voters.
 
     Parameters
@@ -90,7 +78,7 @@ class ComposedVoters:
 
     def kinds(self) -> tuple[str, ...]:
         """Return ``linear voters on answers of tree voters`` and the like."""
-        heads, members = kinds_of(self.readers), " and ".join(kinds_of(self.members))
+        heads, members = self.readers.kinds(), " and ".join(self.members.kinds())
         return tuple(f"{head} on answers of {members}" for head in heads)
 
     def usage(self) -> Any:
@@ -102,15 +90,15 @@ class ComposedVoters:
         return sparse.csr_array((reads[:, :p] + reads[:, p:] @ theirs) > 0)
 
     def primary(self) -> Self:
-        return replace(self, members=primary(self.members), readers=primary(self.readers))._kept()
+        return replace(self, members=self.members.primary(), readers=self.readers.primary())._kept()
 
     def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided among what readers read; answers among columns."""
         p = self.n_features
         middle = self.table(centre[None])[0]
-        inner = divided(self.readers, self.table(X), size, middle)
+        inner = self.readers.divided(self.table(X), size, middle)
         theirs = inner[:, p:].reshape(len(X), self.members.n_voters, self._outputs).sum(axis=2)
-        return inner[:, :p] + divided(self.members, X, theirs, centre)
+        return inner[:, :p] + self.members.divided(X, theirs, centre)
 
     def select(self, columns: Columns) -> Self:
         wide = np.append(columns, self.n_features + np.arange(len(self.answers)))
@@ -118,17 +106,17 @@ class ComposedVoters:
         return replace(self, members=self.members.select(columns), readers=readers)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        members, readers = (rows_named(part, names) for part in (self.members, self.readers))
+        members, readers = (part.named_rows(names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
     def marks(self) -> Marks:
         """Return (columns, values) of the members, and of the readers on the table."""
-        read, values = marks_of(self.readers)
+        read, values = self.readers.marks()
         own = read < self.n_features
-        return joined_marks([marks_of(self.members), (read[own], values[own])])
+        return joined_marks([self.members.marks(), (read[own], values[own])])
 
     def training_rows(self) -> int:
-        return max(training_rows(self.members), training_rows(self.readers))
+        return max(self.members.training_rows(), self.readers.training_rows())
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these readers only; members whose answers none reads are dropped."""
@@ -153,8 +141,11 @@ class ComposedVoters:
         """Return the reader's rule; an answer has its name."""
         return self.readers.rule(voter, [*names, *self.answers], levels)
 
-    def label(self, voter: int) -> str:
-        return label_of(self.readers, voter).removesuffix(": ")
+    def voter_names(self) -> tuple[str, ...]:
+        return self.readers.voter_names()
+
+    def read_members(self) -> Voters:
+        return self.members
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, why each reader votes as it does, in columns and answers."""
@@ -176,14 +167,10 @@ class ComposedVoters:
             for row, x in zip(reasons, X.tolist(), strict=True)
         ]
 
-    def open(
-        self, voter: int, X: _Floats, names: Names, member: int | None = None
-    ) -> tuple[Any, _Floats, Names] | None:
-        """Return the vote that a reader is, or a member, with its rows and words; None if none."""
-        if member is not None:
-            return ask(self.members, "open", None, member, X, names)
+    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Any, _Floats, Names] | None:
+        """Return the vote that a reader is, with its rows and words; None if it is not one."""
         wide = replace(names, columns=[*names.columns, *self.answers])
-        return ask(self.readers, "open", None, voter, self.table(X), wide)
+        return self.readers.open(voter, self.table(X), wide)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         return self.readers.sides(voter)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.names import percent
-from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
+from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_of_all
 from psephos.vote.reasons import FittedEstimator, Reason
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counting import Problem
@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class CountedHypotheses(ReadsLike):
+class CountedHypotheses(ReadsLike, Voters):
     """All hypotheses between S and what the negative cases allow, counted and not listed.
 
     It votes ``share * yes + (1 - share) * no``, the share being that of the hypotheses that hold

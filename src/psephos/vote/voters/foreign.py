@@ -34,7 +34,7 @@ def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class ForeignVoters(ReadsColumns):
+class ForeignVoters(ReadsColumns, Voters):
     """Any fitted classifiers, kept as they are; columns they do not read are filled with zero.
 
     `width` is the number of columns they were fitted on; `source` the positions of `columns`
@@ -96,7 +96,7 @@ class ForeignVoters(ReadsColumns):
 
 
 @dataclass(frozen=True)
-class SubsetVoters(ReadsColumns):
+class SubsetVoters(ReadsColumns, Voters):
     """Any fitted estimators, each on columns of its own.
 
     `columns` are all columns read, `places` each voter's positions within them. `says` is what a

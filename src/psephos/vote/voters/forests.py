@@ -15,6 +15,7 @@ from psephos.vote.part import (
     Columns,
     ReadsLike,
     ShownTree,
+    Voters,
     check,
     check_part,
     check_ptr,
@@ -29,7 +30,7 @@ _LEAVES = 2**20  # leaves held at once
 
 @register
 @dataclass(frozen=True)
-class ForestVoters(ReadsLike):
+class ForestVoters(ReadsLike, Voters):
     """Forests: each voter averages its trees, leaf by leaf, and votes by the mean.
 
     Forest t is the trees ``group[t] : group[t + 1]`` of `trees`, whose leaves hold class shares

@@ -14,6 +14,7 @@ from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    Voters,
     check,
     check_part,
     check_places,
@@ -31,7 +32,7 @@ _SAYS = ("answer", "probability")
 
 @register
 @dataclass(frozen=True)
-class NaiveBayesVoters(ReadsColumns):
+class NaiveBayesVoters(ReadsColumns, Voters):
     """Gaussian naive Bayes: classes of columns that are normal and independent within each.
 
     The score of class k is log_prior_k - sum over the voter's columns j of
@@ -184,7 +185,7 @@ class NaiveBayesVoters(ReadsColumns):
 
 @register
 @dataclass(frozen=True)
-class QuadraticVoters(ReadsColumns):
+class QuadraticVoters(ReadsColumns, Voters):
     """Quadratic discriminants: a normal density a class, with its own covariance.
 
     The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse

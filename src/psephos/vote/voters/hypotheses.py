@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import ReadsLike, check, check_part, usage_at
+from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_at
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
@@ -20,7 +20,7 @@ _CELLS = 1 << 22  # truth values at once
 
 @register
 @dataclass(frozen=True)
-class HypothesisVoters(ReadsLike):
+class HypothesisVoters(ReadsLike, Voters):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 
     A missing value meets no test.

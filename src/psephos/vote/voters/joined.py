@@ -9,25 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.importance import divided
-from psephos.vote.marks import Marks, joined_marks, marks_of
+from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names
-from psephos.vote.part import (
-    Columns,
-    ShownTree,
-    Voters,
-    ask,
-    check,
-    check_part,
-    check_within,
-    kinds_of,
-    n_trees,
-    primary,
-    rows_named,
-    sparse,
-    training_rows,
-    weighted_sum,
-)
+from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within, sparse
 from psephos.vote.reasons import Reason
 
 _Floats = NDArray[np.float64]
@@ -35,7 +19,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class JoinedVoters:
+class JoinedVoters(Voters):
     """Voters of several parts, in one order.
 
     Parameters
@@ -91,13 +75,13 @@ class JoinedVoters:
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
         return np.concatenate(votes, axis=1)[:, order]
 
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
-        """Return the (n, K) weighted sums, part by part; None where a part is not there once."""
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+        """Return the (n, K) weighted sums, part by part if each voter of a part is there once."""
         if self._own is None:
-            return None
+            return super().weighted_sum(weights, X)
         total = np.zeros(())
         for part, mine in zip(self.parts, self._own, strict=True):
-            total = total + weighted_sum(part, weights[:, mine], X)
+            total = total + part.weighted_sum(weights[:, mine], X)
         return total
 
     @cached_property
@@ -112,17 +96,21 @@ class JoinedVoters:
         return own if whole else None
 
     def kinds(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(kind for part in self.parts for kind in kinds_of(part)))
+        return tuple(dict.fromkeys(kind for part in self.parts for kind in part.kinds()))
 
     def n_trees(self, voter: int) -> int:
-        return n_trees(*self._at(voter))
+        part, place = self._at(voter)
+        return part.n_trees(place)
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
         part, place = self._at(voter)
-        return ask(part, "shown_tree", None, place, tree)
+        return part.shown_tree(place, tree)
 
-    def label(self, voter: int) -> str:
-        return self.names[voter] if self.names else ""
+    def voter_names(self) -> tuple[str, ...]:
+        return self.names
+
+    def joined_parts(self) -> tuple[Voters, ...]:
+        return self.parts
 
     def usage(self) -> Any:
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
@@ -130,7 +118,7 @@ class JoinedVoters:
         return stacked[first[self.part] + self.place].astype(bool)
 
     def primary(self) -> Self:
-        return replace(self, parts=tuple(primary(part) for part in self.parts))
+        return replace(self, parts=tuple(part.primary() for part in self.parts))
 
     def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the rule of each part."""
@@ -139,20 +127,20 @@ class JoinedVoters:
             own = np.zeros((part.n_voters, len(X)))
             mine = self.part == k
             np.add.at(own, self.place[mine], size[:, mine].T)
-            out += divided(part, X, own.T, centre)
+            out += part.divided(X, own.T, centre)
         return out
 
     def select(self, columns: Columns) -> Self:
         return replace(self, parts=tuple(part.select(columns) for part in self.parts))
 
     def named_rows(self, names: NDArray[Any]) -> Self:
-        return replace(self, parts=tuple(rows_named(part, names) for part in self.parts))
+        return replace(self, parts=tuple(part.named_rows(names) for part in self.parts))
 
     def marks(self) -> Marks:
-        return joined_marks([marks_of(part) for part in self.parts])
+        return joined_marks([part.marks() for part in self.parts])
 
     def training_rows(self) -> int:
-        return max(map(training_rows, self.parts))
+        return max(part.training_rows() for part in self.parts)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only, in this order; parts left without a voter are dropped."""
@@ -187,7 +175,7 @@ class JoinedVoters:
 
     def open(self, voter: int, X: _Floats, names: Names) -> Any:
         part, place = self._at(voter)
-        return ask(part, "open", None, place, X, names)
+        return part.open(place, X, names)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         part, place = self._at(voter)

@@ -13,6 +13,7 @@ from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    Voters,
     check,
     check_part,
     check_places,
@@ -33,7 +34,7 @@ _CALLED = ("support vector machine", "kernel score")
 
 @register
 @dataclass(frozen=True)
-class KernelVoters(ReadsColumns):
+class KernelVoters(ReadsColumns, Voters):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of

@@ -10,7 +10,15 @@ from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
 from psephos.vote.names import plural
-from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present, usage_at
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    Voters,
+    check,
+    check_part,
+    check_present,
+    usage_at,
+)
 from psephos.vote.reasons import Reason, Score, Term, abstention
 
 _Floats = NDArray[np.float64]
@@ -25,7 +33,7 @@ def _terms(n: int, coded: bool) -> str:
 
 @register
 @dataclass(frozen=True)
-class LinearVoters(ReadsColumns):
+class LinearVoters(ReadsColumns, Voters):
     """Linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, one set of R scores a voter.
 
     Parameters

@@ -9,17 +9,16 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
-from psephos.vote.importance import Baseline, column_moves, divided
+from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, listed
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
-    are_cases,
+    Voters,
     check,
     check_part,
     check_within,
-    kinds_of,
     log_odds,
     usage_of,
 )
@@ -37,7 +36,7 @@ _Levels = tuple[tuple[int, _Floats], ...]
 
 @register
 @dataclass(frozen=True)
-class NestedVoters(ReadsColumns):
+class NestedVoters(ReadsColumns, Voters):
     """Voters that are votes: each votes what its own weighted vote comes to.
 
     Parameters
@@ -103,7 +102,7 @@ class NestedVoters(ReadsColumns):
 
     def kinds(self) -> tuple[str, ...]:
         """Return ``votes of stump voters`` and the like, one for each kind of inner vote."""
-        inner = [" and ".join(kinds_of(vote.voters)) for vote in self.inner]
+        inner = [" and ".join(vote.voters.kinds()) for vote in self.inner]
         return tuple(dict.fromkeys(f"votes of {kinds}" for kinds in inner))
 
     def votes(self, X: _Floats) -> _Floats:
@@ -180,7 +179,7 @@ class NestedVoters(ReadsColumns):
             still = np.flatnonzero(inner.sum(axis=1) == 0)  # votes as on the row of means
             still = still[~np.isnan(table[still]).any(axis=1)] if self.abstains else still
             size_of = np.abs(vote.shares(table[still]))
-            inner[still] = divided(vote.voters, table[still], size_of, middle[0])
+            inner[still] = vote.voters.divided(table[still], size_of, middle[0])
             total = inner.sum(axis=1, keepdims=True)
             rate = np.divide(size[:, [t]], total, out=np.zeros_like(total), where=total > 0)
             out[:, self.columns[places]] += inner * rate
@@ -246,7 +245,7 @@ class NestedVoters(ReadsColumns):
             alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
-            of = "training case" if are_cases(vote.voters) else "voter"
+            of = "training case" if vote.voters.are_cases() else "voter"
             alone = [
                 Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
             ]
@@ -296,7 +295,7 @@ class NestedVoters(ReadsColumns):
 
 def _who(vote: Vote) -> str:
     """Return ``a vote of 30``, or ``the 5 nearest neighbours of 100 training cases``."""
-    if are_cases(vote.voters):
+    if vote.voters.are_cases():
         return f"{vote.weighting_words()} of {vote.n_voters} training cases"
     return f"a vote of {vote.n_voters}"
 

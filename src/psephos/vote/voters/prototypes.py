@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
-from psephos.vote.part import Columns, ReadsLike, check, check_part, named_of
+from psephos.vote.part import Columns, ReadsLike, Voters, check, check_part, named_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.voters.cases import near_words
 from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
@@ -20,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class PrototypeVoters(ReadsLike):
+class PrototypeVoters(ReadsLike, Voters):
     """Training cases, each of which votes for its own class or value, and the prior.
 
     Parameters
@@ -62,10 +62,16 @@ class PrototypeVoters(ReadsLike):
     def n_voters(self) -> int:
         return self.batches.n_voters
 
-    @cached_property
-    def answers(self) -> Answers:
+    def fixed_answers(self) -> Answers:
         """Return the votes, as sums of weights need them."""
+        return self._answers
+
+    @cached_property
+    def _answers(self) -> Answers:
         return Answers.of(self.values)
+
+    def row_names(self) -> NDArray[Any]:
+        return self.rows
 
     def votes(self, X: _Floats) -> _Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))

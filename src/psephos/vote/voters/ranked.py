@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
-from psephos.vote.importance import divided
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
@@ -19,7 +18,6 @@ from psephos.vote.part import (
     check_part,
     check_ptr,
     sparse,
-    training_rows,
     usage_at,
 )
 from psephos.vote.reasons import Reason
@@ -55,7 +53,7 @@ def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np
 
 @register
 @dataclass(frozen=True)
-class RankedVoters(ReadsColumns):
+class RankedVoters(ReadsColumns, Voters):
     """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
 
     Parameters
@@ -114,7 +112,7 @@ class RankedVoters(ReadsColumns):
         """Return (n, p): sizes (n, T) divided as on the normal scores."""
         out = np.zeros((len(X), self.n_features))
         middle = self._scores(centre[None])[0]
-        out[:, self.columns] = divided(self.inner, self._scores(X), size, middle)
+        out[:, self.columns] = self.inner.divided(self._scores(X), size, middle)
         return out
 
     def marks(self) -> Marks:
@@ -123,8 +121,11 @@ class RankedVoters(ReadsColumns):
         low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
         return outer_marks(self.columns[known], low, high)
 
+    def how_said(self) -> str | None:
+        return self.inner.how_said()
+
     def training_rows(self) -> int:
-        return training_rows(self.inner)
+        return self.inner.training_rows()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""

@@ -17,6 +17,8 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     ReadsLike,
+    Voters,
+    Weighting,
     check,
     check_part,
     check_ptr,
@@ -32,7 +34,7 @@ _OPS = ("<=", ">", "=")
 
 @register
 @dataclass(frozen=True)
-class RuleVoters(ReadsColumns):
+class RuleVoters(ReadsColumns, Voters):
     """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
@@ -183,7 +185,7 @@ def _condition(test: RuleTest) -> Condition:
 
 @register
 @dataclass(frozen=True)
-class FirstMatch(ReadsLike):
+class FirstMatch(ReadsLike, Weighting):
     """w_t(x) = 1 for the first rule that holds on x, else 0: a gate.
 
     Whether a rule is the first depends on those before it: its weight reads their columns too.

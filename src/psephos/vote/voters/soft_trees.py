@@ -13,7 +13,15 @@ from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import plural
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    Voters,
+    check,
+    check_columns,
+    check_part,
+    usage_at,
+)
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
 _Floats = NDArray[np.float64]
@@ -23,7 +31,7 @@ _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at
 
 @register
 @dataclass(frozen=True)
-class SoftTreeVoters(ReadsColumns):
+class SoftTreeVoters(ReadsColumns, Voters):
     """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
 
     ``left_g(x) = 1 / (1 + exp(-(bias_g + sum_j coef_gj z_j(x))))`` with ``z_j = (x_j - centre_j) /

@@ -16,6 +16,7 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     ReadsNothing,
+    Voters,
     check,
     check_part,
     check_ptr,
@@ -29,7 +30,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class ConstantVoters(ReadsNothing):
+class ConstantVoters(ReadsNothing, Voters):
     """Voters that always say the same thing: a class prior, a base score.
 
     Parameters
@@ -88,7 +89,7 @@ def prior_voter(y: NDArray[Any], weight: _Floats, target: Any, n_features: int) 
 
 @register
 @dataclass(frozen=True)
-class StumpVoters(ReadsColumns):
+class StumpVoters(ReadsColumns, Voters):
     """Decision stumps: a rule on one column, one answer where it holds and one elsewhere.
 
     A numeric rule holds where ``value <= threshold``; a rule on categories where the code is in

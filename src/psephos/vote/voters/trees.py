@@ -21,6 +21,7 @@ from psephos.vote.part import (
     Part,
     ReadsColumns,
     ShownTree,
+    Voters,
     check,
     check_part,
     check_ptr,
@@ -45,7 +46,7 @@ def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 
 @register
 @dataclass(frozen=True)
-class TreeVoters(ReadsColumns):
+class TreeVoters(ReadsColumns, Voters):
     """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -155,10 +156,10 @@ class TreeVoters(ReadsColumns):
         votes = self.value[self.rows(X)]
         return abstaining(votes, X, self) if self.abstains else votes
 
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
-        """Return the (n, K) weighted sums of votes, without the votes; None if trees abstain."""
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+        """Return the (n, K) weighted sums of votes, without the votes unless trees abstain."""
         if self.abstains:
-            return None
+            return super().weighted_sum(weights, X)
         out = np.zeros((len(X), self.value.shape[1]))
         sum_leaves(self.rows(X), frozen(weights), frozen(self.value), out)
         return out

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ReadsColumns, check, check_part, usage_at
+from psephos.vote.part import Columns, ReadsColumns, Weighting, check, check_part, usage_at
 
 _Floats = NDArray[np.float64]
 
 
 @register
 @dataclass(frozen=True)
-class Available(ReadsColumns):
+class Available(ReadsColumns, Weighting):
     """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
 
     A gate on what was measured: of a library of small models, those vote whose columns are there.

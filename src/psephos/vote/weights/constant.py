@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import ReadsNothing, check, check_part
+from psephos.vote.part import ReadsNothing, Weighting, check, check_part
 
 _Floats = NDArray[np.float64]
 
 
 @register
 @dataclass(frozen=True)
-class Constant(ReadsNothing):
+class Constant(ReadsNothing, Weighting):
     """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
 
     Parameters

@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.names import percent
-from psephos.vote.part import ReadsNothing, check, check_part, sparse
+from psephos.vote.part import ReadsNothing, Weighting, check, check_part, sparse
 
 _Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 
 
-class _OfVotes(ReadsNothing):
+class _OfVotes(ReadsNothing, Weighting):
     """Weights that are known only beside the votes; `asks` says which columns they depend on."""
+
+    needs_votes: ClassVar[bool] = True
 
     def weights(self, X: _Floats) -> _Floats:
         """Refuse: the vote has them, from `of_votes`."""

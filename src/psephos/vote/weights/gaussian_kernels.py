@@ -15,9 +15,9 @@ from psephos.vote.part import (
     Columns,
     ReadsColumns,
     ReadsLike,
+    Weighting,
     check,
     check_part,
-    field_of,
     usage_at,
 )
 from psephos.vote.weights.local import Nearest
@@ -114,7 +114,7 @@ class Batches(ReadsColumns):
 
 @register
 @dataclass(frozen=True)
-class KernelWeights(ReadsLike):
+class KernelWeights(ReadsLike, Weighting):
     """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
 
     With z the scaled row, ``z_d = (x_d - centre_d) inverse_d``, c the scaled prototype and v the
@@ -291,7 +291,7 @@ class KernelWeights(ReadsLike):
 
     def sums_with(self, voters: Any) -> Any:
         """Return `fixed_sums` for voters of fixed answers, where a prior keeps the mass above 0."""
-        answers: Answers | None = field_of(voters, "answers")
+        answers: Answers | None = voters.fixed_answers()
         return partial(self.fixed_sums, answers=answers) if answers and self.has_prior else None
 
     def _laid_out(self, answers: Answers) -> tuple[_Floats, list[FixedPrototypes]]:
@@ -306,7 +306,7 @@ class KernelWeights(ReadsLike):
                 for b in range(len(v))
             ]
             kept = answers, table[of == PRIOR].sum(axis=0), batches
-            self.__dict__["_laid"] = kept
+            object.__setattr__(self, "_laid", kept)
         return kept[1:]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -341,7 +341,7 @@ class KernelWeights(ReadsLike):
         units times its inverse bandwidth, squared and added up. Shares are of the total weight,
         a prior included.
         """
-        own, rows = np.flatnonzero(self.batches.batch != PRIOR), field_of(voters, "rows")
+        own, rows = np.flatnonzero(self.batches.batch != PRIOR), voters.row_names()
         if rows is None or not len(own):
             return None
         Z, logs = self._scaled(X), np.zeros((len(X), self.n_voters))
@@ -359,6 +359,9 @@ class KernelWeights(ReadsLike):
             np.array(target.words(voters.values), dtype=object)[order],
             "Training cases are the voters here, and these have the greatest weight.",
         )
+
+    def prototype_batches(self) -> Batches:
+        return self.batches
 
     def similarities(self, X: _Floats) -> _Floats:
         """Return (n, T): the kernel between each row and each prototype; 1 for a prior."""

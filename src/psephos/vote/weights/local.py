@@ -13,6 +13,7 @@ from psephos.vote.marks import Marks, range_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    Weighting,
     check,
     check_part,
     named_of,
@@ -41,7 +42,7 @@ class Nearest(NamedTuple):
 
 @register
 @dataclass(frozen=True)
-class Local(ReadsColumns):
+class Local(ReadsColumns, Weighting):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
@@ -163,6 +164,12 @@ class Local(ReadsColumns):
             target.classes.astype(str)[self.anchor_class][order],
             "Weights here depend on the case: a voter weighs more where it was right about these.",
         )
+
+    def kept_cases(self) -> _Floats:
+        return self.anchors
+
+    def local_similarity(self) -> InverseDistance:
+        return self.similarity
 
     def anchor_scores(self, voters: Any) -> _Floats:
         votes = voters.select(self.columns).votes(self.anchors)

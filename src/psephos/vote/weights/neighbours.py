@@ -17,11 +17,11 @@ from psephos.vote.marks import Marks, range_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
+    Weighting,
     check,
     check_part,
     check_present,
     check_within,
-    field_of,
     usage_of_all,
 )
 from psephos.vote.voters.cases import CaseVoters
@@ -41,7 +41,7 @@ _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of 
 
 @register
 @dataclass(frozen=True)
-class Neighbours(ReadsColumns):
+class Neighbours(ReadsColumns, Weighting):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
@@ -78,6 +78,7 @@ class Neighbours(ReadsColumns):
     """
 
     tag: ClassVar[str] = "neighbours"
+    weighs_few: ClassVar[bool] = True
     n_features: int
     columns: Columns
     cases: Nullable
@@ -297,7 +298,7 @@ class Neighbours(ReadsColumns):
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
-        rows = field_of(voters, "rows")
+        rows = voters.row_names()
         if rows is None:
             return None
         order, apart, raw = self._raw(X)
@@ -313,6 +314,9 @@ class Neighbours(ReadsColumns):
         answer = np.array(target.words(voters.values), dtype=object)[place]
         meaning = "Training cases are the voters here, and these have a weight."
         return Nearest(place, apart, share, rows[place], answer, meaning)
+
+    def kept_cases(self) -> _Floats:
+        return self.cases
 
     def usage(self) -> Any:
         return usage_of_all(self)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks
-from psephos.vote.part import ReadsLike, check, check_part, usage_of_all
+from psephos.vote.part import ReadsLike, Weighting, check, check_part, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
@@ -18,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class LocalRelevance(ReadsLike):
+class LocalRelevance(ReadsLike, Weighting):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     `Local` stores an expertise that has two values, for right and wrong; this is for all others.
@@ -97,6 +97,12 @@ class LocalRelevance(ReadsLike):
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
+
+    def kept_cases(self) -> _Floats:
+        return self.anchors
+
+    def local_similarity(self) -> InverseDistance:
+        return self.similarity
 
     def anchor_scores(self, voters: Any) -> _Floats:
         votes = voters.select(self.columns).votes(self.local.anchors)
