@@ -22,7 +22,7 @@ from psephos.vote import (
     Target,
     Vote,
 )
-from psephos.vote.weights.gates import certainty
+from psephos.vote.operations.weights import certainty
 
 sys.path.insert(0, str(Path(__file__).parent))
 import committees

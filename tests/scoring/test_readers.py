@@ -178,4 +178,6 @@ def test_damaged_plain_data_are_refused(families):
     with pytest.raises(PsephosError, match="has not"):
         vote_of({**data, "weights": {**data["weights"], "more": 1}})
     with pytest.raises(ValueError, match="newer form"):
-        PlainModel({**data, "version": 2})
+        PlainModel({**data, "version": 3})
+    with pytest.raises(ValueError, match="no reader of linear voters"):  # of version 1
+        PlainModel({**data, "voters": {"kind": "linear voters"}})

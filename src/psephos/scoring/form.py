@@ -12,7 +12,7 @@ from psephos.vote.plain import from_plain, kinds_within, to_plain
 
 __all__ = ["FORMAT", "VERSION", "plain", "plain_vote", "vote_of"]
 
-FORMAT, VERSION = "psephos plain model", 1
+FORMAT, VERSION = "psephos plain model", 2
 
 
 def plain(estimator: Any) -> dict[str, Any]:

@@ -17,9 +17,9 @@ _WORDS = (
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
-    "vote/reading/core.py",
+    "vote/reading/core.py", "vote/reading/scores.py",
     *(f"scoring/reader/{name}.py" for name in (
-        "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
+        "stumps", "trees", "rules", "weights", "near", "target", "vote",
         "calibrated", "within", "model", "command",
     )),
 )  # fmt: skip

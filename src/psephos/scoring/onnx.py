@@ -126,10 +126,12 @@ class _Graph:
         elif kind in ("tree voters", "branching tree voters"):
             binary = kind == "tree voters"
             self._trees(Branching.of_binary(part) if binary else Branching.of(part), alpha)
-        elif kind == "linear voters" and part["says"] == "value" and not part["abstains"]:
-            self._line(part, alpha)
-        elif kind == "linear voters":
+        elif kind == "scores" and part["coef"] is None:
+            raise self._refused(f"its voters are those of {part['called']}")
+        elif kind == "scores" and (part["says"] != "value" or part["abstains"]):
             raise self._refused("its linear models say classes or probabilities, or abstain")
+        elif kind == "scores":
+            self._line(part, alpha)
         else:
             raise self._refused(f"its voters are {kind!r}")
 
@@ -248,9 +250,10 @@ class _Graph:
     # ------------------------------------------------------------------ the rest
     def _line(self, part: dict[str, Any], alpha: Any) -> None:
         coef = np.zeros((len(self.model["columns"]), 1))
-        for rows, constant, weight in zip(part["coef"], part["intercept"], alpha, strict=True):
-            coef[part["columns"], 0] += weight * np.array(rows[0])
-            self.base += weight * np.array(constant)
+        read = np.array(part["columns"], dtype=np.intp)[np.array(part["position"], dtype=np.intp)]
+        weight = np.repeat(alpha, np.diff(part["ptr"]))
+        np.add.at(coef[:, 0], read, weight * np.array(part["coef"][0]))
+        self.base += alpha @ np.array(part["constant"])
         name = f"line {len(self.terms)}"
         self._op("MatMul", ["columns", self._constant(coef.astype(np.float32))], name)
         self.terms.append(name)

@@ -464,37 +464,30 @@ class _Writer:
             found.append(f"CASE {' '.join(ways)} ELSE 0.0 END")
         return found
 
-    def _linear_voters(self, part: dict[str, Any]) -> _Exprs:
-        rows = [
-            [self._line(part, coef, constant) for coef, constant in zip(rows, own, strict=True)]
-            for rows, own in zip(part["coef"], part["intercept"], strict=True)
-        ]
-        if part["says"] != "value" and (len(part["intercept"][0]) > 1 or len(part["value"]) != 2):
+    def _scores(self, part: dict[str, Any]) -> _Exprs:
+        one = len(part["constant"][0]) == 1 and len(part["value"]) == 2
+        if part["coef"] is None or not (one or part["says"] == "value"):
             raise PsephosError(
-                f"{self.model['model']} is not written as SQL: its linear models tell several "
-                "classes apart. Export a scorer."
+                f"{self.model['model']} is not written as SQL: SQL is written for linear models "
+                f"of two classes and of numbers, and {part['called']} of this model is not one. "
+                "Export a scorer."
             )
-        if part["says"] == "answer":
-            no, yes = part["value"]
-            rows = [
-                [
-                    f"CASE WHEN {z[0]} > 0.0 THEN {b!r} WHEN {z[0]} <= 0.0 THEN {a!r} END"
-                    for a, b in zip(no, yes, strict=True)
-                ]
-                for z in rows
-            ]
-        elif part["says"] == "probability":
-            no, yes = part["value"]
-            up = [f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({z[0]}))))" for z in rows]
-            rows = [
-                [f"(1.0 - ({p})) * {a!r} + ({p}) * {b!r}" for a, b in zip(no, yes, strict=True)]
-                for p in up
-            ]
-        if part["abstains"]:
-            return [[f"COALESCE({vote}, 0.0)" for vote in row] for row in rows]
-        return rows
+        rows = [self._vote(part, self._line(part, t)) for t in range(len(part["constant"]))]
+        return [[f"COALESCE({v}, 0.0)" for v in row] for row in rows] if part["abstains"] else rows
 
-    def _line(self, part: dict[str, Any], coef: Sequence[float], constant: float) -> str:
-        names = [self.columns[j] for j in part["columns"]]
-        terms = [f"{c!r} * {name}" for c, name in zip(coef, names, strict=True) if c]
+    def _vote(self, part: dict[str, Any], score: str) -> list[str]:
+        """Return the K votes that one score results in."""
+        if part["says"] == "value":
+            return [score]
+        pairs = list(zip(*part["value"], strict=True))
+        if part["says"] == "answer":
+            above, below = f"{score} > 0.0", f"{score} <= 0.0"
+            return [f"CASE WHEN {above} THEN {b!r} WHEN {below} THEN {a!r} END" for a, b in pairs]
+        up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
+        return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
+
+    def _line(self, part: dict[str, Any], voter: int) -> str:
+        constant, entries = part["constant"][voter][0], range(*part["ptr"][voter : voter + 2])
+        names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}
+        terms = [f"{part['coef'][0][i]!r} * {name}" for i, name in names.items()]
         return f"{_sum(terms)} + {constant!r}" if terms else repr(constant)

@@ -4,6 +4,11 @@ from psephos.files.field_types import Nullable, Thresholds
 from psephos.vote.ballots import Ballots
 from psephos.vote.codec import register as register_part
 from psephos.vote.names import Names
+from psephos.vote.operations.columns import CodedVoters, RankedVoters, design_matrix, normal_scores
+from psephos.vote.operations.gates import SoftTreeVoters
+from psephos.vote.operations.joined import ComposedVoters, JoinedVoters, answer_names, as_read, join
+from psephos.vote.operations.nested import NestedVoters
+from psephos.vote.operations.weights import Available, ConfidenceGate, Constant, OutputWeights
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
 from psephos.vote.target import (
@@ -17,14 +22,11 @@ from psephos.vote.target import (
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.cases import CaseVoters
-from psephos.vote.voters.coded import CodedVoters, design_matrix
-from psephos.vote.voters.composed import ComposedVoters, answer_names, as_read
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.hypotheses import HypothesisVoters
-from psephos.vote.voters.joined import JoinedVoters, join
 from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
@@ -34,16 +36,10 @@ from psephos.vote.voters.mixture import (
     mixture_moments,
     prototype_vote,
 )
-from psephos.vote.voters.nested import NestedVoters
 from psephos.vote.voters.prototypes import PrototypeVoters
-from psephos.vote.voters.ranked import RankedVoters, normal_scores
 from psephos.vote.voters.rules import FirstMatch, RuleVoters
-from psephos.vote.voters.soft_trees import SoftTreeVoters
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
-from psephos.vote.weights.availability import Available
-from psephos.vote.weights.constant import Constant
-from psephos.vote.weights.gates import ConfidenceGate, OutputWeights
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.neighbours import Neighbours

@@ -16,6 +16,8 @@ from psephos.vote.vote import Vote
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _CASES = 12  # training cases that vote, of which each is a line
+_TREES = 5  # trees, or votes within the vote, that are written out
+_LISTED = 5  # columns that most voters read
 _VOTERS = 3  # numbers of equal voters that are listed
 _PICKS = {
     "majority": "each voter counts for the class it votes for",
@@ -54,7 +56,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     scale, shared = _scale(vote), vote.readout.score in _SHARED
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
-    shown = _CASES if vote.voters.are_cases() else len(groups)
+    shown = _CASES if vote.voters.are_cases() else _most_shown(vote, groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS
@@ -67,8 +69,28 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")
     rest = sum(len(voters) for voters in groups[shown:])
     if rest:
-        sentences.append(f"{plural(rest, 'training case')} more, in vote_.voters.")
+        kind = "training case" if vote.voters.are_cases() else "voter"
+        read = "" if vote.voters.are_cases() else f" {_most_read(vote, names)}"
+        sentences.append(f"{plural(rest, kind)} more, in vote_.voters.{read}".rstrip())
     return sentences
+
+
+def _most_shown(vote: Vote, groups: list[list[int]]) -> int:
+    """Return how many voters are written out: a few, where no sentence holds a whole voter."""
+    parts = vote.voters.joined_parts()
+    trees = all(part.n_trees(t) for part in parts for t in range(part.n_voters))
+    inner = all(kind.startswith("votes of") for kind in vote.voters.kinds())
+    whole = any(vote.voters.sides(voters[0]) for voters in groups)
+    return _TREES if (trees or inner) and not whole and len(groups) > _TREES + 1 else len(groups)
+
+
+def _most_read(vote: Vote, names: Names) -> str:
+    """Return which columns most voters read, and by how many of the voters each is."""
+    counts = np.asarray(vote.voters.usage().sum(axis=0)).ravel()
+    first = np.argsort(-counts, kind="stable")[:_LISTED]
+    found = [f"{names.columns[j]} ({counts[j]})" for j in first.tolist() if counts[j]]
+    voters = f"Columns that most of the {vote.n_voters} voters read"
+    return f"{voters} (by how many): {', '.join(found)}." if found else ""
 
 
 def columns_words(vote: Vote, names: Names) -> str:

@@ -2,9 +2,11 @@
 
 import math
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+_WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)")
 MINUS = "−"  # a true one, for reading
 
 _DIGITS = 4
@@ -55,6 +57,11 @@ class Names:
         """Return the words of the table reduced to `columns`."""
         kept = {i: self.levels[j] for i, j in enumerate(columns) if j in self.levels}
         return replace(self, columns=[self.columns[j] for j in columns], levels=kept)
+
+
+def formula_name(name: str) -> str:
+    """Return a column's name for a formula, in quotes unless it is one word or in brackets."""
+    return name if _WORD.fullmatch(name) else f"'{name}'"
 
 
 def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:

@@ -5,8 +5,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +17,7 @@ from psephos._errors import PsephosError
 from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.names import Names
+from psephos.vote.reading.core import unpacked
 from psephos.vote.reasons import Reason
 
 sparse: Any = scipy.sparse  # its types say less than they promise
@@ -56,10 +58,11 @@ class Part(ABC):
         The sorted columns of the table that are read.
     """
 
-    tag: ClassVar[str]
-    n_features: int | Any
-    n_voters: int | Any
-    columns: Columns | Any
+    if TYPE_CHECKING:  # fields are those that a part declares itself
+        tag: ClassVar[str]
+        n_features: int | Any
+        n_voters: int | Any
+        columns: Columns | Any
 
     @abstractmethod
     def usage(self) -> Any:
@@ -329,6 +332,23 @@ class ReadAsLowered(Voters):
     def tree(self, voter: int) -> Tree | None:
         """Return the tree that a voter is, for text."""
         return self.lowered().tree(voter)
+
+
+class RowByRow(Voters):
+    """Operations whose reasons are made row by row, by the code that a scorer has too."""
+
+    reader: ClassVar[type[Any]]  # in psephos.vote.reading
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does."""
+        rows = zip(X.tolist(), self.votes(X).tolist(), strict=True)
+        return [self._reader.reasons(x, votes) for x, votes in rows]
+
+    @cached_property
+    def _reader(self) -> Any:
+        from psephos.vote.plain import to_plain
+
+        return self.reader(unpacked(to_plain(self)))
 
 
 class ReadsColumns:

@@ -67,7 +67,7 @@ def scores(voters, X, t):
         else:
             out[:, k] = voters.constant[t, k]
             if len(own):
-                W = np.tril(voters._matrices(t)[k])
+                W = np.tril(voters.lowered()._matrices(t)[k])
                 mean = voters.mean[k, voters.ptr[t] : voters.ptr[t + 1]]
                 density = multivariate_normal(mean, np.linalg.inv(W.T @ W))
                 out[:, k] += density.logpdf(X[:, own]) - density.logpdf(mean)
@@ -151,7 +151,7 @@ def test_rules_in_words():
     )
     assert few.rule(2, NAMES, {}) == "Gaussian naive Bayes on 0 columns: the classes' shares"
     voters = quadratic()
-    W = voters._matrices(3)[:, 0, 0]
+    W = voters.lowered()._matrices(3)[:, 0, 0]
     size = " | ".join(
         f"{m:.4g} ± {1 / abs(w):.4g}" for m, w in zip(voters.mean[:, 5], W, strict=True)
     )

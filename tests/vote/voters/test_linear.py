@@ -87,10 +87,21 @@ def test_who_lacks_a_value_abstains(n_classes, says):
         whole.votes(X)
 
 
+USED = ["age", "site", "stage"]
+
+
+def _size(term):
+    return -abs(term[0])
+
+
 def test_rules_in_words():
     model = voters()
-    a, b, c = model.coef[0, 0]
-    first = f"{a:+.4g} age {b:+.4g} site {c:+.4g} stage {model.intercept[0, 0]:+.4g}"
+    terms = sorted(zip(model.coef[0, 0], USED, strict=True), key=_size)
+    words = [f"{'-' if c < 0 else '+'} {abs(c):.4g} × {name}" for c, name in terms]
+    constant = model.intercept[0, 0]
+    words.append(f"{'-' if constant < 0 else '+'} {abs(constant):.4g}")
+    first = " ".join(words).removeprefix("+ ")
+    first = first.replace("- ", "-", 1) if first.startswith("- ") else first
     assert model.rule(0, NAMES, {}) == f"{first} > 0"
     assert model.rule(2, NAMES, {}) == "a linear model that reads no column"
     (only,) = model.sides(2)  # by the sign of its constant
@@ -98,9 +109,12 @@ def test_rules_in_words():
     assert only[1].tolist() == model.value[int(model.intercept[2, 0] > 0)].tolist()
     assert voters(says="probability").rule(0, NAMES, {}) == f"log-odds {first}"
     steep = voters(says="probability", slope=2.5)
-    assert steep.rule(0, NAMES, {}) == f"log-odds 2.5 times ({first})"
+    assert steep.rule(0, NAMES, {}) == f"log-odds 2.5 × ({first})"
     assert voters(says="value").rule(0, NAMES, {}) == first
     assert voters(3).rule(0, NAMES, {}) == "a linear model of 3 columns: age, site, stage"
+    quoted = model.rule(0, ["age", "", "tumour site", "", "2nd"], {})
+    assert "× 'tumour site'" in quoted
+    assert "× '2nd'" in quoted
     assert voters(3).rule(2, NAMES, {}) == "a linear model of 0 columns: its prior alone"
     assert [len(voters(k, says).sides(0)) for k, says in KINDS] == [2, 0, 0, 0, 0]
 

@@ -24,7 +24,7 @@ from psephos._errors import PsephosError
 from psephos.protocol import ProsetSearchCV
 from psephos.vote import ForeignVoters, NestedVoters, Target, from_estimators
 from psephos.vote.codec import decode, encode
-from psephos.vote.voters.nested import nested
+from psephos.vote.operations.nested import nested
 
 NAMES = [f"c{j}" for j in range(6)]
 MODELS = [

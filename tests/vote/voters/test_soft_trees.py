@@ -94,8 +94,8 @@ def test_reasons_are_the_likeliest_way():
     assert "gate 1" in words
     rule = voters.rule(0, names.columns, {})
     assert rule == (
-        "a soft tree of depth 2 on 2 columns; its first gate goes left by log-odds -2.33 - 0.132 d "
-        "+ 0.126 b (numbers in standard deviations from their means, nothing missing)"
+        "a soft tree of depth 2 on 2 columns; its first gate goes left by log-odds -2.33 - 0.132 "
+        "× d + 0.126 × b (numbers in standard deviations from their means, nothing missing)"
     )
 
 

@@ -33,10 +33,10 @@ from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUnce
 from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
 from psephos.vote import ConstantVoters, Vote, Voters
 from psephos.vote.codec import register
+from psephos.vote.operations.joined import join
+from psephos.vote.operations.nested import NestedVoters, nested
 from psephos.vote.part import Columns, check
 from psephos.vote.voters.foreign import TREES, tree_voters
-from psephos.vote.voters.joined import join
-from psephos.vote.voters.nested import NestedVoters, nested
 
 _Floats = NDArray[np.float64]
 

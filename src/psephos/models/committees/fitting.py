@@ -21,9 +21,9 @@ from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_par
 from psephos.models.committees.naming import reads_categories
 from psephos.runtime.progress import progress
 from psephos.vote import Constant, Readout, Vote, Voters, answer_names, as_read, mixed_voters
+from psephos.vote.operations.joined import join
+from psephos.vote.operations.nested import NestedVoters
 from psephos.vote.target import RegressionTarget, Target
-from psephos.vote.voters.joined import join
-from psephos.vote.voters.nested import NestedVoters
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]

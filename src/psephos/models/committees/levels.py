@@ -22,8 +22,8 @@ from psephos._errors import PsephosError
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, placed, voters_of
 from psephos.models.folding import make_splits
 from psephos.vote import ComposedVoters, Voters
+from psephos.vote.operations.joined import join
 from psephos.vote.part import label_of
-from psephos.vote.voters.joined import join
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special

@@ -37,7 +37,7 @@ from psephos.models.committees.naming import (
 )
 from psephos.models.forest import RandomForestClassifier
 from psephos.vote import Available, Readout, Vote, Voters
-from psephos.vote.voters.joined import join
+from psephos.vote.operations.joined import join
 from psephos.vote.voters.stumps import prior_voter
 
 _Floats = NDArray[np.float64]

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.concepts.concept import Concept
 from psephos.vote import Constant, Readout, Target, Vote, Voters
+from psephos.vote.operations.joined import join
+from psephos.vote.operations.nested import NestedVoters
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 from psephos.vote.voters.hypotheses import HypothesisVoters
-from psephos.vote.voters.joined import join
-from psephos.vote.voters.nested import NestedVoters
 
 _Floats = NDArray[np.float64]
 _FEWEST = 100  # draws from a space that can be neither listed nor counted

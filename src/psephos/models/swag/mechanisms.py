@@ -29,8 +29,8 @@ from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import BoundLearner, Learner, Says, SearchProblem
 from psephos.vote import ConstantVoters, Voters, join
+from psephos.vote.operations.nested import nested
 from psephos.vote.voters.foreign import SubsetVoters
-from psephos.vote.voters.nested import nested
 from psephos.vote.voters.stumps import prior_name
 
 _Floats = NDArray[np.float64]

@@ -5,13 +5,13 @@ psephos (the words of reasons) goes with them, so nothing here may need another 
 voters or weights is one class, in the file of its family, under `of_kind`.
 """
 
-from psephos.scoring.reader import calibrated, near, rules, scores, stumps, trees, weights, within
+from psephos.scoring.reader import calibrated, near, rules, stumps, trees, weights, within
 from psephos.scoring.reader.model import PlainModel
 from psephos.vote.reading.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["PlainModel", "every_kind"]
 
-_FILES = (calibrated, near, rules, scores, stumps, trees, weights, within)
+_FILES = (calibrated, near, rules, stumps, trees, weights, within)
 _WITHIN = (
     "vote",
     "readout",

@@ -27,7 +27,7 @@ class PlainModel:
     def __init__(self, data: Any) -> None:
         text = data if isinstance(data, str) else json.dumps(data)
         plain = json.loads(text, object_hook=after_hook)
-        if plain.get("format") != "psephos plain model" or plain["version"] > 1:
+        if plain.get("format") != "psephos plain model" or plain["version"] > 2:
             raise ValueError("this is not a plain model of psephos, or one of a newer form.")
         self.plain, self.columns, self.classes = plain, plain["columns"], plain["classes"]
         parts = ("voters", "readout", "target")

@@ -35,12 +35,34 @@ class Joined:
         if self.names:
             return self.names[t]
         k, place = self.where[t]
-        ask = getattr(self.parts[k], "label", None)
-        return ask(place) if ask else ""
+        return _label(self.parts[k], place)
+
+
+def _label(voters: Any, t: int) -> str:
+    ask = getattr(voters, "label", None)
+    return ask(t) if ask else ""
+
+
+class _OnTable:
+    """Voters `inner` on a table that is made of a case."""
+
+    inner: Any
+
+    def table(self, x: Any) -> list[float]:
+        """Return the row of the table."""
+        raise NotImplementedError
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        return self.inner.votes(self.table(x))
+
+    def label(self, t: int) -> str:
+        """Return a voter's name."""
+        return _label(self.inner, t)
 
 
 @of_kind(VOTERS, "coded voters")
-class Coded:
+class Coded(_OnTable):
     """Voters on a design of 0/1 columns."""
 
     def __init__(self, part: dict[str, Any]) -> None:
@@ -49,29 +71,21 @@ class Coded:
         self.n_voters = self.inner.n_voters
         self.reads = [sorted({self.source[j] for j in own}) for own in self.inner.reads]
 
-    def _design(self, x: Any) -> list[float]:
+    def table(self, x: Any) -> list[float]:
+        """Return the 0/1 columns."""
         return [
             x[j] if level != level or x[j] != x[j] else float(x[j] == level)
             for j, level in zip(self.source, self.level, strict=True)
         ]
 
-    def votes(self, x: Any) -> Any:
-        """Return the (T, K) votes."""
-        return self.inner.votes(self._design(x))
-
     def reasons(self, x: Any) -> Any:
         """Return why, in the table's columns."""
-        inner = self.inner.reasons(self._design(x))
+        inner = self.inner.reasons(self.table(x))
         return [one.decoded(self.source, self.level, x) for one in inner]
-
-    def label(self, t: int) -> str:
-        """Return a voter's name."""
-        ask = getattr(self.inner, "label", None)
-        return ask(t) if ask else ""
 
 
 @of_kind(VOTERS, "ranked voters")
-class Ranked:
+class Ranked(_OnTable):
     """Voters on normal scores."""
 
     def __init__(self, part: dict[str, Any]) -> None:
@@ -89,22 +103,14 @@ class Ranked:
         slope = (scores[i + 1] - scores[i]) / (knots[i + 1] - knots[i])
         return slope * (value - knots[i]) + scores[i]
 
-    def _scores(self, x: Any) -> list[float]:
+    def table(self, x: Any) -> list[float]:
+        """Return the normal scores."""
         each = zip(self.columns, self.knots, strict=True)
         return [self._score(x[j], *own) for j, own in each]
 
-    def votes(self, x: Any) -> Any:
-        """Return the (T, K) votes."""
-        return self.inner.votes(self._scores(x))
-
     def reasons(self, x: Any) -> Any:
         """Return why, in the table's columns."""
-        return [one.ranked(self.columns, x) for one in self.inner.reasons(self._scores(x))]
-
-    def label(self, t: int) -> str:
-        """Return a voter's name."""
-        ask = getattr(self.inner, "label", None)
-        return ask(t) if ask else ""
+        return [one.ranked(self.columns, x) for one in self.inner.reasons(self.table(x))]
 
 
 @of_kind(VOTERS, "nested voters")
@@ -190,13 +196,13 @@ def _width(part: dict[str, Any]) -> int:
 
 
 @of_kind(VOTERS, "composed voters")
-class Composed:
+class Composed(_OnTable):
     """Voters on the columns and on the answers of other voters."""
 
     def __init__(self, part: dict[str, Any]) -> None:
-        self.members, self.readers = (part_of(VOTERS, part[k]) for k in ("members", "readers"))
+        self.members, self.inner = (part_of(VOTERS, part[k]) for k in ("members", "readers"))
         self.answers, self.shares = tuple(part["answers"]), part["shares"]
-        self.n_voters, k = self.readers.n_voters, len(self.answers) // self.members.n_voters
+        self.n_voters, k = self.inner.n_voters, len(self.answers) // self.members.n_voters
         wide = _width(part["readers"]) - len(self.answers)
         self.reads = [
             sorted(
@@ -204,7 +210,7 @@ class Composed:
                     *(self.members.reads[(j - wide) // k] for j in own if j >= wide)
                 )
             )
-            for own in self.readers.reads
+            for own in self.inner.reads
         ]
 
     def table(self, x: Any) -> list[float]:
@@ -216,22 +222,13 @@ class Composed:
             flat = [min(max(((k - 1) * v + 1.0) / k, 0.0), 1.0) for v in flat]
         return [*x, *flat]
 
-    def votes(self, x: Any) -> Any:
-        """Return the (T, K) votes."""
-        return self.readers.votes(self.table(x))
-
     def reasons(self, x: Any) -> Any:
         """Return why."""
         places = [*range(len(x)), *range(-len(self.answers), 0)]
         found = []
-        for t, one in enumerate(self.readers.reasons(self.table(x))):
+        for t, one in enumerate(self.inner.reasons(self.table(x))):
             read = self.reads[t]
             values = tuple(v for _, v in cells(x, read))
             told = one.mapped(places, {})
             found.append(OfAnswers(one.answer, tuple(read), values, told, self.answers))
         return found
-
-    def label(self, t: int) -> str:
-        """Return a reader's name."""
-        ask = getattr(self.readers, "label", None)
-        return ask(t) if ask else ""

@@ -3,7 +3,7 @@
 const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
 
 function openModel(plain) {
-  if (plain.format !== "psephos plain model" || plain.version > 1) {
+  if (plain.format !== "psephos plain model" || plain.version > 2) {
     throw new Error("this is not a plain model of psephos, or one of a newer form");
   }
   const { voters, weights, readout, target } = plain;

@@ -1,4 +1,4 @@
-// Voters that score: linear, naive Bayes, quadratic, support vector machines, soft trees.
+// Voters that score: scores, support vector machines, soft trees.
 
 class Scoring {
   constructor(part) {
@@ -47,38 +47,70 @@ class Scoring {
   }
 }
 
-VOTERS["linear voters"] = class extends Scoring {
-  kind = "linear models";
-  model = "a linear model";
+VOTERS["scores"] = class extends Scoring {
   constructor(part) {
     super(part);
-    const places = part.coef.map((rows) =>
-      range(part.columns.length).filter((i) => rows.some((row) => row[i] !== 0)));
-    this.reads = places.map((own) => own.map((i) => part.columns[i]));
-    this.coef = part.coef.map((rows, t) => rows.map((row) => places[t].map((i) => row[i])));
+    this.kind = `voters by ${part.called}`;
+    this.model = part.called;
+    this.spans = spans(part.ptr);
+    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
+    this.starts = [0];
+    this.spans.forEach(([a, b]) => this.starts.push(this.starts.at(-1) + (b - a) ** 2));
+  }
+  // what each column of a voter adds to its scores
+  added(t, x) {
+    const { coef, centre, variance } = this.part;
+    return this.reads[t].map((j, i) => {
+      const at = this.spans[t][0] + i;
+      if (coef) return coef.map((row) => row[at] * x[j]);
+      return centre.map((row, k) => {
+        const spread = variance[k][at];
+        return -0.5 * ((x[j] - row[at]) ** 2 / spread + Math.log(2 * Math.PI * spread));
+      });
+    });
   }
   scores(t, x) {
-    return this.coef[t].map((row, r) =>
-      row.reduce((sum, by, i) => sum + by * x[this.reads[t][i]], 0) + this.part.intercept[t][r]);
+    const constant = this.part.constant[t];
+    if (this.part.whitening) return constant.map((c, k) => this.quadratic(t, x, k) + c);
+    const sums = this.added(t, x).reduce((all, one) => mix(all, 1, one), zeros(constant.length));
+    return sums.map((sum, k) => sum + constant[k]);
+  }
+  quadratic(t, x, k) {
+    const [[a, b], start, { centre, whitening }] = [this.spans[t], this.starts[t], this.part];
+    const gap = this.reads[t].map((j, i) => x[j] - centre[k][a + i]);
+    let score = 0;
+    for (let i = 0; i < b - a; i++) {
+      let length = 0;
+      for (let j = 0; j <= i; j++) length += whitening[k][start + i * (b - a) + j] * gap[j];
+      score -= 0.5 * length * length;
+    }
+    return score;
   }
   said(scores) {
+    const { slope } = this.part;
     if (this.says === "value") return scores;
     if (this.says === "answer" && scores.length === 1) return this.code[scores[0] > 0 ? 1 : 0];
-    const scaled = this.says === "answer" ? scores : scores.map((z) => this.part.slope * z);
-    return super.said(scores.length === 1 ? [0, ...scaled] : scaled);
+    const odds = this.says === "answer" ? scores : scores.map((z) => Math.max(slope * z, -1e300));
+    return super.said(scores.length === 1 ? [0, ...odds] : odds);
+  }
+  reason(t, x, words) {
+    const [read, scores] = [this.reads[t], this.scores(t, x)];
+    if (!read.length) return `${this.model} that reads no column${this.sums(scores, words)}`;
+    if (this.part.whitening) return super.reason(t, x, words);
+    const added = this.added(t, x);
+    const base = scores.length === 1 ? [0] : [];
+    const spread = added.map((one) => Math.max(...base, ...one) - Math.min(...base, ...one));
+    const order = orderBy(read.length, (i) => -spread[i]);
+    if (scores.length > 1) {
+      return `${words.cells(x, order.map((i) => read[i]))}: ${this.model}${this.sums(scores, words)}`;
+    }
+    return this.line(t, x, words, order, added.map((one) => one[0]), scores[0]);
   }
   // 0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0
-  reason(t, x, words) {
-    const read = this.reads[t];
-    if (!read.length) return `a linear model that reads no column${this.sums(this.scores(t, x), words)}`;
-    const added = read.map((j, i) => Math.max(...this.coef[t].map((row) => Math.abs(row[i] * x[j]))));
-    const order = orderBy(read.length, (i) => -added[i]);
-    if (this.coef[t].length > 1) {
-      const cells = words.cells(x, order.map((i) => read[i]));
-      return `${cells}: a linear model${this.sums(this.scores(t, x), words)}`;
-    }
-    const [coef, constant] = [this.coef[t][0], this.part.intercept[t][0]];
-    const scale = Math.max(...added, Math.abs(constant));
+  line(t, x, words, order, added, sum) {
+    const [read, coef] = [this.reads[t], this.part.coef[0].slice(this.spans[t][0])];
+    const constant = this.part.constant[t][0];
+    const scale = Math.max(...added.map(Math.abs), Math.abs(constant));
     const parts = order.slice(0, 6).map((i, place) => {
       const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
       const entered = words.entered ? words.entered(read[i], x[read[i]]) : x[read[i]];
@@ -86,69 +118,11 @@ VOTERS["linear voters"] = class extends Scoring {
     });
     const more = order.slice(6);
     const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale)}`;
-    if (more.length) {
-      const rest = total(more.map((i) => coef[i] * x[read[i]]));
-      parts.push(`${signed(rest)} (${more.length} more)`);
-    }
+    if (more.length) parts.push(`${signed(total(more.map((i) => added[i])))} (${more.length} more)`);
     if (inWords(constant, scale) !== "0") parts.push(signed(constant));
-    const sum = this.scores(t, x)[0];
     const above = this.says === "value" ? "" : sum > 0 ? " > 0" : " <= 0";
     const unit = this.says === "probability" && this.part.slope === 1 ? "log-odds " : "";
     return `${unit}${parts.join(" ")} = ${inWords(sum, scale)}${above}`;
-  }
-};
-
-VOTERS["naive Bayes voters"] = class extends Scoring {
-  kind = "naive Bayes voters";
-  model = "Gaussian naive Bayes";
-  constructor(part) {
-    super(part);
-    const every = part.columns.map(() => 1);
-    this.own = part.mean.map((_, t) =>
-      range(part.columns.length).filter((i) => (part.reads ? part.reads[t] : every)[i]));
-    this.reads = this.own.map((own) => own.map((i) => part.columns[i]));
-  }
-  scores(t, x) {
-    let scores = this.part.log_prior[t];
-    for (const i of this.own[t]) {
-      scores = scores.map((score, k) => {
-        const gap = x[this.part.columns[i]] - this.part.mean[t][k][i];
-        const variance = this.part.variance[t][k][i];
-        return score - 0.5 * ((gap * gap) / variance + Math.log(2 * Math.PI * variance));
-      });
-    }
-    return scores;
-  }
-  said(scores) {
-    return super.said(this.says === "answer" ? scores : scores.map((s) => Math.max(s, -1e300)));
-  }
-};
-
-VOTERS["quadratic voters"] = class extends Scoring {
-  kind = "quadratic discriminants";
-  model = "quadratic discriminant";
-  constructor(part) {
-    super(part);
-    this.spans = spans(part.ptr);
-    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
-    this.starts = [0];
-    this.spans.forEach(([a, b]) => this.starts.push(this.starts.at(-1) + (b - a) ** 2));
-  }
-  scores(t, x) {
-    const [[a, b], start, part] = [this.spans[t], this.starts[t], this.part];
-    return part.constant[t].map((constant, k) => {
-      const gap = this.reads[t].map((j, i) => x[j] - part.mean[k][a + i]);
-      let score = constant;
-      for (let i = 0; i < b - a; i++) {
-        let length = 0;
-        for (let j = 0; j <= i; j++) length += part.whitening[k][start + i * (b - a) + j] * gap[j];
-        score -= 0.5 * length * length;
-      }
-      return score;
-    });
-  }
-  said(scores) {
-    return super.said(this.says === "answer" ? scores : scores.map((s) => Math.max(s, -1e300)));
   }
 };
 

@@ -21,21 +21,29 @@ VOTERS["joined voters"] = class {
   }
 };
 
-VOTERS["coded voters"] = class {
+// voters `inner` on a table that is made of a case
+class OnTable {
+  votes(x) {
+    return this.inner.votes(this.table(x));
+  }
+  label(t) {
+    return this.inner.label?.(t) ?? "";
+  }
+}
+
+VOTERS["coded voters"] = class extends OnTable {
   constructor(part) {
+    super();
     this.inner = readPart(VOTERS, part.inner);
     this.level = filled(part.level);
     this.source = part.source.map((i) => part.columns[i]);
     this.reads = this.inner.reads.map((own) => sorted(own.map((j) => this.source[j])));
   }
-  design(x) {
+  table(x) {
     return this.source.map((j, i) => {
       if (Number.isNaN(this.level[i]) || Number.isNaN(x[j])) return x[j];
       return x[j] === this.level[i] ? 1 : 0;
     });
-  }
-  votes(x) {
-    return this.inner.votes(this.design(x));
   }
   reasons(x, words) {
     const names = this.source.map((j, i) => {
@@ -47,28 +55,23 @@ VOTERS["coded voters"] = class {
     const inner = Object.assign(new Words(names, levels), {
       classes: words.classes, say: words.say, cell: (i) => words.cell(this.source[i], x[this.source[i]]),
     });
-    return this.inner.reasons(this.design(x), inner);
-  }
-  label(t) {
-    return this.inner.label?.(t) ?? "";
+    return this.inner.reasons(this.table(x), inner);
   }
 };
 
-VOTERS["ranked voters"] = class {
+VOTERS["ranked voters"] = class extends OnTable {
   constructor(part) {
+    super();
     this.inner = readPart(VOTERS, part.inner);
     this.columns = part.columns;
     this.knots = spans(part.start).map(([a, b]) => [part.knots.slice(a, b), part.scores.slice(a, b)]);
     this.reads = this.inner.reads.map((own) => own.map((j) => part.columns[j]));
   }
-  scores(x) {
+  table(x) {
     return this.columns.map((j, i) => {
       const [knots, scores] = this.knots[i];
       return !knots.length || Number.isNaN(x[j]) ? 0 : interpolated(x[j], knots, scores);
     });
-  }
-  votes(x) {
-    return this.inner.votes(this.scores(x));
   }
   reasons(x, words) {
     const names = this.columns.map((j) =>
@@ -76,10 +79,7 @@ VOTERS["ranked voters"] = class {
     const inner = Object.assign(new Words(names, {}), {
       classes: words.classes, say: words.say, cell: (i) => words.cell(this.columns[i], x[this.columns[i]]),
     });
-    return this.inner.reasons(this.scores(x), inner);
-  }
-  label(t) {
-    return this.inner.label?.(t) ?? "";
+    return this.inner.reasons(this.table(x), inner);
   }
 };
 
@@ -143,15 +143,16 @@ VOTERS["nested voters"] = class {
   }
 };
 
-VOTERS["composed voters"] = class {
+VOTERS["composed voters"] = class extends OnTable {
   constructor(part) {
+    super();
     this.members = readPart(VOTERS, part.members);
-    this.readers = readPart(VOTERS, part.readers);
+    this.inner = readPart(VOTERS, part.readers);
     this.answers = part.answers;
     this.shares = part.shares;
     const k = part.answers.length / this.members.reads.length;
     const wide = widthOf(part.readers) - part.answers.length;
-    this.reads = this.readers.reads.map((own) => sorted(own.flatMap((j) =>
+    this.reads = this.inner.reads.map((own) => sorted(own.flatMap((j) =>
       j < wide ? [j] : this.members.reads[Math.floor((j - wide) / k)])));
   }
   table(x) {
@@ -163,15 +164,9 @@ VOTERS["composed voters"] = class {
     }
     return [...x, ...answers];
   }
-  votes(x) {
-    return this.readers.votes(this.table(x));
-  }
   reasons(x, words) {
     const wide = new Words([...range(x.length).map((j) => words.name(j)), ...this.answers], words.levels);
-    return this.readers.reasons(this.table(x), Object.assign(wide, { classes: words.classes, say: words.say }));
-  }
-  label(t) {
-    return this.readers.label?.(t) ?? "";
+    return this.inner.reasons(this.table(x), Object.assign(wide, { classes: words.classes, say: words.say }));
   }
 };
 

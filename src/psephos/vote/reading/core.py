@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 NAN = math.nan
 VOTERS: dict[str, Any] = {}
@@ -27,6 +27,8 @@ def of_kind(table: dict[str, Any], *kinds: str) -> Callable[[Any], Any]:
 
 def part_of(table: dict[str, Any], data: dict[str, Any]) -> Any:
     """Return the reader of a part."""
+    if data["kind"] not in table:
+        raise ValueError(f"no reader of {data['kind']}: export the model again.")
     return table[data["kind"]](data)
 
 
@@ -40,7 +42,7 @@ def after_hook(content: dict[str, Any]) -> Any:
 def filled(values: Any) -> Any:
     """Return nested lists with NaN in place of None."""
     if isinstance(values, list):
-        return [filled(one) for one in values]
+        return [filled(one) for one in cast("list[Any]", values)]
     return NAN if values is None else values
 
 
@@ -92,7 +94,8 @@ def spans(ptr: Sequence[int]) -> list[tuple[int, int]]:
 def unpacked(value: Any) -> Any:
     """Return plain data with every object as what it stands for: see `after_hook`."""
     if isinstance(value, list):
-        return [unpacked(one) for one in value]
+        return [unpacked(one) for one in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return after_hook({key: unpacked(one) for key, one in value.items()})
+        content = cast("dict[str, Any]", value)
+        return after_hook({key: unpacked(one) for key, one in content.items()})
     return value

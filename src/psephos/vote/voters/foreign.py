@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.operations.nested import nested
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at, usage_of
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
-from psephos.vote.voters.nested import nested
 from psephos.vote.voters.trees import TreeVoters
 
 _Floats = NDArray[np.float64]

@@ -1,6 +1,7 @@
 """Gaussian classifiers as voters: naive Bayes and quadratic discriminants."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -10,29 +11,23 @@ from numpy.typing import NDArray
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, outer_marks
+from psephos.vote.operations.scores import Scores, check_says
 from psephos.vote.part import (
     Columns,
+    ReadAsLowered,
     ReadsColumns,
-    Voters,
     check,
     check_part,
     check_places,
-    check_present,
     usage_at,
-    usage_of,
 )
-from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
 _Floats = NDArray[np.float64]
-_NAMED = 4  # columns that a rule spells out
-_LOWEST = -1e300  # of a score, so that differences of scores are numbers
-_SAYS = ("answer", "probability")
 
 
 @register
 @dataclass(frozen=True)
-class NaiveBayesVoters(ReadsColumns, Voters):
+class NaiveBayesVoters(ReadsColumns, ReadAsLowered):
     """Gaussian naive Bayes: classes of columns that are normal and independent within each.
 
     The score of class k is log_prior_k - sum over the voter's columns j of
@@ -77,7 +72,7 @@ class NaiveBayesVoters(ReadsColumns, Voters):
         check(self.mean.shape[2] == len(self.columns), "moments and columns differ")
         check(self.log_prior.shape == self.mean.shape[:2], "log_prior is not (T, C)")
         check(bool((self.variance > 0).all()), "a variance is not positive")
-        _check_classes(self.value, self.mean.shape[1], self.says)
+        check_says(self.value, self.mean.shape[1], self.says)
         shape = (len(self.mean), len(self.columns))
         check(self.reads is None or self.reads.shape == shape, "reads is not (T, q)")
 
@@ -86,72 +81,29 @@ class NaiveBayesVoters(ReadsColumns, Voters):
         return len(self.mean)
 
     def votes(self, X: _Floats) -> _Floats:
-        read = X[:, self.columns]
-        if not self.abstains:
-            check_present(read, "naive Bayes voters")
-        out = np.empty((len(X), self.n_voters, self.value.shape[1]))
-        for t in range(self.n_voters):
-            score = np.tile(self.log_prior[t], (len(X), 1))
-            for column in self._own(t):  # one column after the other: one order of sums
-                score -= self._density(t, column, read[:, column])
-            out[:, t] = votes_by_score(score, self.value, self.says)
-        return out
+        return self._lowered.votes(X)
 
-    def _density(self, voter: int, column: int, values: _Floats) -> _Floats:
-        """Return what a column takes off the scores of the classes, (n, classes)."""
-        variance = self.variance[voter, :, column]
-        gap = values[:, None] - self.mean[voter, :, column]
-        return 0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+    def lowered(self) -> Scores:
+        return self._lowered
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what the columns add to the log densities of the classes."""
-        votes, read = self.votes(X), X[:, self.columns]
-        reasons: list[list[Reason]] = []
-        for t in range(self.n_voters):
-            own = self._own(t)
-            added = np.stack(
-                [
-                    np.zeros((len(X), len(self.value))),
-                    *(-self._density(t, j, read[:, j]) for j in own),
-                ]
-            )
-            reasons.append(
-                [self._reason(t, own, x, added[1:, i], votes[i, t]) for i, x in enumerate(read)]
-            )
-        return [list(row) for row in zip(*reasons, strict=True)] if reasons else [[] for _ in X]
+    @cached_property
+    def _lowered(self) -> Scores:
+        voter, position = np.nonzero(self._reads)
+        ptr = np.searchsorted(voter, np.arange(self.n_voters + 1)).astype(np.intp)
+        mean, variance = (a[voter, :, position].T for a in (self.mean, self.variance))
+        return Scores(
+            self.n_features, self.columns, ptr, position, self.log_prior, self.value,
+            "Gaussian naive Bayes", self.says, abstains=self.abstains,
+            centre=np.ascontiguousarray(mean), variance=np.ascontiguousarray(variance),
+        )  # fmt: skip
 
-    def _reason(
-        self, voter: int, own: NDArray[np.intp], x: _Floats, added: _Floats, vote: _Floats
-    ) -> Reason:
-        abstained = abstention(x, own, vote)
-        if abstained is not None and self.abstains:
-            return abstained.mapped(self.columns.tolist(), {})
-        spread = np.ptp(added, axis=1) if len(added) else np.empty(0)
-        order = np.argsort(-spread, kind="stable").tolist()
-        terms = tuple(
-            Term(int(self.columns[own[j]]), float(x[own[j]]), tuple(added[j].tolist()))
-            for j in order
-        )
-        constant = self.log_prior[voter]
-        scores = constant.copy()
-        for row in added:
-            scores += row
-        sums = tuple(constant.tolist()), tuple(scores.tolist())
-        return Score(tuple(vote.tolist()), "Gaussian naive Bayes", terms, *sums, self.says)
-
-    def _own(self, voter: int) -> NDArray[np.intp]:
-        if self.reads is None:
-            return np.arange(len(self.columns))
-        return np.flatnonzero(self.reads[voter])
+    @property
+    def _reads(self) -> NDArray[np.bool_]:
+        whole = np.ones((self.n_voters, len(self.columns)), dtype=bool)
+        return whole if self.reads is None else self.reads
 
     def usage(self) -> Any:
-        return usage_of(self, [self._own(t) for t in range(self.n_voters)])
-
-    def marks(self) -> Marks:
-        """Return (columns, values): about the means of the classes."""
-        away = 2.0 * np.sqrt(self.variance)
-        low, high = (self.mean - away).min(axis=(0, 1)), (self.mean + away).max(axis=(0, 1))
-        return outer_marks(self.columns, low, high)
+        return usage_at(self, *np.nonzero(self._reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
@@ -172,20 +124,10 @@ class NaiveBayesVoters(ReadsColumns, Voters):
             reads=np.ascontiguousarray(some.reads[:, kept]),
         )
 
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the columns, with each class's mean and deviation if they are few."""
-        own = self._own(voter)
-        deviation = np.sqrt(self.variance[voter][:, own])
-        named = [names[self.columns[j]] for j in own]
-        return _rule("Gaussian naive Bayes", named, self.mean[voter][:, own], deviation)
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        return []
-
 
 @register
 @dataclass(frozen=True)
-class QuadraticVoters(ReadsColumns, Voters):
+class QuadraticVoters(ReadsColumns, ReadAsLowered):
     """Quadratic discriminants: a normal density a class, with its own covariance.
 
     The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse
@@ -230,7 +172,7 @@ class QuadraticVoters(ReadsColumns, Voters):
         check(self.constant.ndim == 2, "constant is not (T, C)")
         n_voters, classes = self.constant.shape
         sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
-        _check_classes(self.value, classes, self.says)
+        check_says(self.value, classes, self.says)
         check(self.mean.shape == (classes, len(self.position)), "means and columns differ")
         check(
             self.whitening.shape == (classes, int((sizes**2).sum())),
@@ -243,46 +185,22 @@ class QuadraticVoters(ReadsColumns, Voters):
     def n_voters(self) -> int:
         return len(self.ptr) - 1
 
-    def _blocks(self) -> NDArray[np.intp]:
-        return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
-
-    def _matrices(self, voter: int) -> _Floats:
-        """Return the (classes, d, d) whitening matrices of a voter."""
-        d, start = self.ptr[voter + 1] - self.ptr[voter], self._blocks()[voter]
-        return self.whitening[:, start : start + d * d].reshape(len(self.whitening), d, d)
-
     def votes(self, X: _Floats) -> _Floats:
-        read = X[:, self.columns]
-        if not self.abstains:
-            check_present(read, "quadratic discriminants")
-        out = np.empty((len(X), self.n_voters, self.value.shape[1]))
-        for t in range(self.n_voters):
-            out[:, t] = votes_by_score(self._scores(t, read), self.value, self.says)
-        return out
+        return self._lowered.votes(X)
 
-    def _scores(self, voter: int, read: _Floats) -> _Floats:
-        """Return the (n, classes) scores of rows in the columns that are read."""
-        own = slice(self.ptr[voter], self.ptr[voter + 1])
-        score = np.tile(self.constant[voter], (len(read), 1))
-        _distances(read[:, self.position[own]], self.mean[:, own], self._matrices(voter), score)
-        return score
+    def lowered(self) -> Scores:
+        return self._lowered
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the scores of the classes and the values they are made of."""
-        votes, read = self.votes(X), X[:, self.columns]
-        reasons: list[list[Reason]] = [[] for _ in X]
-        for t in range(self.n_voters):
-            columns = self.columns[self.position[self.ptr[t] : self.ptr[t + 1]]]
-            scores, model = self._scores(t, read), "quadratic discriminant"
-            for i, x in enumerate(X):
-                reasons[i].append(
-                    scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
-                )
-        return reasons
+    @cached_property
+    def _lowered(self) -> Scores:
+        return Scores(
+            self.n_features, self.columns, self.ptr, self.position, self.constant, self.value,
+            "quadratic discriminant", self.says, abstains=self.abstains,
+            centre=self.mean, whitening=self.whitening,
+        )  # fmt: skip
 
     def usage(self) -> Any:
-        voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        return usage_at(self, voter, self.position)
+        return self._lowered.usage()
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.
@@ -295,14 +213,9 @@ class QuadraticVoters(ReadsColumns, Voters):
         mean, whitening = np.ldexp(self.mean, own), np.ldexp(self.whitening, each)
         return replace(self, mean=mean, whitening=whitening)
 
-    def marks(self) -> Marks:
-        """Return (columns, values): the means of the classes."""
-        columns = self.columns[self.position]
-        return outer_marks(columns, self.mean.min(axis=0), self.mean.max(axis=0))
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         ptr, own = spans_of(self.ptr, voters)
-        square = spans_of(self._blocks(), voters)[1]
+        square = spans_of(self._lowered.blocks, voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
         return replace(
             self,
@@ -313,62 +226,3 @@ class QuadraticVoters(ReadsColumns, Voters):
             whitening=np.ascontiguousarray(self.whitening[:, square]),
             constant=self.constant[voters],
         )
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the columns, with each class's mean and deviation if they are few."""
-        own = slice(self.ptr[voter], self.ptr[voter + 1])
-        inverse = np.linalg.pinv(np.tril(self._matrices(voter))).astype(np.float64)
-        deviation = np.sqrt((inverse * inverse).sum(axis=2))
-        named = [names[self.columns[j]] for j in self.position[own]]
-        return _rule("quadratic discriminant", named, self.mean[:, own], deviation)
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        return []
-
-
-def _check_classes(value: _Floats, classes: int, says: str) -> None:
-    check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
-    check(says in _SAYS, f"says is {says!r}")
-
-
-def _distances(read: _Floats, mean: _Floats, matrices: _Floats, score: _Floats) -> None:
-    """Take half the squared lengths of W_k (x - mean_k) off score (n, classes)."""
-    d = read.shape[1]
-    for k in range(len(mean)):
-        whitening = matrices[k].reshape(d, d)
-        gap = read - mean[k]
-        for i in range(d):  # element by element: a row's sums do not depend on other rows
-            length = np.zeros(len(read))
-            for j in range(i + 1):
-                length += whitening[i, j] * gap[:, j]
-            score[:, k] -= 0.5 * length * length
-
-
-def votes_by_score(score: _Floats, value: _Floats, says: str) -> _Floats:
-    """Return the (n, K) votes of scores (n, classes); 0 where a score is missing."""
-    missing = np.isnan(score).any(axis=1)
-    if says == "answer":
-        out = value[score.argmax(axis=1)]
-    else:
-        score = np.maximum(score, _LOWEST)  # an infinite value: no class is likelier
-        share = np.exp(score - score.max(axis=1, keepdims=True))
-        total, out = np.zeros(len(score)), np.zeros((len(score), value.shape[1]))
-        for k in range(len(value)):
-            total += share[:, k]
-            out += share[:, k, None] * value[k]
-        out /= total[:, None]
-    out[missing] = 0.0
-    return out
-
-
-def _rule(kind: str, names: list[str], mean: _Floats, deviation: _Floats) -> str:
-    """Return a density's columns in words: mean and deviation of each class, in their order."""
-    if not names:
-        return f"{kind} on 0 columns: the classes' shares"
-    if len(names) > _NAMED:
-        return f"{kind} on {len(names)} columns"
-    parts = [
-        f"{name} ({' | '.join(f'{m:.4g} ± {s:.4g}' for m, s in zip(*pair, strict=True))})"
-        for name, pair in zip(names, zip(mean.T, deviation.T, strict=True), strict=True)
-    ]
-    return f"{kind}, mean ± deviation by class: {', '.join(parts)}"

@@ -10,6 +10,7 @@ from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
+from psephos.vote.operations.scores import votes_by_score
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -22,7 +23,6 @@ from psephos.vote.part import (
     usage_at,
 )
 from psephos.vote.reasons import Reason, scored
-from psephos.vote.voters.gaussian import votes_by_score
 
 _Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule names no more columns than this

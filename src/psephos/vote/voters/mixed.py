@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.operations.joined import join
+from psephos.vote.operations.nested import NestedVoters, nested
+from psephos.vote.operations.weights import Constant
 from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
@@ -20,9 +23,6 @@ from psephos.vote.voters.foreign import (
     linear_voters,
     tree_voters,
 )
-from psephos.vote.voters.joined import join
-from psephos.vote.voters.nested import NestedVoters, nested
-from psephos.vote.weights.constant import Constant
 from psephos.vote.weights.neighbours import Neighbours
 
 _Floats = NDArray[np.float64]

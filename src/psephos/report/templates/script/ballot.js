@@ -121,13 +121,14 @@ page.ballot = (() => {
   // A model that is one linear sum, of numbers that are all there: its start, what each column adds, and the score.
   const linear = (plain, x) => {
     const part = plain.voters;
-    if (part.kind !== "linear voters" || part.coef.length !== 1 || part.coef[0].length !== 1)
+    if (part.kind !== "scores" || part.coef?.length !== 1 || part.constant.length !== 1)
       return null;
-    const terms = part.coef[0][0]
-      .map((by, i) => ({ by, j: part.columns[i], value: x[part.columns[i]] }))
-      .filter((one) => one.by !== 0);
+    const terms = part.coef[0].map((by, i) => {
+      const j = part.columns[part.position[i]];
+      return { by, j, value: x[j] };
+    });
     if (terms.some((one) => typeof one.value !== "number")) return null;
-    return { start: part.intercept[0][0], terms };
+    return { start: part.constant[0][0], terms };
   };
 
   const terms = ({ start, terms: list0 }, { columns, hue, study }) => {

@@ -1,4 +1,4 @@
-"""Voters that score: linear, naive Bayes, quadratic, support vector machines, soft trees."""
+"""Voters that score: `Scores`, support vector machines, soft trees."""
 
 import math
 from typing import Any
@@ -44,10 +44,10 @@ class _Scoring:
             for t in range(len(self.reads))
         ]
 
-    def reasons(self, x: Any) -> Any:
-        """Return why."""
-        found = []
-        for t, vote in enumerate(self.votes(x)):
+    def reasons(self, x: Any, votes: Any = None) -> Any:
+        """Return why, of the votes where these are known."""
+        found: list[Any] = []
+        for t, vote in enumerate(self.votes(x) if votes is None else votes):
             gaps = self.gaps(t, x)
             absent = Abstention(tuple(vote), gaps, (NAN,) * len(gaps))
             found.append(absent if gaps else self.reason(t, x, tuple(vote)))
@@ -58,33 +58,50 @@ class _Scoring:
         raise NotImplementedError
 
 
-@of_kind(VOTERS, "linear voters")
-class Linear(_Scoring):
-    """Linear models."""
-
-    kind = "linear models"
+@of_kind(VOTERS, "scores")
+class ScoreReader(_Scoring):
+    """Linear models, and densities of classes."""
 
     def __init__(self, part: dict[str, Any]) -> None:
-        self.intercept, self.code, self.says = part["intercept"], part["value"], part["says"]
+        self.part, self.code, self.says = part, part["value"], part["says"]
         self.abstains, self.slope = part["abstains"], part["slope"]
-        self.n_voters, columns = len(self.intercept), part["columns"]
-        places = [
-            [i for i in range(len(columns)) if any(row[i] != 0 for row in rows)]
-            for rows in part["coef"]
-        ]
-        self.reads = [[columns[i] for i in own] for own in places]
-        self.coef = [
-            [[row[i] for i in own] for row in rows]
-            for rows, own in zip(part["coef"], places, strict=True)
-        ]
+        self.kind = f"voters by {part['called']}"
+        self.spans, self.starts = spans(part["ptr"]), [0]
+        self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
+        for a, b in self.spans:
+            self.starts.append(self.starts[-1] + (b - a) ** 2)
+        self.n_voters = len(self.spans)
+
+    def added(self, t: int, x: Any) -> list[tuple[float, ...]]:
+        """Return what each column of a voter adds to its R scores."""
+        part, first = self.part, self.spans[t][0]
+        values = enumerate((x[j] for j in self.reads[t]), first)
+        if part["coef"] is not None:
+            return [tuple(row[i] * value for row in part["coef"]) for i, value in values]
+        pairs = list(zip(part["centre"], part["variance"], strict=True))
+        return [tuple(_density(value, m[i], v[i]) for m, v in pairs) for i, value in values]
 
     def scores(self, t: int, x: Any) -> list[float]:
         """Return the R scores."""
-        found = []
-        for row, constant in zip(self.coef[t], self.intercept[t], strict=True):
-            terms = (by * x[j] for by, j in zip(row, self.reads[t], strict=True))
-            found.append(summed(terms) + constant)
-        return found
+        if self.part["whitening"] is not None:
+            return self._quadratic(t, x)
+        total = [0.0] * len(self.part["constant"][t])
+        for terms in self.added(t, x):
+            total = [a + b for a, b in zip(total, terms, strict=True)]
+        return [a + b for a, b in zip(total, self.part["constant"][t], strict=True)]
+
+    def _quadratic(self, t: int, x: Any) -> list[float]:
+        (a, b), read, start = self.spans[t], self.reads[t], self.starts[t]
+        scores: list[float] = []
+        for centre, matrix in zip(self.part["centre"], self.part["whitening"], strict=True):
+            gap = [x[j] - mean for j, mean in zip(read, centre[a:b], strict=True)]
+            total = 0.0
+            for i in range(b - a):
+                row = matrix[start + i * (b - a) :]
+                length = summed(row[j] * gap[j] for j in range(i + 1))
+                total -= 0.5 * length * length
+            scores.append(total)
+        return [s + c for s, c in zip(scores, self.part["constant"][t], strict=True)]
 
     def said(self, scores: list[float]) -> list[float]:
         """Return the vote: a number itself; two classes have one score, above 0 for the second."""
@@ -92,105 +109,37 @@ class Linear(_Scoring):
             return scores
         if self.says == "answer" and len(scores) == 1:
             return self.code[1 if scores[0] > 0 else 0]
-        scaled = scores if self.says == "answer" else [self.slope * z for z in scores]
-        return super().said([0.0, *scaled] if len(scores) == 1 else scaled)
+        if self.says == "probability":  # an infinite value: no class is likelier
+            scores = [max(self.slope * z, -1e300) for z in scores]
+        return super().said([0.0, *scores] if len(scores) == 1 else scores)
 
     def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return the terms, that which moves most first."""
-        read, coef = self.reads[t], self.coef[t]
-        added = [tuple(row[i] * x[j] for row in coef) for i, j in enumerate(read)]
-        order = sorted(range(len(read)), key=lambda i: -max(map(abs, added[i])))
+        """Return the terms, first that which distinguishes the classes most."""
+        part, read, scores = self.part, self.reads[t], tuple(self.scores(t, x))
+        if part["whitening"] is not None:
+            return _told(part["called"], read, x, scores, vote, self.says)
+        added, first = self.added(t, x), self.spans[t][0]
+        coef: list[list[float]] = part["coef"] or []
+        base = (0.0,) if len(scores) == 1 else ()
+        spread = [max(base + one) - min(base + one) for one in added]
         terms = tuple(
-            Term(read[i], x[read[i]], added[i], tuple(row[i] for row in coef)) for i in order
+            Term(read[i], x[read[i]], added[i], tuple(row[first + i] for row in coef))
+            for i in sorted(range(len(read)), key=lambda i: -spread[i])
         )
-        sums = tuple(self.intercept[t]), tuple(self.scores(t, x))
-        return Score(vote, "a linear model", terms, *sums, self.says, float(self.slope))
+        sums = tuple(part["constant"][t]), scores
+        return Score(vote, part["called"], terms, *sums, self.says, float(self.slope))
 
 
-@of_kind(VOTERS, "naive Bayes voters")
-class Bayes(_Scoring):
-    """Gaussian naive Bayes."""
-
-    kind = "naive Bayes voters"
-
-    def __init__(self, part: dict[str, Any]) -> None:
-        self.mean, self.variance, self.prior = part["mean"], part["variance"], part["log_prior"]
-        self.code, self.says, self.abstains = part["value"], part["says"], part["abstains"]
-        self.n_voters, self.columns = len(self.mean), part["columns"]
-        every = [[1] * len(self.columns)] * self.n_voters
-        self.own = [[i for i, reads in enumerate(row) if reads] for row in (part["reads"] or every)]
-        self.reads = [[self.columns[i] for i in own] for own in self.own]
-
-    def _density(self, t: int, i: int, x: Any) -> tuple[float, ...]:
-        value, found = x[self.columns[i]], []
-        for mean, variance in zip(self.mean[t], self.variance[t], strict=True):
-            gap = value - mean[i]
-            log = math.log(2 * math.pi * variance[i])
-            found.append(0.5 * (gap * gap / variance[i] + log))
-        return tuple(found)
-
-    def scores(self, t: int, x: Any) -> list[float]:
-        """Return the score of each class."""
-        scores = list(self.prior[t])
-        for i in self.own[t]:
-            scores = [a - d for a, d in zip(scores, self._density(t, i, x), strict=True)]
-        return scores
-
-    def said(self, scores: list[float]) -> list[float]:
-        """Return the vote; probabilities of scores that are not too low for them."""
-        return super().said(scores if self.says == "answer" else [max(s, -1e300) for s in scores])
-
-    def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return the terms, that which tells the classes apart most first."""
-        added = {i: tuple(-d for d in self._density(t, i, x)) for i in self.own[t]}
-        order = sorted(self.own[t], key=lambda i: -(max(added[i]) - min(added[i])))
-        terms = tuple(Term(self.columns[i], x[self.columns[i]], added[i]) for i in order)
-        sums = tuple(self.prior[t]), tuple(self.scores(t, x))
-        return Score(vote, "Gaussian naive Bayes", terms, *sums, self.says)
+def _density(value: float, mean: float, variance: float) -> float:
+    """Return the logarithm of a normal density."""
+    gap = value - mean
+    return -0.5 * (gap * gap / variance + math.log(2 * math.pi * variance))
 
 
 def _told(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
     """Return the reason of a model whose columns do not add up."""
     terms = tuple(Term(j, x[j], ()) for j in read)
     return Score(vote, model, terms, (), tuple(scores), says)
-
-
-@of_kind(VOTERS, "quadratic voters")
-class Quadratic(_Scoring):
-    """Quadratic discriminants."""
-
-    kind = "quadratic discriminants"
-
-    def __init__(self, part: dict[str, Any]) -> None:
-        self.mean, self.whitening, self.constant = part["mean"], part["whitening"], part["constant"]
-        self.code, self.says, self.abstains = part["value"], part["says"], part["abstains"]
-        self.spans, self.starts = spans(part["ptr"]), [0]
-        self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
-        for a, b in self.spans:
-            self.starts.append(self.starts[-1] + (b - a) ** 2)
-        self.n_voters = len(self.spans)
-
-    def scores(self, t: int, x: Any) -> list[float]:
-        """Return the score of each class."""
-        (a, b), read, start = self.spans[t], self.reads[t], self.starts[t]
-        scores = list(self.constant[t])
-        for k, matrix in enumerate(self.whitening):
-            gap = [x[j] - mean for j, mean in zip(read, self.mean[k][a:b], strict=True)]
-            for i in range(b - a):
-                length = 0.0
-                for j in range(i + 1):
-                    length += matrix[start + i * (b - a) + j] * gap[j]
-                scores[k] -= 0.5 * length * length
-        return scores
-
-    def said(self, scores: list[float]) -> list[float]:
-        """Return the vote; probabilities of scores that are not too low for them."""
-        return super().said(scores if self.says == "answer" else [max(s, -1e300) for s in scores])
-
-    def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return what was read, and the scores."""
-        scores = self.scores(t, x)
-        return _told("quadratic discriminant", self.reads[t], x, scores, vote, self.says)
 
 
 @of_kind(VOTERS, "kernel voters")
@@ -272,7 +221,7 @@ class SoftTrees:
         return z + [float(x[j] != x[j]) for j in self.absent]
 
     def _linear(self, t: int, z: list[float]) -> list[float]:
-        found = []
+        found: list[Any] = []
         gates = zip(self.part["coef"][t], self.part["absent"][t], self.part["bias"][t], strict=True)
         for coef, absent, bias in gates:
             terms = (by * value for by, value in zip([*coef, *absent], z, strict=True))
@@ -289,7 +238,7 @@ class SoftTrees:
 
     def votes(self, x: Any) -> Any:
         """Return the (T, K) votes."""
-        z, found = self._inputs(x), []
+        z, found = self._inputs(x), list[list[float]]()
         for t, leaves in enumerate(self.leaf):
             ends = self._reach(self._linear(t, z))[len(leaves) - 1 :]
             found.append(
@@ -300,16 +249,16 @@ class SoftTrees:
             )
         return found
 
-    def reasons(self, x: Any) -> Any:
-        """Return the likeliest way of each tree."""
-        z = self._inputs(x)
-        return [self._route(t, x, z, tuple(vote)) for t, vote in enumerate(self.votes(x))]
+    def reasons(self, x: Any, votes: Any = None) -> Any:
+        """Return the likeliest way of each tree, of the votes where these are known."""
+        z, votes = self._inputs(x), self.votes(x) if votes is None else votes
+        return [self._route(t, x, z, tuple(vote)) for t, vote in enumerate(votes)]
 
     def _route(self, t: int, x: Any, z: list[float], vote: Any) -> Any:
         linear = self._linear(t, z)
         inner, reach = len(linear), self._reach(linear)
         node = inner + best(reach[inner:])
-        last, gates, share = self.leaf[t][node - inner], [], 1.0
+        last, gates, share = self.leaf[t][node - inner], list[Gate](), 1.0
         while node:
             left, node = node % 2 == 1, (node - 1) // 2
             gates.append(self._gate(t, node, left, x, z, linear[node]))

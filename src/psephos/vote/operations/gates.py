@@ -1,4 +1,4 @@
-"""Soft trees as voters: complete trees whose gates divide every case."""
+"""The operation `SoftTreeVoters`: complete trees whose gates divide every case."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -12,26 +12,26 @@ from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.names import plural
+from psephos.vote.names import formula_name, plural
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
-    Voters,
+    RowByRow,
     check,
     check_columns,
     check_part,
     usage_at,
 )
-from psephos.vote.reasons import Gate, Reason, Route, Term
+from psephos.vote.reading.scores import SoftTrees
 
 _Floats = NDArray[np.float64]
-_NAMED = 6  # columns of a gate that a reason names
+_NAMED = 6  # columns of a gate that a rule names
 _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at them
 
 
 @register
 @dataclass(frozen=True)
-class SoftTreeVoters(ReadsColumns, Voters):
+class SoftTreeVoters(ReadsColumns, RowByRow):
     """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
 
     ``left_g(x) = 1 / (1 + exp(-(bias_g + sum_j coef_gj z_j(x))))`` with ``z_j = (x_j - centre_j) /
@@ -56,6 +56,7 @@ class SoftTreeVoters(ReadsColumns, Voters):
     """
 
     tag: ClassVar[str] = "soft trees"
+    reader: ClassVar[type[Any]] = SoftTrees
     n_features: int
     columns: Columns
     centre: AnySize
@@ -144,8 +145,8 @@ class SoftTreeVoters(ReadsColumns, Voters):
         order = np.argsort(-np.abs(coef), kind="stable")[: np.count_nonzero(coef)]
         if not len(order):
             return tree
-        named = [(coef[j], names[int(self.columns[j])]) for j in order]
-        terms = [f"{'-' if c < 0 else '+'} {abs(c):.3g} {name}" for c, name in named]
+        named = [(coef[j], formula_name(names[int(self.columns[j])])) for j in order]
+        terms = [f"{'-' if c < 0 else '+'} {abs(c):.3g} × {name}" for c, name in named]
         more = len(terms) - _NAMED
         beyond = f" and {plural(more, 'more ' + _kind(coded))}" if more > 0 else ""
         unit = "numbers in standard deviations from their means"
@@ -153,47 +154,6 @@ class SoftTreeVoters(ReadsColumns, Voters):
         unit += ", nothing missing" if self.absent[voter, 0].any() else ""
         odds = " ".join([f"{self.bias[voter, 0]:.3g}", *terms[:_NAMED]])
         return f"{tree}; its first gate goes left by log-odds {odds}{beyond} ({unit})"
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the likeliest way through each tree and what opens its gates."""
-        inputs = self._inputs(X)
-        linear, votes = self._linear(inputs), self.votes(X)
-        return [
-            [
-                self._route(t, x, inputs[i], linear[t, :, i], votes[i, t])
-                for t in range(self.n_voters)
-            ]
-            for i, x in enumerate(X)
-        ]
-
-    def _route(self, t: int, x: _Floats, z: _Floats, linear: _Floats, votes: _Floats) -> Reason:
-        reach = _reach(linear[:, None])[:, 0]
-        inner = len(linear)
-        node = int(inner + reach[inner:].argmax())
-        gates: list[Gate] = []
-        last = self.leaf[t, node - inner]
-        while node:
-            left, node = node % 2 == 1, (node - 1) // 2
-            gates.append(self._gate(t, node, left, x, z, float(linear[node])))
-        share = float(np.prod([gate.chance for gate in gates]))
-        return Route(tuple(votes.tolist()), share, tuple(gates[::-1]), tuple(last.tolist()))
-
-    def _gate(self, t: int, node: int, left: bool, x: _Floats, z: _Floats, linear: float) -> Gate:
-        sign, q = (1.0 if left else -1.0), len(self.columns)
-        added = sign * self.coef[t, node] * z[:q]
-        added[self.gaps] += sign * self.absent[t, node] * z[q:]
-        order = np.argsort(-np.abs(added), kind="stable")[:_NAMED]
-        order = order[added[order] != 0]
-        terms = tuple(
-            Term(int(self.columns[j]), float(x[self.columns[j]]), (float(added[j]),))
-            for j in order.tolist()
-        )
-        rest = np.delete(added, order)
-        constant = sign * float(self.bias[t, node])
-        more = int(np.count_nonzero(rest))
-        chance = float(_chance(np.array(sign * linear)))
-        side = "left" if left else "right"
-        return Gate(node + 1, side, chance, terms, float(rest.sum()), more, constant)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no answer: a soft tree has as many as there are cases."""

@@ -12,6 +12,7 @@ from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, listed
+from psephos.vote.operations.weights import Constant
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -27,7 +28,6 @@ from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.trees import TreeVoters
-from psephos.vote.weights.constant import Constant
 
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
@@ -189,6 +189,9 @@ class NestedVoters(ReadsColumns, Voters):
         each = zip(self.inner, self.places, strict=True)
         found = [(places, *vote.marks()) for vote, places in each]
         return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
+
+    def lowered(self) -> Self:
+        return replace(self, inner=tuple(vote.lowered() for vote in self.inner))
 
     def training_rows(self) -> int:
         return max(vote.training_rows() for vote in self.inner)

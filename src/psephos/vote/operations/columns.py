@@ -1,0 +1,294 @@
+"""Operations on columns: categories as 0/1 columns, and normal scores of ranks."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.files.field_types import AnySize, Nullable
+from psephos.trees.tree import spans_of
+from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    Voters,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    sparse,
+    usage_at,
+)
+from psephos.vote.reasons import Reason
+
+_Floats = NDArray[np.float64]
+
+
+def design_matrix(X: _Floats, source: Columns, level: _Floats) -> _Floats:
+    """Return the (n, P) design of a table: its numbers as they are, its categories as 0 and 1.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Codes in categorical columns; NaN is missing, and missing in every column made of it.
+    source : ndarray of shape (P,)
+        The column each design column is made of.
+    level : ndarray of shape (P,)
+        The code it stands for; NaN: the number itself.
+    """
+    design = np.asfortranarray(X[:, source], dtype=np.float64)
+    for j in np.flatnonzero(~np.isnan(level)):
+        column = design[:, j]
+        column[:] = np.where(np.isnan(column), np.nan, column == level[j])
+    return design
+
+
+class _OnColumns(ReadsColumns, Voters):
+    """Voters on a table that is made of columns: what the two kinds share.
+
+    A part has `inner`, `_table`, which makes the table, and `_of`: the position in `columns` of
+    the column that each column of the table is made of.
+    """
+
+    inner: Voters
+
+    @property
+    def _of(self) -> NDArray[np.intp]:
+        raise NotImplementedError
+
+    def _table(self, X: _Floats) -> _Floats:
+        raise NotImplementedError
+
+    @property
+    def n_voters(self) -> int:
+        return self.inner.n_voters
+
+    def votes(self, X: _Floats) -> _Floats:
+        return self.inner.votes(self._table(X))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a category is one column, whatever its levels."""
+        inner: Any = sparse.coo_array(self.inner.usage())
+        voter, made = inner.coords
+        return usage_at(self, voter, self._of[made])
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided as on the table, added up for each column."""
+        found = self.inner.divided(self._table(X), size, self._table(centre[None])[0])
+        out = np.zeros((self.n_features, len(X)))
+        np.add.at(out, self.columns[self._of], found.T)
+        return out.T
+
+    def how_said(self) -> str | None:
+        return self.inner.how_said()
+
+    def lowered(self) -> Self:
+        own: Any = self
+        return replace(own, inner=self.inner.lowered())
+
+    def training_rows(self) -> int:
+        return self.inner.training_rows()
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        return self.inner.sides(voter)
+
+
+@register
+@dataclass(frozen=True)
+class CodedVoters(_OnColumns):
+    """Voters on a design matrix, asked through the table it is made of.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    inner : Voters
+        Voters on the design.
+    source : ndarray of shape (P,), intp
+        Position in `columns` of each design column.
+    level : ndarray of shape (P,), float64
+        The category it stands for; NaN: the number itself.
+    """
+
+    tag: ClassVar[str] = "coded voters"
+    n_features: int
+    columns: Columns
+    inner: Voters
+    source: NDArray[np.intp]
+    level: Nullable
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        p = self.inner.n_features
+        check(self.source.shape == self.level.shape == (p,), "the design has another width")
+        check_within(self.source, len(self.columns), "the design reads a column that is not there")
+
+    @property
+    def _of(self) -> NDArray[np.intp]:
+        return self.source
+
+    def _table(self, X: _Floats) -> _Floats:
+        return design_matrix(X[:, self.columns], self.source, self.level)
+
+    def primary(self) -> Self:
+        return replace(self, inner=self.inner.primary()).take(np.arange(self.n_voters))
+
+    def marks(self) -> Marks:
+        """Return (columns, values) of those of the design that are columns of the table."""
+        design, values = self.inner.marks()
+        whole = np.isnan(self.level[design])
+        return self.columns[self.source[design[whole]]], values[whole]
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; design columns no longer read are dropped."""
+        inner = self.inner.take(voters)
+        kept = inner.columns
+        inner = inner.select(kept)
+        read, source = np.unique(self.source[kept], return_inverse=True)
+        return replace(
+            self,
+            columns=self.columns[read],
+            inner=inner,
+            source=source.astype(np.intp),
+            level=self.level[kept],
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words; a 0/1 column is '<column> is <category>'."""
+        return self.inner.rule(voter, self._names(names, levels), {})
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does, in the table's own columns."""
+        columns, levels = self.columns[self.source].tolist(), self.level.tolist()
+        return [
+            [reason.decoded(columns, levels, x) for reason in row]
+            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        ]
+
+    def _names(self, names: list[str], levels: dict[int, list[str]]) -> list[str]:
+        words: list[str] = []
+        for position, code in zip(self.source.tolist(), self.level.tolist(), strict=True):
+            column = int(self.columns[position])
+            known = levels.get(column, [])
+            whole = np.isnan(code)
+            word = "" if whole else known[int(code)] if 0 <= code < len(known) else f"code {code:g}"
+            words.append(names[column] if whole else f"({names[column]} is {word})")
+        return words
+
+
+def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np.intp]) -> _Floats:
+    """Return the normal scores of the values of a table.
+
+    Between two knots a score is interpolated, beyond the ends it is that of the end. A missing
+    value has 0, the score of the median.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, q)
+    knots : ndarray of shape (m,)
+        Values of the columns, one column after the other, each column's rising.
+    scores : ndarray of shape (m,)
+        Their normal scores.
+    start : ndarray of shape (q + 1,)
+        Where each column's knots begin; a column may have none: all its scores are 0.
+    """
+    out = np.zeros(X.shape)
+    ends = start.tolist()
+    for j in range(X.shape[1]):
+        own = slice(ends[j], ends[j + 1])
+        if ends[j] < ends[j + 1]:
+            out[:, j] = np.interp(X[:, j], knots[own], scores[own])
+    out[np.isnan(out)] = 0.0
+    return out
+
+
+@register
+@dataclass(frozen=True)
+class RankedVoters(_OnColumns):
+    """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    inner : Voters
+        Voters on the table of the q columns' normal scores.
+    knots : ndarray of shape (m,)
+        Training values of the columns that are read, one column after the other, each column's
+        rising.
+    scores : ndarray of shape (m,)
+        Their normal scores, rising as well.
+    start : ndarray of shape (q + 1,), intp
+        Where the knots of each of the q columns begin.
+    """
+
+    tag: ClassVar[str] = "ranked voters"
+    n_features: int
+    columns: Columns
+    inner: Voters
+    knots: AnySize
+    scores: _Floats
+    start: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.inner.n_features == len(self.columns), "the scores are of other columns")
+        check(self.knots.ndim == 1, "knots are not a row of numbers")
+        check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
+        check_ptr(self.start, len(self.columns), len(self.knots), "knots")
+        same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
+        inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
+        same[inside - 1] = False
+        rising = (np.diff(self.knots) > 0)[same].all() and (np.diff(self.scores) >= 0)[same].all()
+        check(bool(rising), "knots are not in rising order")
+
+    @property
+    def _of(self) -> NDArray[np.intp]:
+        return np.arange(len(self.columns))
+
+    def _table(self, X: _Floats) -> _Floats:
+        return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about the range of each column."""
+        known = np.flatnonzero(np.diff(self.start))
+        low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
+        return outer_marks(self.columns[known], low, high)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; knots of columns no longer read are dropped."""
+        inner = self.inner.take(voters)
+        kept = inner.columns
+        start, rows = spans_of(self.start, kept)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            inner=inner.select(kept),
+            knots=self.knots[rows],
+            scores=self.scores[rows],
+            start=start,
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words, on 'normal score of <column>'."""
+        return self.inner.rule(voter, [_scored(names[int(j)]) for j in self.columns], {})
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does: values and their scores."""
+        columns = self.columns.tolist()
+        return [
+            [reason.ranked(columns, x) for reason in row]
+            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        ]
+
+
+def _scored(name: str) -> str:
+    """Return the name of a column of normal scores; a 0/1 column's is in brackets."""
+    coded = name.startswith("(") and name.endswith(")")
+    return f"(normal score of {name[1:-1]})" if coded else f"normal score of {name}"

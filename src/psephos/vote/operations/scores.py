@@ -1,0 +1,329 @@
+"""The operation `Scores`: linear models, naive Bayes and quadratic discriminants as one form."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.files.field_types import AnySize
+from psephos.trees.tree import spans_of
+from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
+from psephos.vote.names import formula_name, number, plural
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    RowByRow,
+    check,
+    check_part,
+    check_places,
+    check_present,
+    usage_at,
+)
+from psephos.vote.reading.scores import ScoreReader
+
+_Floats = NDArray[np.float64]
+_NAMED = 6  # columns that a rule of a linear model spells out
+_FEW = 4  # columns whose means and deviations a rule spells out
+_LOWEST = -1e300  # of a score, so that differences of scores are numbers
+_ROUNDING = 1e-12
+
+
+@register
+@dataclass(frozen=True)
+class Scores(ReadsColumns, RowByRow):
+    """Models of scores, and the votes that scores result in.
+
+    Score r of a voter is its constant and the sum of what its columns x_j add, one of
+
+    - ``coef_rj x_j``: linear models;
+    - ``-((x_j - centre_rj)^2 / variance_rj + log(2 pi variance_rj)) / 2``: densities of classes in
+      which columns are independent;
+    - together ``-|W_r (x - centre_r)|^2 / 2``: densities of classes with a covariance.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the number of columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that any of the voters reads.
+    ptr : ndarray of shape (T + 1,), intp
+        Where each voter's d_t columns begin in `position` and in the second axis of `coef`.
+    position : ndarray of shape (sum of d_t,), intp
+        Positions in `columns`, ascending within a voter.
+    constant : ndarray of shape (T, R)
+    value : ndarray of shape (n_classes, K)
+        The table of codes; of shape (any, 1) and not read where `says` is 'value'.
+    called : str
+        What gives the scores, in words.
+    says : {'answer', 'probability', 'value'}, default='answer'
+        answer: the code of the class with the greatest score, the first of equals; of one score
+        (R = 1) the second class above 0. probability: ``sum_k p_k code_k`` with p_k proportional
+        to ``exp(slope score_k)``; of one score these are those of 0 and of it. value: the score
+        itself, R = 1.
+    slope : float, default=1.0
+        Log-odds a unit of the score.
+    abstains : bool, default=False
+        Whether a voter that lacks a value it reads votes 0; else a missing value raises.
+    coef : ndarray of shape (R, sum of d_t), default=None
+    centre : ndarray of shape (R, sum of d_t), default=None
+    variance : ndarray of shape (R, sum of d_t), default=None
+    whitening : ndarray of shape (R, sum of d_t squared), default=None
+        The lower triangular matrices W, row by row, voter after voter.
+    """
+
+    tag: ClassVar[str] = "scores"
+    reader: ClassVar[type[Any]] = ScoreReader
+    n_features: int
+    columns: Columns
+    ptr: NDArray[np.intp]
+    position: NDArray[np.intp]
+    constant: AnySize
+    value: _Floats
+    called: str
+    says: str = "answer"
+    slope: float = 1.0
+    abstains: bool = False
+    coef: AnySize | None = None
+    centre: AnySize | None = None
+    variance: AnySize | None = None
+    whitening: AnySize | None = None
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.constant.ndim == 2 and self.constant.shape[1] > 0, "constant is not (T, R)")
+        n_voters, n_scores = self.constant.shape
+        sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
+        given = [a is not None for a in (self.coef, self.variance, self.whitening)]
+        check(sum(given) == 1 and given[0] == (self.centre is None), "no form of scores is given")
+        wide, square = (n_scores, len(self.position)), (n_scores, int((sizes**2).sum()))
+        for name in ("coef", "centre", "variance", "whitening"):
+            array, shape = getattr(self, name), square if name == "whitening" else wide
+            check(array is None or array.shape == shape, f"{name} has another shape")
+        positive = self.variance is None or bool((self.variance > 0).all())
+        check(positive, "a variance is not positive")
+        check_says(self.value, n_scores, self.says)
+        check(0 < self.slope < np.inf, "a slope is not a positive number")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.ptr) - 1
+
+    def _own(self, voter: int) -> tuple[slice, Columns]:
+        """Return the entries of a voter, and the columns of the table that it reads."""
+        own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
+        return own, self.columns[self.position[own]]
+
+    def votes(self, X: _Floats) -> _Floats:
+        if not self.abstains:
+            check_present(X[:, self.columns], f"voters by {self.called}")
+        out = np.empty((len(X), self.n_voters, self.value.shape[1]))
+        for t in range(self.n_voters):
+            out[:, t] = votes_by_score(self._scores(t, X), self.value, self.says, self.slope)
+        return out
+
+    def _scores(self, voter: int, X: _Floats) -> _Floats:
+        """Return the (n, R) scores of a voter: sums in one order, whatever the other rows are."""
+        own, read = self._own(voter)
+        score = np.zeros((len(X), self.constant.shape[1]))
+        if self.whitening is None:
+            for entry, column in zip(range(own.start, own.stop), read, strict=True):
+                score += self._added(entry, X[:, column])
+        else:
+            for k, matrix in enumerate(self._matrices(voter)):
+                gap = X[:, read] - self._means(own)[k]
+                for i in range(len(read)):
+                    length = np.zeros(len(X))
+                    for j in range(i + 1):
+                        length += matrix[i, j] * gap[:, j]
+                    score[:, k] -= 0.5 * length * length
+        return score + self.constant[voter]
+
+    def _added(self, entry: int, values: _Floats) -> _Floats:
+        """Return what a column of a voter adds to its scores, (n, R)."""
+        if self.coef is not None:
+            return values[:, None] * self.coef[:, entry]
+        variance: Any = self.variance
+        gap = values[:, None] - self._means(entry)
+        spread = variance[:, entry]
+        return -0.5 * (gap * gap / spread + np.log(2 * np.pi * spread))
+
+    def _means(self, own: Any) -> _Floats:
+        centre: Any = self.centre
+        return centre[:, own]
+
+    @property
+    def blocks(self) -> NDArray[np.intp]:
+        """Return where each voter's matrices begin in `whitening`, and the end."""
+        return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
+
+    def _matrices(self, voter: int) -> _Floats:
+        """Return the (R, d, d) whitening matrices of a voter."""
+        whitening: Any = self.whitening
+        d, start = self.ptr[voter + 1] - self.ptr[voter], self.blocks[voter]
+        return whitening[:, start : start + d * d].reshape(len(whitening), d, d)
+
+    def _of_entry(self) -> NDArray[np.intp]:
+        return np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
+
+    def usage(self) -> Any:
+        return usage_at(self, self._of_entry(), self.position)
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``.
+
+        Among the columns of a density they are divided evenly.
+        """
+        if self.coef is None:
+            return super().divided(X, size, centre)
+        steep = np.zeros((self.n_voters, len(self.columns)))
+        steep[self._of_entry(), self.position] = np.abs(self.coef).sum(axis=0)
+        away = np.nan_to_num(np.abs(X[:, self.columns] - centre[self.columns]))
+        total = away @ steep.T
+        rate = np.divide(size, total, out=np.zeros_like(size), where=total > 0)
+        out = np.zeros((len(X), self.n_features))
+        out[:, self.columns] = away * (rate @ steep)
+        return out
+
+    def marks(self) -> Marks:
+        """Return (columns, values) where a column's greatest term is 1 or -1; about the means."""
+        size = np.zeros(len(self.columns))
+        if self.coef is not None:
+            np.maximum.at(size, self.position, np.abs(self.coef).max(axis=0))
+            read = np.flatnonzero(size)
+            ends = np.concatenate([1.0 / size[read], -1.0 / size[read]])
+            return np.tile(self.columns[read], 2), ends
+        away = 0.0 if self.variance is None else 2.0 * np.sqrt(self.variance)
+        low, high, means = size + np.inf, size - np.inf, self._means(slice(None))
+        np.minimum.at(low, self.position, (means - away).min(axis=0))
+        np.maximum.at(high, self.position, (means + away).max(axis=0))
+        read = np.unique(self.position)
+        return outer_marks(self.columns[read], low[read], high[read])
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        ptr, own = spans_of(self.ptr, voters)
+        square = spans_of(self.blocks, voters)[1]
+        kept, position = np.unique(self.position[own], return_inverse=True)
+        moved: dict[str, Any] = {}
+        for name in ("coef", "centre", "variance", "whitening"):
+            array = getattr(self, name)
+            at = square if name == "whitening" else own
+            moved[name] = None if array is None else np.ascontiguousarray(array[:, at])
+        place = position.astype(np.intp)
+        return replace(
+            self, columns=self.columns[kept], ptr=ptr, position=place,
+            constant=self.constant[voters], **moved,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ in words
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return a linear score in words, or the means and deviations of the classes."""
+        own, read = self._own(voter)
+        named = [names[int(j)] for j in read]
+        if self.coef is not None:
+            return self._line(self.coef[:, own], self.constant[voter], named)
+        kind = self.called.removeprefix("a ")
+        if not named:
+            return f"{kind} on 0 columns: the classes' shares"
+        if len(named) > _FEW:
+            return f"{kind} on {len(named)} columns"
+        parts: list[str] = []
+        for name, pair in zip(named, self._moments(voter), strict=True):
+            each = [f"{m:.4g} ± {s:.4g}" for m, s in zip(pair[0], pair[1], strict=True)]
+            parts.append(f"{name} ({' | '.join(each)})")
+        return f"{kind}, mean ± deviation by class: {', '.join(parts)}"
+
+    def _moments(self, voter: int) -> list[tuple[list[float], list[float]]]:
+        """Return the means and deviations of the classes, by column."""
+        own, _ = self._own(voter)
+        if self.variance is not None:
+            spread = np.sqrt(self.variance[:, own])
+        else:
+            inverse = np.linalg.pinv(np.tril(self._matrices(voter))).astype(np.float64)
+            spread = np.sqrt((inverse * inverse).sum(axis=2))
+        return list(zip(self._means(own).T.tolist(), spread.T.tolist(), strict=True))
+
+    def _line(self, coef: _Floats, constant: _Floats, named: list[str]) -> str:
+        """Return a linear model in words, the greatest coefficient first."""
+        names = [formula_name(name) for name in named]
+        coded = any(name.startswith("(") for name in named)
+        terms = plural(len(named), "term" if coded else "column")
+        size = np.abs(coef).max(axis=0, initial=0.0)
+        order: list[int] = np.argsort(-size, kind="stable").tolist()
+        top, more = order[:_NAMED], len(order) - _NAMED
+        if not named and len(coef) == 1 and self.says == "answer":
+            return "a linear model that reads no column"
+        if len(coef) > 1:
+            if more <= 0:
+                return f"a linear model of {terms}: {', '.join(named) or 'its prior alone'}"
+            listed = ", ".join(named[j] for j in top)
+            return f"a linear model of {terms}, the greatest {listed} and {more} more"
+        parts = [_term(coef[0, j], f" × {names[j]}") for j in top]
+        if more > 0:
+            way = "" if self.says == "value" else " (above 0: for the second class)"
+            shown = _signed(parts)
+            return f"a linear model of {terms}, the greatest{way} {shown} and {more} more"
+        rest = float(constant[0])  # in the unit of log-odds: 1e-17 is rounding
+        if self.says == "value" or abs(rest) > _ROUNDING or not parts:
+            parts.append(_term(rest, ""))
+        score = _signed(parts)
+        if self.says == "value":
+            return score
+        if self.says == "answer":
+            return f"{score} > 0"
+        return f"log-odds {self.slope:.4g} × ({score})" if self.slope != 1 else f"log-odds {score}"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the two answers of a linear model, one if it reads no column, or none."""
+        if self.coef is None or self.constant.shape[1] > 1 or self.says != "answer":
+            return []
+        if self.ptr[voter] == self.ptr[voter + 1]:
+            return [("always", self.value[int(self.constant[voter, 0] > 0)])]
+        return [("if so", self.value[1]), ("otherwise", self.value[0])]
+
+
+def _term(by: float, what: str) -> tuple[bool, str]:
+    """Return whether a term is subtracted, and its words without the sign."""
+    return bool(by < 0), f"{number(abs(float(by)))}{what}"
+
+
+def _signed(terms: list[tuple[bool, str]]) -> str:
+    """Return ``1.2 × dose - 0.5 × age + 0.3``."""
+    first, *rest = [(("-" if below else "+"), words) for below, words in terms]
+    head = f"-{first[1]}" if first[0] == "-" else first[1]
+    return " ".join([head, *(f"{sign} {words}" for sign, words in rest)])
+
+
+def check_says(value: _Floats, n_scores: int, says: str) -> None:
+    """Check that a table of codes is of the classes that scores are of."""
+    check(says in ("answer", "probability", "value"), f"says is {says!r}")
+    check(value.ndim == 2, "value is not (C, K)")
+    if says == "value":
+        check(n_scores == 1, "a number is not one score")
+        check(value.shape[1] == 1, "a number is not one column")
+    else:
+        check(len(value) == (2 if n_scores == 1 else n_scores) > 0, "value is not (C, K)")
+
+
+def votes_by_score(score: _Floats, value: _Floats, says: str, slope: float = 1.0) -> _Floats:
+    """Return the (..., K) votes of scores (..., R), see `Scores`; 0 where a score is missing."""
+    missing = np.isnan(score).any(axis=-1)
+    one = score.shape[-1] == 1
+    if says == "value":
+        out = score.copy()
+    elif says == "answer":
+        out = value[(score[..., 0] > 0).astype(np.intp) if one else score.argmax(axis=-1)]
+    else:
+        odds = np.maximum(slope * score, _LOWEST)  # an infinite value: no class is likelier
+        if one:
+            odds = np.concatenate([np.zeros_like(odds), odds], axis=-1)
+        share = np.exp(odds - odds.max(axis=-1, keepdims=True))
+        total = share[..., 0].copy()
+        for k in range(1, len(value)):  # one order of sums, whatever the shape
+            total += share[..., k]
+        out = (share[..., 0] / total)[..., None] * value[0]
+        for k in range(1, len(value)):
+            out += (share[..., k] / total)[..., None] * value[k]
+    out[missing] = 0.0
+    return out

@@ -1,0 +1,365 @@
+"""Operations that weigh: constant, by output, of available columns, of sure voters."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.codec import register
+from psephos.vote.names import percent
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    ReadsNothing,
+    Weighting,
+    check,
+    check_part,
+    sparse,
+    usage_at,
+)
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class Available(ReadsColumns, Weighting):
+    """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
+
+    A gate on what was measured: of a library of small models, those vote whose columns are there.
+    Voters stand in tiers: on each case only the lowest tier with such a voter has weight. So a
+    reserve votes where none of the chosen can, and a voter that reads nothing (the training prior)
+    where no other can.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some voter reads.
+    reads : ndarray of shape (T, q), bool
+        Who reads which of them.
+    alpha : ndarray of shape (T,)
+        Positive weights.
+    tier : ndarray of shape (T,), intp
+        Not negative.
+    loudest : bool
+        Whether of those voters only the one of greatest alpha has weight (the first of equals).
+    partly : ndarray of shape (T,), bool, default=None
+        Voters that count where any column they read has a value, not all: they know what to say
+        where some are missing. None: no voter is such.
+    """
+
+    tag: ClassVar[str] = "available"
+    n_features: int
+    columns: Columns
+    reads: NDArray[np.bool_]
+    alpha: _Floats
+    tier: NDArray[np.intp]
+    loudest: bool = False
+    partly: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        t = len(self.alpha)
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
+        check(
+            bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
+        )
+        check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
+        check(self.tier.shape == (t,), "tiers and weights differ in number")
+        check(bool((self.tier >= 0).all()), "a tier is negative")
+        same = self.partly is None or self.partly.shape == (t,)
+        check(same, "who needs not all has another shape")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def available(self, X: _Floats) -> NDArray[np.bool_]:
+        """Return (n, T): which voters have what they need in each row of X, shape (n, p)."""
+        missing = np.isnan(X[:, self.columns])
+        can = np.ones((len(X), self.n_voters), dtype=bool)
+        gaps = np.flatnonzero(missing.any(axis=1))
+        if len(gaps):
+            wanted = missing[gaps].astype(np.float32) @ self.reads.T.astype(np.float32)
+            can[gaps] = wanted == 0
+            if self.partly is not None:
+                can[gaps] |= self.partly & (wanted < self.reads.sum(axis=1))
+        return can
+
+    def weights(self, X: _Floats) -> _Floats:
+        can = self.available(X)
+        none = self.tier.max(initial=0) + 1
+        first = np.where(can, self.tier, none).min(axis=1, initial=none)
+        weights = np.where(can & (self.tier == first[:, None]), self.alpha, 0.0)
+        if self.loudest:
+            others = np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]
+            weights[others] = 0.0
+        return weights
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's share of the weight where nothing is missing."""
+        whole = self.weights(np.zeros((1, self.n_features)))[0]
+        return whole / whole.sum()
+
+    def words(self) -> str:
+        if self.loudest:
+            return "the best whose columns were measured"
+        if self.partly is not None and self.partly.any():
+            return "those whose columns were measured, or any of them where some will do"
+        return "those whose columns were measured"
+
+    def reserve(self) -> NDArray[np.bool_]:
+        """Return which voters stand above the lowest tier."""
+        return self.tier > self.tier.min()
+
+    def primary_voters(self) -> NDArray[np.intp]:
+        """Return the voters that a complete case needs, and those left where all is missing.
+
+        Of the tier that has weight where nothing is missing, those that read no more columns than
+        the voters with weight there; and those with weight where all is missing.
+        """
+        some = self.weights(np.zeros((1, self.n_features)))[0] > 0
+        none = self.weights(np.full((1, self.n_features), np.nan))[0] > 0
+        more = self.reads & ~self.reads[some].any(axis=0)
+        first = self.tier == self.tier[some].min(initial=0)
+        return np.flatnonzero((first & ~more.any(axis=1)) | none)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
+        return usage_at(self, *np.nonzero(self.reads))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        reads = self.reads[voters]
+        kept = np.flatnonzero(reads.any(axis=0))
+        return replace(
+            self,
+            columns=self.columns[kept],
+            reads=np.ascontiguousarray(reads[:, kept]),
+            alpha=self.alpha[voters],
+            tier=self.tier[voters],
+            partly=None if self.partly is None else self.partly[voters],
+        )
+
+
+@register
+@dataclass(frozen=True)
+class Constant(ReadsNothing, Weighting):
+    """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    alpha : ndarray of shape (T,)
+        Of either sign where the score is a sum; at least 0 with another read-out.
+    """
+
+    tag: ClassVar[str] = "constant"
+    n_features: int
+    alpha: _Floats
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.alpha.ndim == 1, "alpha is not (T,)")
+        size = np.abs(self.alpha)
+        with np.errstate(over="ignore"):
+            total = size.sum()
+        check(bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        if is_sum or (self.alpha >= 0).all():
+            return ""
+        return "a weight is below 0, which only a sum of votes has a meaning for"
+
+    def weights(self, X: _Floats) -> _Floats:
+        return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's share of the total weight."""
+        size = np.abs(self.alpha)
+        return size / size.sum()
+
+    def words(self) -> str:
+        return "constant weights"
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        return replace(self, alpha=self.alpha[voters])
+
+
+_ROUNDING = 1e-12
+
+
+class _OfVotes(ReadsNothing, Weighting):
+    """Weights that are known only beside the votes; `asks` says which columns they depend on."""
+
+    needs_votes: ClassVar[bool] = True
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Refuse: the vote has them, from `of_votes`."""
+        raise PsephosError("these weights need the votes: ask the vote for its weights.")
+
+
+@register
+@dataclass(frozen=True)
+class OutputWeights(_OfVotes):
+    """w_tk everywhere: one weight per voter and output, such as a stacker's, class by class.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    alpha : ndarray of shape (T, K)
+    """
+
+    tag: ClassVar[str] = "by output"
+    n_features: int
+    alpha: _Floats
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.alpha.ndim == 2, "alpha is not (T, K)")
+        size = np.abs(self.alpha)
+        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        if self.alpha.shape[1] != target.n_outputs:
+            return "weights and outputs differ in number"
+        return "" if is_sum else "only sums take a weight for each output"
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the (n, T, K) weights."""
+        return np.broadcast_to(self.alpha, votes.shape)
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's share of the total weight of all outputs."""
+        size = np.abs(self.alpha).sum(axis=1)
+        return size / size.sum()
+
+    def words(self) -> str:
+        return "weights by output"
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        return replace(self, alpha=self.alpha[voters])
+
+
+@register
+@dataclass(frozen=True)
+class ConfidenceGate(_OfVotes):
+    """w_t(x) = alpha_t where voter t is sure enough of its answer to x, else 0.
+
+    A cascade (``first=True``) asks one voter after the other and stops at the first that is sure
+    enough; the last that does not abstain answers where none is sure. A gate (``first=False``)
+    weighs all that are sure enough, and all voters where none is.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; the weights read none, but depend on all that the voters read.
+    alpha : ndarray of shape (T,)
+        Positive.
+    threshold : ndarray of shape (T,)
+        The probability (0 to 1) from which each voter is sure enough; see `certainty`.
+    rank : ndarray of shape (T,), intp
+        The order in which a cascade asks.
+    first : bool
+        Whether it is a cascade.
+    """
+
+    tag: ClassVar[str] = "confidence"
+    n_features: int
+    alpha: _Floats
+    threshold: _Floats
+    rank: NDArray[np.intp]
+    first: bool
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        t = len(self.alpha)
+        shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
+        check(all(shape == (t,) for shape in shapes), "weights and thresholds differ in number")
+        positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
+        check(t > 0 and bool(positive), "alpha is not above 0")
+        sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
+        check(bool(sound), "a threshold is no probability")
+        check(len(np.unique(self.rank)) == t, "two voters have one rank")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        return "numbers have no probability" if target.kind == "regression" else ""
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the (n, T) weights beside votes of shape (n, T, K)."""
+        sure = certainty(votes, target)
+        counts = sure >= self.threshold - _ROUNDING
+        counts &= sure > 0
+        none = ~counts.any(axis=1)
+        if not self.first:
+            counts[none] = True
+            return np.where(counts, self.alpha, 0.0)
+        order = np.argsort(self.rank)
+        place = counts[:, order].argmax(axis=1)
+        last = len(order) - 1 - (sure[:, order] > 0)[:, ::-1].argmax(axis=1)
+        voter = order[np.where(none, last, place)]
+        weights = np.zeros(sure.shape)
+        weights[np.arange(len(sure)), voter] = self.alpha[voter]
+        return weights
+
+    def asks(self, usage: Any) -> Any:
+        """Return the (T, p) table of the columns that each weight depends on.
+
+        Whether a voter has weight depends on all votes: on those before it in a cascade, on those
+        after it where none is sure.
+        """
+        all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
+        return (all_voters @ usage).astype(bool)
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's share of the weight where all are sure enough."""
+        return self.alpha / self.alpha.sum()
+
+    def words(self) -> str:
+        if self.n_voters == 1:
+            return "constant weights"
+        least = np.unique(self.threshold)
+        bound = percent(least[0])
+        sure = f"{bound} sure" if len(least) == 1 else f"{bound} to {percent(least[-1])} sure"
+        if self.first:
+            return f"the first that is at least {sure}, else the last"
+        return f"those at least {sure}, or all where none is"
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only; a cascade asks them in the same order."""
+        alpha, threshold, rank = self.alpha[voters], self.threshold[voters], self.rank[voters]
+        return replace(self, alpha=alpha, threshold=threshold, rank=rank)
+
+
+def certainty(votes: _Floats, target: Any) -> _Floats:
+    """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
+
+    Votes (n, T, K) are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 +
+    abs(v)) / 2 for two classes; of several labels a row it is that of the label it is least sure
+    of. Larger votes, such as log-odds, are as sure as can be.
+    """
+    k = target.n_classes
+    if target.kind == "multilabel":
+        sure = (1.0 + np.abs(votes).min(axis=2)) / 2.0
+    elif k == 2:
+        sure = (1.0 + np.abs(votes[:, :, 0])) / 2.0
+    else:
+        sure = ((k - 1) * votes.max(axis=2) + 1.0) / k
+    return np.where((votes != 0).any(axis=2), np.clip(sure, 0.0, 1.0), 0.0)
