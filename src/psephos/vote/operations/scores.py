@@ -298,12 +298,12 @@ def _signed(terms: list[tuple[bool, str]]) -> str:
 def check_says(value: _Floats, n_scores: int, says: str) -> None:
     """Check that a table of codes is of the classes that scores are of."""
     check(says in ("answer", "probability", "value"), f"says is {says!r}")
-    check(value.ndim == 2, "value is not (C, K)")
     if says == "value":
         check(n_scores == 1, "a number is not one score")
-        check(value.shape[1] == 1, "a number is not one column")
+        check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
     else:
-        check(len(value) == (2 if n_scores == 1 else n_scores) > 0, "value is not (C, K)")
+        classes = 2 if n_scores == 1 else n_scores
+        check(value.ndim == 2 and len(value) == classes, "value is not (C, K)")
 
 
 def votes_by_score(score: _Floats, value: _Floats, says: str, slope: float = 1.0) -> _Floats:
