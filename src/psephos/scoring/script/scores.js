@@ -65,7 +65,8 @@ VOTERS["scores"] = class extends Scoring {
       if (coef) return coef.map((row) => row[at] * x[j]);
       return centre.map((row, k) => {
         const spread = variance[k][at];
-        return -0.5 * ((x[j] - row[at]) ** 2 / spread + Math.log(2 * Math.PI * spread));
+        const gap = x[j] - row[at];
+        return -0.5 * ((gap * gap) / spread + Math.log(2 * Math.PI * spread));
       });
     });
   }
