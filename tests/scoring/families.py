@@ -124,13 +124,10 @@ def _class_votes(weight):
 
 def _softened(model):
     """Return a tree with the soft thresholds that a file of an earlier version may have."""
-    from dataclasses import fields, replace
-
-    from psephos.trees.c45_soft import SoftTree
+    from dataclasses import replace
 
     voters, at = model.vote_.voters, model.vote_.voters.nodes.threshold
-    given = {field.name: getattr(voters.nodes, field.name) for field in fields(voters.nodes)}
-    nodes = SoftTree(**given, lower=at - 0.3, upper=at + 0.4)
+    nodes = replace(voters.nodes, lower=at - 0.3, upper=at + 0.4)
     model.vote_ = replace(model.vote_, voters=replace(voters, nodes=nodes))
     return model
 

@@ -28,6 +28,18 @@ ONNX = [
     "threshold, shares",
     "threshold, log-odds",
     "linear numbers",
+    "cart, 3 classes, 0.2 missing",
+    "cart-stays, 2 classes, 0.2 missing",
+    "cart, frame",
+    "c45-rules, 3 classes, 0.2 missing",
+    "c45, 3 classes, 0.2 missing",
+    "c45, frame",
+    "gibbs, 2 classes, 0.0 missing",
+    "bagging, 2 classes, 0.0 missing",
+    "bagging-stays, 2 classes, 0.2 missing",
+    "adaboost-c45, 2 classes, 0.2 missing",
+    "column-budget, 2 classes, 0.0 missing",
+    "column-budget-regressor, 0 classes, 0.0 missing",
 ]
 
 

@@ -39,6 +39,14 @@ SUMS = [
     "threshold, first match",
     "linear answers",
     "linear numbers",
+    "c45, 3 classes, 0.2 missing",
+    "c45, frame",
+    "gibbs, 2 classes, 0.0 missing",
+    "bagging, 2 classes, 0.0 missing",
+    "bagging-stays, 2 classes, 0.2 missing",
+    "adaboost-c45, 2 classes, 0.2 missing",
+    "column-budget, 2 classes, 0.0 missing",
+    "column-budget-regressor, 0 classes, 0.0 missing",
 ]
 DATABASES = {"sqlite": sqlite3.connect, "duckdb": duckdb.connect}
 ODD = [1e150, -1e150, 5e-324, -5e-324, 0.0, -0.0, float("nan"), None]

@@ -151,7 +151,7 @@ def test_conditions_in_words():
     def words(op, value, missing=0.0, column=1):
         return condition_words(Condition(column, op, value, missing), NAMES, LEVELS)
 
-    assert words("<=", 1 / 3) == "dose <= 0.333333"
+    assert words("<=", 1 / 3) == "dose <= 0.3333333333333333"
     assert words(">", 2.0, 1.0) == "dose > 2 or missing"
     assert words("<", 2.0, 0.25) == "dose < 2 or missing (25%)"
     assert words("<=", np.inf) == "dose is present"

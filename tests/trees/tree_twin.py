@@ -55,7 +55,7 @@ def assemble(asked, share, value, rng, **compare):
     n = len(asked)
     return Tree(
         np.array(child, np.intp), np.array(branches, np.intp), column, threshold, flip, code_ptr,
-        code_branch, np.array(way, np.intp), np.array(share, float), value,
+        code_branch, np.array(way, np.intp), np.array(share, float), value=value,
         counts=rng.random((n, 3)), n_rows=rng.integers(0, 99, n).astype(np.intp),
         gain=np.where(column >= 0, rng.random(n), 0.0),
         surrogates=Surrogates(surrogate_ptr, *_columns([r for rules in spare for r in rules])),
@@ -98,7 +98,7 @@ def way_of(tree, node, row):
 
 
 def parts(tree, row, node=0):
-    """The nodes where the parts of a row end, and the parts; and whether it was ever spread."""
+    """The nodes where the parts of a row end, and the parts; and whether it was ever divided."""
     children = [int(c) for c in tree.children(node)]
     if not children:
         return {node: 1.0}, False
@@ -107,13 +107,14 @@ def parts(tree, row, node=0):
         return parts(tree, row, children[way])
     entered = [c for c in children if tree.share[c] > 0]
     if way == STAY or not entered:
-        return {node: 1.0}, way == SPREAD
-    out = {}
+        return {node: 1.0}, False
+    out, spread = {}, len(entered) > 1
     for c in entered:
-        below, _ = parts(tree, row, c)
+        below, more = parts(tree, row, c)
+        spread |= more
         for leaf, part in below.items():
             out[leaf] = part * tree.share[c] / sum(tree.share[entered])
-    return out, True
+    return out, spread
 
 
 def answer(tree, row):

@@ -113,7 +113,7 @@ def test_rules_in_words():
         "age <= -1.25 or missing",
         "site in {skin, bone} or missing",
         "stage is present",
-        "dose <= 0.333333 or missing",
+        "dose <= 0.3333333333333333 or missing",
         "site in {lung}",
     ]
     assert voters.rule(2, NAMES, {}) == "site in {0, 2} or missing"

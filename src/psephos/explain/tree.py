@@ -99,7 +99,9 @@ class TreeDisplay(Framed):
         return cls(grown, estimator.schema_.words(), _answers(vote, shares, votes), number)
 
     # ------------------------------------------------------------------ reading it
-    def text(self, *, max_depth: int | None = None, digits: int = 6, spread: bool = False) -> str:
+    def text(
+        self, *, max_depth: int | None = None, digits: int | None = None, spread: bool = False
+    ) -> str:
         """Return the tree as indented text; see `psephos.explain.export_text`."""
         return text_of(
             self.tree, self.names.columns, self.names.levels,
@@ -223,7 +225,7 @@ def export_text(
     *,
     answers: NodeAnswers | None = None,
     max_depth: int | None = None,
-    digits: int = 6,
+    digits: int | None = None,
     spread: bool = False,
 ) -> str:
     """Return a tree, or the first tree of a fitted estimator, as indented text: a line a branch.
@@ -244,8 +246,8 @@ def export_text(
         Of a `Tree`: what the nodes answer; None: as their values say.
     max_depth : int, default=None
         Branches below are counted, not written; None writes all.
-    digits : int, default=6
-        Of a threshold.
+    digits : int, default=None
+        Of a threshold; None: as many as divide the cases as the tree does.
     spread : bool, default=False
         Where rows of missing value are spread over all branches, say which part of them goes to
         each. False: 'or missing' stands only at a branch that takes them whole.

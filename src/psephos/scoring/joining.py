@@ -17,14 +17,14 @@ _WORDS = (
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
-    "vote/reading/core.py", "vote/reading/scores.py",
+    "vote/reading/core.py", "vote/reading/scores.py", "vote/reading/trees.py",
     *(f"scoring/reader/{name}.py" for name in (
-        "stumps", "trees", "rules", "weights", "near", "target", "vote",
+        "weights", "near", "target", "vote",
         "calibrated", "within", "model", "command",
     )),
 )  # fmt: skip
 _SCRIPT = (
-    "core", "words", "stumps", "trees", "scores", "weights", "near", "target", "calibrated",
+    "core", "words", "trees", "scores", "weights", "near", "target", "calibrated",
     "draws", "vote", "within", "open",
 )  # fmt: skip
 

@@ -1,6 +1,7 @@
-"""A model as ONNX: stumps, trees and linear models whose votes add up, in single precision.
+"""A model as ONNX: trees, rules and linear models whose votes add up, in single precision.
 
-Trees are a `TreeEnsembleRegressor`, linear models a `Gemm`, links and answers plain operators. The
+Trees are a `TreeEnsembleRegressor`, or operators level by level where a case may take several
+branches or surrogates decide; linear models are a `Gemm`, links and answers plain operators. The
 input is one table of the columns that the model reads, float32, NaN where missing, categories as
 codes (their places among the levels, which stand in the metadata).
 """
@@ -14,7 +15,10 @@ import numpy as np
 from psephos import __version__
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, codes_of, single_below
+from psephos.scoring.onnx_trees import TreeLevels
+from psephos.scoring.plain_rules import Branching, single_below
+from psephos.vote.reading.core import spans
+from psephos.vote.reading.trees import spoken_share
 
 _TIE = 1e-6  # scores of single precision that differ by less are equal: the first class
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
@@ -31,7 +35,8 @@ def onnx_model(estimator: Any) -> bytes:
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of stumps, trees or linear models with constant weights.
+        Of trees, rules or linear models with constant weights, or rules of which the first that
+        holds decides.
 
     Raises
     ------
@@ -75,10 +80,15 @@ def onnx_model(estimator: Any) -> bytes:
 class _Graph:
     """Nodes and constants: terms that add up to the score, then the answer."""
 
-    def __init__(self, model: dict[str, Any], onnx: Any) -> None:
-        self.model, self._onnx = model, onnx
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+    def __init__(
+        self, model: dict[str, Any], onnx: Any, within: "_Graph | None" = None, columns: str = ""
+    ) -> None:
+        self.model, self._onnx, self.columns = model, onnx, columns or "columns"
+        self.nodes: list[Any] = within.nodes if within else []
+        self.constants: list[Any] = within.constants if within else []
+        self.width: int = within.width if within else len(model["columns"])  # of the input
+        self._scope = f"vote {len(self.nodes)}: " if within else ""
+        self._score_of = f"{self._scope}score"
         self.terms: list[str] = []
         many = len(model["classes"])
         self.n_outputs = 1 if many == 2 else many or len(model["target"].get("names", [""]))
@@ -88,9 +98,15 @@ class _Graph:
 
     def build(self) -> None:
         """Make the graph."""
+        self._sum()
+        if self.model["classes"]:
+            self._answer()
+
+    def _sum(self) -> None:
+        """Add the score."""
         model = self.model
         how, weights = model["readout"]["score"], model["weights"]
-        if how not in ("sum", "normalised") or weights["kind"] != "constant":
+        if how not in ("sum", "normalised") or weights["kind"] not in ("constant", "first match"):
             raise self._refused(f"its weights are {weights['kind']!r} and its read-out {how!r}")
         if model["readout"]["calibration"]:
             raise self._refused("its probabilities are calibrated, which takes double precision")
@@ -98,16 +114,17 @@ class _Graph:
             "target", "target with a threshold", "regression target", "numbers target",
         ):  # fmt: skip
             raise self._refused(f"its answers are those of a {model['target']['kind']!r}")
-        alpha = np.array(weights["alpha"], dtype=np.float64)
-        size = float(np.abs(alpha).sum()) if how == "normalised" else 1.0
-        self._voters(model["voters"], alpha / (size if size > 0 else 1.0))
-        self._score()
-        if model["classes"]:
-            self._answer()
+        if weights["kind"] == "first match":
+            self._first(weights)
+        else:
+            alpha = np.array(weights["alpha"], dtype=np.float64)
+            size = float(np.abs(alpha).sum()) if how == "normalised" else 1.0
+            self._voters(model["voters"], alpha / (size if size > 0 else 1.0))
+        self._total()
 
     def _refused(self, why: str) -> PsephosError:
         return PsephosError(
-            f"{self.model['model']} is not written as ONNX: {why}; it is written for stumps, trees "
+            f"{self.model['model']} is not written as ONNX: {why}; it is written for trees, rules "
             "and linear models of numbers, with constant weights. Export a scorer."
         )
 
@@ -119,21 +136,78 @@ class _Graph:
                 own = np.zeros(int(place[where == k].max(initial=-1)) + 1)
                 np.add.at(own, place[where == k], alpha[where == k])
                 self._voters(one, own)
-        elif kind == "constant voters":
-            self.base += alpha @ np.array(part["values"])[: len(alpha)]
-        elif kind == "stump voters":
-            self._stumps(part, alpha)
-        elif kind in ("tree voters", "branching tree voters"):
-            binary = kind == "tree voters"
-            self._trees(Branching.of_binary(part) if binary else Branching.of(part), alpha)
+        elif kind == "trees":
+            self._trees(Branching(part), alpha)
+        elif kind == "nested voters":
+            self._nested(part, alpha)
         elif kind == "scores" and part["coef"] is None:
             raise self._refused(f"its voters are those of {part['called']}")
-        elif kind == "scores" and (part["says"] != "value" or part["abstains"]):
-            raise self._refused("its linear models say classes or probabilities, or abstain")
+        elif kind == "ranked voters":
+            self._ranked(part, alpha)
+        elif kind == "scores" and part["says"] != "value" and len(part["constant"][0]) > 1:
+            raise self._refused("its linear models are of several classes")
         elif kind == "scores":
             self._line(part, alpha)
         else:
             raise self._refused(f"its voters are {kind!r}")
+
+    # ------------------------------------------------------------------ votes within the vote
+    def _nested(self, part: dict[str, Any], alpha: Any) -> None:
+        each = zip(part["inner"], part["places"], part["levels"], alpha, strict=False)
+        for vote, places, levels, weight in each:
+            table = [part["columns"][i] for i in places]
+            columns = self._read(table, dict(levels)) if table else self.columns
+            target = vote["target"]
+            model = {
+                "model": self.model["model"], "columns": table, "voters": vote["voters"],
+                "weights": vote["weighting"], "readout": vote["readout"], "target": target,
+                "classes": target.get("classes", []),
+            }  # fmt: skip
+            inner = _Graph(model, self._onnx, self, columns)
+            inner._sum()
+            voted = inner._voted(part["says"], np.array(part["value"], dtype=np.float32))
+            if part["abstains"] and table:
+                gone = inner.cast(inner.op("IsNaN", [columns], "gaps"))
+                most = inner.op("ReduceMax", [gone], "any gap", axes=[1], keepdims=1)
+                there = inner.op("Sub", [self.number(1.0), most], "complete")
+                voted = inner.op("Mul", [voted, there], "vote or nothing")
+            self.terms.append(inner.op("Mul", [voted, self.number(weight)], "weighed"))
+
+    def _read(self, table: list[int], levels: dict[int, Any]) -> str:
+        """Return the columns of a vote within the vote, whose categories have codes of its own."""
+        scope, found = f"columns {len(self.nodes)}", list[str]()
+        for j, column in enumerate(table):
+            at = self.constant(np.array([column], dtype=np.int64))
+            one = self.op("Gather", [self.columns, at], f"{scope}.{j}", axis=1)
+            if j in levels:
+                codes = np.array(levels[j]).astype(np.int64)
+                known = np.full(int(codes.max(initial=0)) + 3, np.nan, dtype=np.float32)
+                known[codes + 1] = np.arange(len(codes))
+                gone = self.op("IsNaN", [one], f"{one} gone")
+                after = self.op("Add", [one, self.number(1.0)], f"{one} after")
+                kept = self.op("Min", [after, self.number(len(known) - 1)], f"{one} kept")
+                place = self.op("Where", [gone, self.number(0.0), kept], f"{one} place")
+                one = self.op(
+                    "Gather", [self.constant(known), self.cast(place, "INT64")], f"{one} own"
+                )
+            found.append(one)
+        return self.op("Concat", found, scope, axis=1)
+
+    def _voted(self, says: str, code: Any) -> str:
+        """Return what this vote, within another, says of its score: (n, K)."""
+        if says == "value":
+            return self._score_of
+        if says not in ("answer", "probability"):
+            raise self._refused(f"votes within it say {says!r}")
+        own = self.constant(code[self.model["classes"]])
+        place = (self._two if len(self.model["classes"]) == 2 else self._several)()
+        if says == "answer":
+            voted = self.op("Gather", [own, place], "answer", axis=0)
+        else:
+            voted = self.op("MatMul", [f"{self._scope}probabilities", own], "mean code")
+        sums = self.op("ReduceSum", [self._score_of, self.constant(np.array([1]))], "sum of scores")
+        none = self.op("Mul", [sums, self.number(0.0)], "0, or NaN without a score")
+        return self.op("Add", [voted, none], "vote")
 
     # ------------------------------------------------------------------ trees
     def _node(
@@ -164,25 +238,6 @@ class _Graph:
             }
             for name, one in row.items():
                 self.trees.setdefault(name, []).append(one)
-
-    def _stumps(self, part: dict[str, Any], alpha: Any) -> None:
-        for t, codes in enumerate(codes_of(part["category_ptr"], part["category_left"])):
-            column = part["columns"][part["feature"][t]]
-            left, right = (alpha[t] * np.array(part[side][t]) for side in ("left", "right"))
-            branches, missing = [0 if c else 1 for c in codes], 0 if part["missing_left"][t] else 1
-            self._next = 0
-            self._rule(column, part["threshold"][t], branches, missing, [left, right])
-            self.tree += 1
-
-    def _rule(self, column: int, threshold: Any, codes: list[int], missing: int, ends: Any) -> None:
-        """Write a rule whose two branches end in votes."""
-
-        def end(b: int) -> int:
-            self._next += 1
-            self._leaf(self._next - 1, ends[b])
-            return self._next - 1
-
-        self._split(column, threshold, codes, missing, end)
 
     def _split(self, column: int, threshold: Any, codes: list[int], missing: int, way: Any) -> int:
         """Write a rule; ``way(branch)`` writes what follows and returns its node."""
@@ -218,12 +273,41 @@ class _Graph:
         return number
 
     def _trees(self, trees: Branching, alpha: Any) -> None:
-        if trees.divides:
-            raise self._refused("its trees divide a case among branches, or abstain")
-        for root, weight in zip(trees.root, alpha, strict=True):
-            self._next = 0
-            self._grow(trees, root, weight)
-            self.tree += 1
+        if trees.soft:
+            raise self._refused("its trees have soft thresholds")
+        alpha = np.append(alpha, np.zeros(len(trees.group) - len(alpha)))
+        if trees.abstains or (trees.grouped and trees.says == "answer"):
+            self.terms.append(TreeLevels(self, trees, range(len(trees.root))).votes(alpha))
+            return
+        voter = np.repeat(np.arange(len(alpha)), [b - a for a, b in trees.group])
+        share = alpha[voter] / np.array([b - a for a, b in trees.group])[voter]
+        if trees.grouped and trees.says == "probability":
+            trees.value = [spoken_share(v, trees.code) for v in trees.value]
+        walked: list[int] = []
+        for tree, (root, weight) in enumerate(zip(trees.root, share.tolist(), strict=True)):
+            own = trees.within(tree)
+            if len(own) == 1:
+                self.base += weight * np.array(trees.value[root])
+            elif all(trees.missing[n] >= 0 and len(trees.rules(n)) == 1 and len(
+                trees.children[n]) == 2 for n in own if trees.children[n]):  # fmt: skip
+                self._next = 0
+                self._grow(trees, root, weight)
+                self.tree += 1
+            else:
+                walked.append(tree)
+        if walked:
+            self.terms.append(TreeLevels(self, trees, walked).sums(share[walked]))
+
+    def _first(self, weights: dict[str, Any]) -> None:
+        """Add what the first rule says whose tests hold."""
+        trees = Branching(weights["rules"])
+        order = np.argsort(weights["rank"], kind="stable").tolist()
+        voted = np.array([trees.value[trees.last(t)] for t in order])
+        held = TreeLevels(self, trees, order).holds()
+        earlier = self.op("CumSum", [held, self.constant(np.int64(1))], "rules before", exclusive=1)
+        none = self.op("Less", [earlier, self.number(0.5)], "none before")
+        first = self.op("Mul", [held, self.cast(none)], "first rule")
+        self.terms.append(self.op("MatMul", [first, self.floats(voted)], "rules"))
 
     def _grow(self, trees: Branching, node: int, weight: float) -> int:
         if not trees.children[node]:
@@ -232,8 +316,6 @@ class _Graph:
             self._leaf(number, weight * np.array(trees.value[node]))
             return number
         rules = trees.rules(node)
-        if len(rules) > 1 or trees.missing[node] < 0:
-            raise self._refused("its trees ask other columns where one is missing, or stay there")
         rule, missing = rules[0], trees.missing[node]
         children = trees.children[node]
         codes, bound = rule.codes, rule.threshold
@@ -249,83 +331,151 @@ class _Graph:
 
     # ------------------------------------------------------------------ the rest
     def _line(self, part: dict[str, Any], alpha: Any) -> None:
-        coef = np.zeros((len(self.model["columns"]), 1))
+        many, name = len(part["constant"]), f"line {len(self.terms)}"
+        alpha = np.append(alpha, np.zeros(many - len(alpha)))
         read = np.array(part["columns"], dtype=np.intp)[np.array(part["position"], dtype=np.intp)]
-        weight = np.repeat(alpha, np.diff(part["ptr"]))
-        np.add.at(coef[:, 0], read, weight * np.array(part["coef"][0]))
-        self.base += alpha @ np.array(part["constant"])
-        name = f"line {len(self.terms)}"
-        self._op("MatMul", ["columns", self._constant(coef.astype(np.float32))], name)
-        self.terms.append(name)
+        coef = np.zeros((len(self.model["columns"]), many))
+        coef[read, np.repeat(np.arange(many), np.diff(part["ptr"]))] = part["coef"][0]
+        sums = self.op("MatMul", [self.columns, self.floats(coef)], f"{name} sum")
+        score = self.op("Add", [sums, self.floats(np.array(part["constant"]).T)], name)
+        no, yes = np.zeros(1), np.ones(1)
+        if part["says"] != "value":
+            no, yes = np.array(part["value"][:2])
+            nothing = self.op("Mul", [score, self.number(0.0)], f"{name} 0")  # NaN stays
+            if part["says"] == "answer":
+                above = self.cast(self.op("Greater", [score, self.number(0.0)], f"{name} above"))
+                score = self.op("Add", [above, nothing], f"{name} answer")
+            else:
+                odds = self.op("Mul", [score, self.number(part["slope"])], f"{name} log odds")
+                score = self.op("Sigmoid", [odds], f"{name} chance")
+        if part["abstains"]:
+            gone = self.op("IsNaN", [score], f"{name} gone")
+            score = self.op("Where", [gone, self.number(0.0), score], f"{name} kept")
+            there = self.cast(self.op("Not", [gone], f"{name} there"))
+            base = self.floats(alpha[:, None] * no)
+            self.terms.append(self.op("MatMul", [there, base], f"{name} base"))
+        else:
+            self.base += alpha.sum() * no
+        change = self.floats(alpha[:, None] * (yes - no))
+        self.terms.append(self.op("MatMul", [score, change], f"{name} votes"))
 
-    def _constant(self, value: Any) -> str:
+    def _ranked(self, part: dict[str, Any], alpha: Any) -> None:
+        """Add voters on normal scores: each column becomes a line through its knots."""
+        scope, found = f"ranks {len(self.nodes)}", list[str]()
+        for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True):
+            x, y = np.array(part["knots"][a:b]), np.array(part["scores"][a:b])
+            at, own = self.constant(np.array([j], dtype=np.int64)), f"{scope}.{j}"
+            value = self.op("Gather", [self.columns, at], f"{own} value", axis=1)
+            gone = self.op("IsNaN", [value], f"{own} gone")
+            if not len(x):
+                found.append(self.op("Mul", [self.cast(gone), self.number(0.0)], own))
+                continue
+            slope = np.append(np.append(0.0, np.diff(y) / np.diff(x)), 0.0)
+            knot, start = np.append(x[0], x), np.append(y[0], y)
+            met = self.op("GreaterOrEqual", [value, self.floats(x)], f"{own} met")
+            count = self.op(
+                "ReduceSum", [self.cast(met), self.constant(np.array([1]))], f"{own} count"
+            )
+            place = self.cast(count, "INT64")
+            held = [self.op("Gather", [self.floats(v), place], f"{own} {k}")
+                    for k, v in (("slope", slope), ("knot", knot), ("score", start))]  # fmt: skip
+            apart = self.op("Sub", [value, held[1]], f"{own} apart")
+            rise = self.op("Mul", [apart, held[0]], f"{own} rise")
+            line = self.op("Add", [rise, held[2]], f"{own} line")
+            found.append(self.op("Where", [gone, self.number(0.0), line], own))
+        table = list(range(len(found)))
+        model = {**self.model, "columns": table, "voters": part["inner"]}
+        inner = _Graph(model, self._onnx, self, self.op("Concat", found, scope, axis=1))
+        inner._voters(part["inner"], alpha)
+        self.terms.append(inner._total())
+
+    def floats(self, values: Any) -> str:
+        """Return the name of a constant in single precision."""
+        return self.constant(np.asarray(values, dtype=np.float32))
+
+    def cast(self, name: str, kind: str = "FLOAT") -> str:
+        """Return a tensor as one of another type."""
+        made = f"{name} as {kind}".removeprefix(self._scope)
+        return self.op("Cast", [name], made, to=getattr(self._onnx.TensorProto, kind))
+
+    def constant(self, value: Any) -> str:
+        """Return the name of a constant."""
         name = f"constant {len(self.constants)}"
         self.constants.append(self._onnx.numpy_helper.from_array(np.asarray(value), name))
         return name
 
-    def _op(self, kind: str, inputs: list[str], output: str, **more: Any) -> str:
-        self.nodes.append(self._onnx.helper.make_node(kind, inputs, [output], **more))
-        return output
+    def op(self, kind: str, inputs: list[str], output: str, **more: Any) -> str:
+        """Add an operator, and return the name of its output."""
+        name = f"{self._scope}{output}"
+        self.nodes.append(self._onnx.helper.make_node(kind, inputs, [name], **more))
+        return name
 
-    def _score(self) -> None:
+    def _total(self) -> str:
+        """Add the score, and return its name."""
         if self.trees:
-            self._op(
-                "TreeEnsembleRegressor", ["columns"], "trees", domain="ai.onnx.ml",
+            self.terms.append(self.op(
+                "TreeEnsembleRegressor", [self.columns], "trees", domain="ai.onnx.ml",
                 n_targets=self.n_outputs, aggregate_function="SUM", post_transform="NONE",
                 **self.trees,
-            )  # fmt: skip
-            self.terms.append("trees")
-        if not self.terms:
+            ))  # fmt: skip
+        if not self.terms and not self.width:
             raise self._refused("it reads no column")
+        if not self.terms:
+            self.terms.append(self.zeros(self.n_outputs))
         total = self.terms[0]
         for n, term in enumerate(self.terms[1:]):
-            total = self._op("Add", [total, term], f"sum {n}")
-        self._op("Add", [total, self._constant(self.base.astype(np.float32))], "score")
+            total = self.op("Add", [total, term], f"sum {n}")
+        return self.op("Add", [total, self.floats(self.base)], "score")
 
     def _answer(self) -> None:
         """Add the probabilities of the link, and the place of the class."""
-        gone = self._op("IsNaN", ["score"], "score gone")
-        alone = self._op("Cast", [gone], "gone", to=self._onnx.TensorProto.INT32)
-        most = self._op("ReduceMax", [alone], "any gone", axes=[1], keepdims=0)
-        none = self._op("Cast", [most], "no answer", to=self._onnx.TensorProto.BOOL)
+        gone = self.op("IsNaN", [self._score_of], "score gone")
+        alone = self.op("Cast", [gone], "gone", to=self._onnx.TensorProto.INT32)
+        most = self.op("ReduceMax", [alone], "any gone", axes=[1], keepdims=0)
+        none = self.op("Cast", [most], "no answer", to=self._onnx.TensorProto.BOOL)
         found = (self._two if len(self.model["classes"]) == 2 else self._several)()
-        self._op("Where", [none, self._constant(np.int64(-1)), found], "label")
+        self.op("Where", [none, self.constant(np.int64(-1)), found], "label")
 
-    def _number(self, value: Any) -> str:
-        return self._constant(np.float32(value))
+    def zeros(self, k: int) -> str:
+        """Return 0 for every case, (n, k)."""
+        gone = self.cast(self.op("IsNaN", ["columns"], f"gone {len(self.nodes)}"))
+        none = self.constant(np.zeros((self.width, k), dtype=np.float32))
+        return self.op("MatMul", [gone, none], f"zeros {len(self.nodes)}")
+
+    def number(self, value: Any) -> str:
+        """Return the name of a constant number."""
+        return self.constant(np.float32(value))
 
     def _two(self) -> str:
-        readout, one = self.model["readout"], self._number(1.0)
+        readout, one = self.model["readout"], self.number(1.0)
         if readout["link"] == "share":
-            raised = self._op("Add", ["score", one], "raised")
-            half = self._op("Div", [raised, self._number(2.0)], "half")
-            up = self._op("Clip", [half, self._number(0.0), one], "up")
+            raised = self.op("Add", [self._score_of, one], "raised")
+            half = self.op("Div", [raised, self.number(2.0)], "half")
+            up = self.op("Clip", [half, self.number(0.0), one], "up")
         else:
-            odds = self._op("Mul", ["score", self._number(readout["slope"])], "log odds")
-            up = self._op("Sigmoid", [odds], "up")
-        self._op("Concat", [self._op("Sub", [one, up], "down"), up], "probabilities", axis=1)
-        bound = self.model["target"].get("bound", _TIE)
-        above = self._op("Greater", ["score", self._number(bound)], "above")
-        whole = self._op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
-        return self._op("Squeeze", [whole, self._constant(np.array([1], dtype=np.int64))], "place")
+            odds = self.op("Mul", [self._score_of, self.number(readout["slope"])], "log odds")
+            up = self.op("Sigmoid", [odds], "up")
+        self.op("Concat", [self.op("Sub", [one, up], "down"), up], "probabilities", axis=1)
+        bound = self.number(self.model["target"].get("bound", _TIE))
+        above = self.op("Greater", [self._score_of, bound], "above")
+        whole = self.op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
+        return self.op("Squeeze", [whole, self.constant(np.array([1], dtype=np.int64))], "place")
 
     def _several(self) -> str:
         readout, many = self.model["readout"], len(self.model["classes"])
         if readout["link"] == "share":
-            times = self._op("Mul", ["score", self._number(many - 1)], "times")
-            raised = self._op("Add", [times, self._number(1.0)], "raised")
-            kept = self._op(
-                "Relu", [self._op("Div", [raised, self._number(many)], "share")], "kept"
-            )
-            axis = self._constant(np.array([1], dtype=np.int64))
-            total = self._op("ReduceSum", [kept, axis], "total", keepdims=1)
-            self._op("Div", [kept, total], "probabilities")
+            times = self.op("Mul", [self._score_of, self.number(many - 1)], "times")
+            raised = self.op("Add", [times, self.number(1.0)], "raised")
+            kept = self.op("Relu", [self.op("Div", [raised, self.number(many)], "share")], "kept")
+            axis = self.constant(np.array([1], dtype=np.int64))
+            total = self.op("ReduceSum", [kept, axis], "total", keepdims=1)
+            self.op("Div", [kept, total], "probabilities")
         else:
-            odds = self._op("Mul", ["score", self._number(readout["slope"])], "log odds")
-            self._op("Softmax", [odds], "probabilities", axis=1)
-        top = self._op("ReduceMax", ["score"], "greatest", axes=[1], keepdims=1)
-        near = self._op("Sub", [top, self._number(_TIE)], "near")
-        below = self._op("Less", ["score", near], "below")
-        level = self._op("Cast", [self._op("Not", [below], "level")], "first",
+            odds = self.op("Mul", [self._score_of, self.number(readout["slope"])], "log odds")
+            self.op("Softmax", [odds], "probabilities", axis=1)
+        top = self.op("ReduceMax", [self._score_of], "greatest", axes=[1], keepdims=1)
+        near = self.op("Sub", [top, self.number(_TIE)], "near")
+        below = self.op("Less", [self._score_of, near], "below")
+        level = self.op("Cast", [self.op("Not", [below], "level")], "first",
                          to=self._onnx.TensorProto.INT32)  # fmt: skip
-        return self._op("ArgMax", [level], "place", axis=1, keepdims=0)
+        return self.op("ArgMax", [level], "place", axis=1, keepdims=0)

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.scoring.reader.trees import spoken_share
-from psephos.vote.reading.core import after_hook, spans
+from psephos.vote.reading.core import after_hook, spans, unpacked
+from psephos.vote.reading.trees import TreeReader
 
 
 def codes_of(ptr: list[int], codes: list[int]) -> list[list[int]]:
@@ -42,47 +42,36 @@ class NodeRule(NamedTuple):
 
 
 class Branching:
-    """Trees of any number of branches, node by node.
+    """The operation `Trees`, node by node, for what is written of it.
 
     `children` of each node (none of a leaf), `missing` its branch of a missing value (-2: it
-    stays), `value` what it says; `strict` and `single` say how values are compared, and `divides`
-    whether a case may end in several leaves.
+    stays; -1: it is divided), `value` what it says: the (K,) vote, or of voters that are several
+    trees a part of a mean (see `says`, `code`). `reads` are the columns of each voter.
     """
 
-    def __init__(
-        self, nodes: Any, columns: list[int], root: list[int], value: Any, children: Any
-    ) -> None:
-        self.root, self.value, self.children = root, value, children
+    def __init__(self, part: dict[str, Any]) -> None:
+        nodes, reader = part["nodes"], TreeReader(unpacked(part))
+        self.root, self.value, self.group = part["root"], reader.value, reader.group
+        self.grouped, self.says, self.code = reader.grouped, part["says"], part["code"]
+        self.abstains, self.reads, self.last = bool(part["abstains"]), reader.reads, reader.last
         self.missing, self.strict, self.single = nodes["missing"], nodes["strict"], nodes["single"]
-        self._nodes, self._columns = nodes, columns
+        self.share, self.soft = nodes["share"], bool(nodes["lower"])
+        ends = zip(nodes["child"], nodes["n_children"], strict=True)
+        self.children = [list(range(first, first + n)) if n else [] for first, n in ends]
+        self._nodes, self._columns = nodes, part["columns"]
         self._codes = codes_of(nodes["code_ptr"], nodes["code_branch"])
         spare = nodes["surrogates"]
         self._spare, self._spare_codes = spare, codes_of(spare["code_ptr"], spare["code_branch"])
-        inner = [m for m, own in zip(self.missing, children, strict=True) if own]
-        self.divides = "lower" in nodes or -1 in inner
 
-    @classmethod
-    def of(cls, part: dict[str, Any]) -> "Branching":
-        """Return branching tree voters."""
-        nodes, code = part["nodes"], part["code"]
-        ends = zip(nodes["child"], nodes["n_children"], strict=True)
-        children = [list(range(first, first + n)) if n else [] for first, n in ends]
-        value = nodes["value"]
-        said = value if code is None else [spoken_share(row, code) for row in value]
-        return cls(nodes, part["columns"], part["root"], said, children)
+    def within(self, tree: int) -> list[int]:
+        """Return the nodes of a tree."""
+        return list(range(self.root[tree], [*self.root, len(self.children)][tree + 1]))
 
-    @classmethod
-    def of_binary(cls, part: dict[str, Any]) -> "Branching":
-        """Return tree voters, whose missing values may make them abstain."""
-        from psephos.scoring.reader.trees import as_branching
-
-        pairs = zip(part["first"], part["second"], part["feature"], strict=True)
-        children = [[a, b] if f >= 0 else [] for a, b, f in pairs]
-        answer, value = part["answer"], part["value"]
-        said = [value[max(a, 0)] for a in answer] if answer else value
-        trees = cls(as_branching(part), part["columns"], part["root"], said, children)
-        trees.divides = bool(part["abstains"])
-        return trees
+    def divides(self, tree: int) -> bool:
+        """Return whether a case may end at several nodes of a tree."""
+        return self.soft or any(
+            self.missing[n] == -1 and self.children[n] for n in self.within(tree)
+        )
 
     def rules(self, node: int) -> list[NodeRule]:
         """Return the rule of a node and its surrogates, in the order in which they are asked."""

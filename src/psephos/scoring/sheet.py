@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
-from psephos.scoring.reader.rules import Rules
-from psephos.scoring.reader.stumps import Stumps
+from psephos.scoring.plain_rules import Branching, NodeRule
 from psephos.vote.names import Names
+from psephos.vote.reading.core import unpacked
+from psephos.vote.reading.trees import TreeReader
 
 _MOST = 1 << 20  # totals that are all tried
 _DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
@@ -67,9 +68,9 @@ def sheet_of(estimator: Any) -> Sheet:
         If the model is another one, or has too many bands to be worked by hand.
     """
     model = plain(estimator)
-    stumps, alpha = _weighed(model)
-    tables = [_bands(stumps, alpha, model, j) for j in range(len(model["columns"]))]
-    base, used = _base(model), [(j, own) for j, own in enumerate(tables) if own]
+    stumps = _Stumps(model)
+    tables = [_bands(stumps, model, j) for j in range(len(model["columns"]))]
+    base, used = _base(model, stumps), [(j, own) for j, own in enumerate(tables) if own]
     number = math.prod(len(own) for _, own in used)
     if number > _MOST:
         raise PsephosError(
@@ -96,60 +97,58 @@ def sheet_of(estimator: Any) -> Sheet:
     return Sheet(outputs, tuple(whole[0][0].tolist()), columns, names)
 
 
-def _weighed(model: dict[str, Any]) -> tuple[Stumps | None, list[float]]:
-    """Return the stumps of a model and their weights, as its score has them."""
-    voters, how = model["voters"], model["readout"]["score"]
-    parts = [voters] if voters["kind"] != "joined voters" else voters["parts"]
-    kinds = {part["kind"] for part in parts}
-    plainly = model["weights"]["kind"] == "constant" and how in ("sum", "normalised")
-    classes = model["target"]["kind"] in ("target", "target with a threshold")
-    known = classes and not model["readout"]["calibration"]
-    if not (plainly and known and kinds <= {"stump voters", "constant voters"}):
-        raise PsephosError(
-            f"{model['model']} has no score sheet: points add up for stumps with constant weights, "
-            "and ordered rules are read from the top. Export a scorer."
-        )
-    for k, part in enumerate(parts):
-        if part["kind"] == "stump voters":
-            return Stumps(part), _alphas(model, k)
-    return None, []
+class _Stumps:
+    """The voters of a model that are stumps or constants, with their weights.
+
+    `column` is -1 of a constant.
+    """
+
+    def __init__(self, model: dict[str, Any]) -> None:
+        voters, how, alpha = model["voters"], model["readout"]["score"], model["weights"]
+        joined = voters["kind"] == "joined voters"
+        parts = voters["parts"] if joined else [voters]
+        plainly = alpha["kind"] == "constant" and how in ("sum", "normalised")
+        classes = model["target"]["kind"] in ("target", "target with a threshold")
+        known = classes and not model["readout"]["calibration"]
+        short = all(part.get("each") in ("stump", "constant") for part in parts)
+        if not (plainly and known and short):
+            raise PsephosError(
+                f"{model['model']} has no score sheet: points add up for stumps with constant "
+                "weights, and ordered rules are read from the top. Export a scorer."
+            )
+        self._readers = [TreeReader(unpacked(part)) for part in parts]
+        where = zip(voters["part"], voters["place"], strict=True) if joined else None
+        self._where = list(where or ((0, t) for t in range(self._readers[0].n_voters)))
+        self.alpha: list[float] = alpha["alpha"]
+        rules = [(self._readers[k].rules, self._readers[k].root[t]) for k, t in self._where]
+        self.column = [own.column[root] for own, root in rules]
+        self.threshold = [own.threshold[root] for own, root in rules]
+
+    def added(self, voters: list[int], x: dict[int, float]) -> list[float]:
+        """Return what some of the voters add to the score of a case."""
+        votes = [(t, self._readers[self._where[t][0]].voted(self._where[t][1], x)) for t in voters]
+        return np.sum([np.array(vote) * self.alpha[t] for t, vote in votes], axis=0).tolist()
 
 
-def _alphas(model: dict[str, Any], part: int) -> list[float]:
-    """Return the weights of the voters of a part, in its order."""
-    voters, alpha = model["voters"], model["weights"]["alpha"]
-    if voters["kind"] != "joined voters":
-        return alpha
-    places = zip(voters["part"], voters["place"], alpha, strict=True)
-    own = sorted((place, a) for k, place, a in places if k == part)
-    return [a for _, a in own]
-
-
-def _base(model: dict[str, Any]) -> NDArray[np.float64]:
+def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
     """Return what constant voters add."""
-    voters = model["voters"]
+    constants = [t for t, column in enumerate(stumps.column) if column < 0]
     k = 1 if len(model["classes"]) == 2 else len(model["classes"])
     base = np.zeros(k) - model["target"].get("bound", 0.0)  # a total above 0 is the second class
-    for part in voters["parts"] if voters["kind"] == "joined voters" else [voters]:
-        if part["kind"] == "constant voters":
-            which = voters["parts"].index(part) if voters["kind"] == "joined voters" else 0
-            base += np.array(_alphas(model, which)) @ np.array(part["values"])
-    return base
+    return base + stumps.added(constants, {}) if constants else base
 
 
-def _bands(
-    stumps: Stumps | None, alpha: list[float], model: dict[str, Any], j: int
-) -> list[tuple[str, list[float]]]:
+def _bands(stumps: _Stumps, model: dict[str, Any], j: int) -> list[tuple[str, list[float]]]:
     """Return (words, contributions) of the bands of a column; none if no stump reads it."""
-    own = [t for t, column in enumerate(stumps.column) if column == j] if stumps else []
-    if not own or stumps is None:
+    own = [t for t, column in enumerate(stumps.column) if column == j]
+    if not own:
         return []
     levels = model["columns"][j].get("levels")
     if levels is not None:
         values = [(str(level), float(code)) for code, level in enumerate(levels)]
     else:
         values = _ranges(sorted({stumps.threshold[t] for t in own} - {math.inf}))
-    found = [(words, _added(stumps, alpha, own, j, v)) for words, v in values]
+    found = [(words, stumps.added(own, {j: v})) for words, v in values]
     merged: list[tuple[str, list[float]]] = []
     for words, points in found:
         if levels is not None and (same := [m for m in merged if m[1] == points]):
@@ -157,7 +156,7 @@ def _bands(
             merged[at] = (f"{merged[at][0]}, {words}", points)
         else:
             merged.append((words, points))
-    return [*merged, ("not measured", _added(stumps, alpha, own, j, math.nan))]
+    return [*merged, ("not measured", stumps.added(own, {j: math.nan}))]
 
 
 def _ranges(bounds: list[float]) -> list[tuple[str, float]]:
@@ -208,13 +207,6 @@ def _written(value: Decimal) -> str:
     """Return a number of few digits, without zeros at its end."""
     size = value.adjusted()
     return f"{value.normalize():f}" if -5 < size < 15 else f"{value.normalize():e}"
-
-
-def _added(stumps: Stumps, alpha: list[float], own: list[int], j: int, value: float) -> list[float]:
-    x = {j: value}
-    sides = (stumps.right, stumps.left)
-    each = [np.array(sides[stumps.holds(t, x)][t]) * alpha[t] for t in own]
-    return np.sum(each, axis=0).tolist()
 
 
 def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]]) -> bool:
@@ -294,14 +286,14 @@ def _points(estimator: Any) -> str:
 
 
 def _rules(model: dict[str, Any]) -> str:
-    rules = Rules(model["voters"])
-    order = sorted(range(rules.n_voters), key=lambda t: model["weights"]["rank"][t])
+    rules = Branching(model["voters"])
+    order = sorted(range(len(rules.root)), key=lambda t: model["weights"]["rank"][t])
     levels = {j: c["levels"] for j, c in enumerate(model["columns"]) if "levels" in c}
     names = Names([c["name"] for c in model["columns"]], levels)
     lines: list[str] = []
     for t in order:
-        asked = [_asked(names, *test) for test in rules.tests[t]]
-        answer = model["classes"][_class_of(model, rules.value[t])]
+        asked = [_asked(names, rules.rules(n)[0]) for n in rules.within(t) if rules.children[n]]
+        answer = model["classes"][_class_of(model, rules.value[rules.last(t)])]
         when = f"If {' and '.join(asked)}" if asked else "Otherwise"
         lines.append(f"<li>{escape(when)}: <b>{escape(str(answer))}</b></li>")
     return (
@@ -311,11 +303,12 @@ def _rules(model: dict[str, Any]) -> str:
     )
 
 
-def _asked(names: Names, j: int, op: int, bound: float) -> str:
-    if op == 2:
-        return f"{names.columns[j]} is {names.level(j, int(bound))}"
-    closed, text = hand_bound(bound)
-    return f"{names.columns[j]} {(('<', '>='), ('<=', '>'))[closed][op]} {text}"
+def _asked(names: Names, rule: NodeRule) -> str:
+    if rule.codes:
+        return f"{names.columns[rule.column]} is {names.level(rule.column, rule.codes.index(0))}"
+    closed, text = hand_bound(float(rule.threshold))
+    op = (("<", ">="), ("<=", ">"))[closed][rule.flip]
+    return f"{names.columns[rule.column]} {op} {text}"
 
 
 def _class_of(model: dict[str, Any], vote: list[float]) -> int:

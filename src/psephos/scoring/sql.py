@@ -1,4 +1,4 @@
-"""A model as one SELECT: stumps, trees, rules and linear models whose votes add up.
+"""A model as one SELECT: trees, rules, linear models and votes of such whose votes add up.
 
 The columns of a table are named with its alias (c."name"), the SELECT's own columns are plain
 words, and the table's other columns are not in it: no name of the data meets one of the answer.
@@ -14,7 +14,7 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, codes_of, single_bound
+from psephos.scoring.plain_rules import Branching, single_bound
 from psephos.vote.reading.core import spans, summed
 
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
@@ -40,8 +40,8 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of stumps, trees, rules or linear models with constant weights, or rules of which the first
-        that holds decides; perhaps calibrated (sigmoid, isotonic, temperature).
+        Of trees, rules, linear models or votes of such with constant weights, or rules of which
+        the first that holds decides; perhaps calibrated (sigmoid, isotonic, temperature).
     table : str, default='cases'
         Perhaps with its schema: ``schema.table``.
     id_columns : sequence of str, default=()
@@ -61,19 +61,25 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     'SELECT k0 AS "patient",'
     """
     model = plain(estimator)
-    scores = _Writer(model).scores()
+    writer = _Writer.of(model)
+    scores = writer.scores(model["voters"], model["weights"], model["readout"])
     answer = _Answer(model)
     kept = {f"k{i}": f"c.{_name(name)}" for i, name in enumerate(id_columns)}
-    names = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
+    shown = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
     _refuse_alike([column["name"] for column in model["columns"]], "the model reads columns")
-    _refuse_alike(list(names.values()), "the SELECT would have columns")
+    _refuse_alike(list(shown.values()), "the SELECT would have columns")
     first = {**kept, **{f"s{k}": score for k, score in enumerate(scores)}}
     place = ".".join(map(_name, table.split(".")))
     read = _read(model["columns"], id_columns)
-    inner = f"SELECT {_listed(first, 0)}\nFROM (SELECT {read}\nFROM {place} AS d) AS c"
+    source = f"(SELECT {read}\nFROM {place} AS d) AS c"
+    for n, layer in enumerate(writer.layers):
+        names = [c["name"] for c in model["columns"]]
+        _refuse_alike([*names, *(n[1:-1] for n in layer)], "there would be columns")
+        source = f"(SELECT c.*, {_listed(layer, -n - 1)}\nFROM {source}) AS c"
+    inner = f"SELECT {_listed(first, 0)}\nFROM {source}"
     for n, layer in enumerate(answer.layers):
         inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
-    told = ",\n  ".join(f"{own} AS {_name(name)}" for own, name in names.items())
+    told = ",\n  ".join(f"{own} AS {_name(name)}" for own, name in shown.items())
     text = _QUOTED_OR_DECIMAL.sub(_double, f"SELECT {told}\nFROM ({inner}) AS answers\n")
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
     return _BACKSLASH + text if escaped else text
@@ -102,7 +108,8 @@ def _listed(layer: _Layer, number: int) -> str:
 
     Merged, an expression would be written out, and reckoned, wherever its column is named.
     """
-    columns = {**layer, f"n{number}": "ROW_NUMBER() OVER ()"}
+    mark = f"n{number}" if number >= 0 else _name(f"inner row {-number}")
+    columns = {**layer, mark: "ROW_NUMBER() OVER ()"}
     return ",\n  ".join(f"{expression} AS {name}" for name, expression in columns.items())
 
 
@@ -285,6 +292,8 @@ def _moved(value: str, least: float, most: float) -> str:
 
 def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
     """Return the line through points (x, y) at a value, level beyond the ends."""
+    if not len(x):
+        return "NULL"
     ways = [f"WHEN {value} < {x[0]!r} THEN {y[0]!r}"]
     for i in range(len(x) - 1):
         slope = (y[i + 1] - y[i]) / (x[i + 1] - x[i])
@@ -293,26 +302,34 @@ def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
 
 
 class _Writer:
-    def __init__(self, model: dict[str, Any]) -> None:
-        self.model = model
-        self.columns = [f"c.{_name(column['name'])}" for column in model["columns"]]
-        self.levels = [column.get("levels") for column in model["columns"]]
+    """Writes votes on some columns; the scores of votes within them are layers of their own."""
 
-    def scores(self) -> list[str]:
+    def __init__(
+        self, model: str, columns: Sequence[str], levels: Sequence[Any], layers: list[_Layer]
+    ) -> None:
+        self.model, self.columns, self.levels, self.layers = model, columns, levels, layers
+
+    @classmethod
+    def of(cls, model: dict[str, Any]) -> "_Writer":
+        """Return the writer of a plain model."""
+        columns = [f"c.{_name(column['name'])}" for column in model["columns"]]
+        return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], [])
+
+    def scores(
+        self, voters: dict[str, Any], weights: dict[str, Any], how: dict[str, Any]
+    ) -> list[str]:
         """Return the K scores as expressions."""
-        model = self.model
-        kind, readout = model["weights"]["kind"], model["readout"]["score"]
+        kind, readout = weights["kind"], how["score"]
         if readout not in ("sum", "normalised") or kind not in ("constant", "first match"):
             raise PsephosError(
-                f"{model['model']} is not written as SQL: its weights are {kind!r} and its "
+                f"{self.model} is not written as SQL: its weights are {kind!r} and its "
                 f"read-out {readout!r}, and what is no weighted sum of few rules has no short "
                 "SELECT. Export a scorer."
             )
         if kind == "first match":
-            return self._first(model["voters"], model["weights"])
-        votes, alpha = self.voters(model["voters"]), model["weights"]["alpha"]
-        total = summed(map(abs, alpha))
-        scale = total if readout == "normalised" and total > 0 else 1.0
+            return self._first(weights)
+        votes, alpha = self.voters(voters), weights["alpha"]
+        scale = (summed(map(abs, alpha)) if readout == "normalised" else 1.0) or 1.0
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
@@ -326,32 +343,14 @@ class _Writer:
         )
         if writer is None:
             raise PsephosError(
-                f"{self.model['model']} is not written as SQL: its voters are {part['kind']!r}, "
-                "and SQL is written for stumps, trees, rules and linear models. Export a scorer."
+                f"{self.model} is not written as SQL: its voters are {part['kind']!r}, and SQL is "
+                "written for trees, rules, linear models and votes of such. Export a scorer."
             )
         return writer(part)
-
-    def _constant_voters(self, part: dict[str, Any]) -> _Exprs:
-        return [[repr(v) for v in row] for row in part["values"]]
 
     def _joined_voters(self, part: dict[str, Any]) -> _Exprs:
         each = [self.voters(one) for one in part["parts"]]
         return [each[k][t] for k, t in zip(part["part"], part["place"], strict=True)]
-
-    def _stump_voters(self, part: dict[str, Any]) -> _Exprs:
-        found: _Exprs = []
-        for t, codes in enumerate(codes_of(part["category_ptr"], part["category_left"])):
-            j = part["columns"][part["feature"][t]]
-            branches = [0 if c else 1 for c in codes]
-            test = self._branch(j, part["threshold"][t], branches, False, False)
-            way = 0 if part["missing_left"][t] else 1
-            found.append(
-                [
-                    f"CASE {self._case([test], way)} WHEN 0 THEN {left!r} ELSE {right!r} END"
-                    for left, right in zip(part["left"][t], part["right"][t], strict=True)
-                ]
-            )
-        return found
 
     def _branch(
         self, j: int, threshold: Any, codes: list[int], strict: bool, flip: bool
@@ -377,23 +376,141 @@ class _Writer:
         parts = " ".join(f"WHEN {c} THEN {b}" for test in tests for c, b in test)
         return f"CASE {parts} ELSE {missing} END" if parts else str(missing)
 
-    def _tree_voters(self, part: dict[str, Any]) -> _Exprs:
-        return self._trees(Branching.of_binary(part))
+    def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
+        layer: _Layer = {}
+        for i, (j, (a, b)) in enumerate(zip(part["columns"], spans(part["start"]), strict=True)):
+            line = _interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
+            name = _name(f"normal score {len(self.layers) + 1} {i}")
+            layer[name] = f"COALESCE({line}, 0.0)"
+        self.layers.append(layer)
+        names = [f"c.{name}" for name in layer]
+        inner = _Writer(self.model, names, [None] * len(names), self.layers)
+        return inner.voters(part["inner"])
 
-    def _branching_tree_voters(self, part: dict[str, Any]) -> _Exprs:
-        return self._trees(Branching.of(part))
+    def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
+        each = zip(part["inner"], part["places"], part["levels"], strict=True)
+        return [self._inner(part, *one) for one in each]
 
-    def _trees(self, trees: Branching) -> _Exprs:
-        if trees.divides:
+    def _inner(
+        self, part: dict[str, Any], vote: dict[str, Any], places: list[int], levels: list[Any]
+    ) -> list[str]:
+        """Return the vote of a vote within the vote, whose scores are columns of a layer."""
+        table: list[int] = [part["columns"][i] for i in places]
+        outer = [self.levels[j] for j in table]
+        known = {j: [outer[j][int(v)] if outer[j] else v for v in own] for j, own in levels}
+        columns = [self.columns[j] for j in table]
+        inner = _Writer(self.model, columns, [known.get(j) for j in range(len(table))], self.layers)
+        scores = inner.scores(vote["voters"], vote["weighting"], vote["readout"])
+        names = [_name(f"inner vote {len(self.layers) + 1} {k}") for k in range(len(scores))]
+        self.layers.append(dict(zip(names, scores, strict=True)))
+        voted = self._outer(part, vote, [f"c.{name}" for name in names])
+        if not part["abstains"] or not table:
+            return voted
+        there = " AND ".join(map(inner._known, range(len(table))))
+        return [f"CASE WHEN {there} THEN {one} ELSE 0.0 END" for one in voted]
+
+    def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
+        """Return what a vote within the vote says, of its scores."""
+        target, readout, says = vote["target"], vote["readout"], part["says"]
+        if says == "value":
+            return scores
+        share = says == "probability" and readout["link"] == "share" and len(scores) == 1
+        classes = target["kind"] in ("target", "target with a threshold")
+        plainly = classes and not readout["calibration"]
+        if not plainly or not (says == "answer" or share):
             raise PsephosError(
-                f"{self.model['model']} is not written as SQL: its trees divide a case among "
-                "branches (of a missing value, or by soft thresholds). Export a scorer."
+                f"{self.model} is not written as SQL: votes within it are calibrated, or say "
+                f"{says!r} of several classes or by a link that is not 'share'. Export a scorer."
             )
+        codes = list(zip(*(part["value"][c] for c in target["classes"]), strict=True))
+        if says == "probability":
+            up = _within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
+            return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in codes]
+        if len(scores) == 1:
+            level = repr(target["bound"]) if "bound" in target else _LEVEL
+            above, below = f"{scores[0]} > {level}", f"{scores[0]} <= {level}"
+            return [f"CASE WHEN {above} THEN {b!r} WHEN {below} THEN {a!r} END" for a, b in codes]
+        held = [" AND ".join(f"{a} >= {b} - {_LEVEL}" for b in scores if b != a) for a in scores]
+        ways = [[f"WHEN {h} THEN {c!r}" for h, c in zip(held, own, strict=True)] for own in codes]
+        return [f"CASE {' '.join(own)} END" for own in ways]
+
+    def _trees(self, part: dict[str, Any]) -> _Exprs:
+        trees = Branching(part)
         found: _Exprs = []
-        for root in trees.root:
-            ends = list(self._ends(trees, root, []))
-            found.append([self._tree(trees, ends, k) for k in range(len(trees.value[0]))])
+        for voter, (start, end) in enumerate(trees.group):
+            each = [self._said(trees, tree) for tree in range(start, end)]
+            voted = [_sum([one[k] for one in each]) for k in range(len(each[0]))]
+            if trees.grouped:
+                voted = self._spoken(trees, [f"({one}) / {float(end - start)!r}" for one in voted])
+            if trees.abstains and trees.reads[voter]:
+                known = " AND ".join(map(self._known, trees.reads[voter]))
+                voted = [f"CASE WHEN {known} THEN {one} ELSE 0.0 END" for one in voted]
+            found.append(voted)
         return found
+
+    def _known(self, j: int) -> str:
+        levels = self.levels[j]
+        words = f" IN ({', '.join(map(_text, levels))})" if levels else " IS NOT NULL"
+        return self.columns[j] + words
+
+    @staticmethod
+    def _spoken(trees: Branching, shares: list[str]) -> list[str]:
+        """Return the votes of mean shares."""
+        if trees.says == "value":
+            return shares
+        codes = list(zip(*trees.code, strict=True))
+        if trees.says == "probability":
+            terms = [zip(shares, column, strict=True) for column in codes]
+            return [_sum([f"({s}) * {c!r}" for s, c in own]) for own in terms]
+        held = [" AND ".join(f"({a}) >= ({b})" for b in shares if b is not a) for a in shares]
+        return [
+            f"CASE {' '.join(f'WHEN {h} THEN {c!r}' for h, c in zip(held, own, strict=True))} END"
+            for own in codes
+        ]
+
+    def _said(self, trees: Branching, tree: int) -> list[str]:
+        """Return what a tree says, output by output."""
+        root, outputs = trees.root[tree], range(len(trees.value[0]))
+        if trees.soft:
+            raise PsephosError(
+                f"{self.model} is not written as SQL: its trees have soft thresholds. "
+                "Export a scorer."
+            )
+        if trees.divides(tree):
+            parts = list(self._parts(trees, root, []))
+            return [
+                _sum([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
+                for k in outputs
+            ]
+        ends = list(self._ends(trees, root, []))
+        return [self._tree(trees, ends, k) for k in outputs]
+
+    def _parts(
+        self, trees: Branching, node: int, way: list[str]
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Yield the nodes where parts of a case end, with the factors of the part."""
+        children = trees.children[node]
+        if not children:
+            yield node, way
+            return
+        missing = trees.missing[node]
+        shares = [max(trees.share[child], 0.0) for child in children]
+        total = summed(shares)
+        if missing == -1 and not total:
+            missing = -2
+        for b, child in enumerate(children):
+            gap = shares[b] / total if missing == -1 else float(b == missing)
+            if any(b == branch for test in self._tests(trees, node) for _, branch in test) or gap:
+                factor = self._factor(trees, node, lambda branch, b=b: float(branch == b), gap)
+                yield from self._parts(trees, child, [*way, factor])
+        if missing == -2:
+            yield node, [*way, self._factor(trees, node, lambda branch: 0.0, 1.0)]
+
+    def _factor(self, trees: Branching, node: int, part: Callable[[int], float], gap: float) -> str:
+        """Return the part of a case that a node sends on, by the branch that its tests name."""
+        tests = self._tests(trees, node)
+        ways = " ".join(f"WHEN {c} THEN {part(b)!r}" for test in tests for c, b in test)
+        return f"CASE {ways} ELSE {gap!r} END"
 
     def _tree(self, trees: Branching, ends: list[tuple[int, list[str]]], k: int) -> str:
         """Return a tree as one CASE: the ways to its ends, which exclude each other."""
@@ -426,6 +543,8 @@ class _Writer:
     def _taken(self, trees: Branching, node: int, b: int, asked: str) -> str:
         """Return the condition that a case takes a branch."""
         rules, tests = trees.rules(node), self._tests(trees, node)
+        if len(rules) == 1 and rules[0].codes and trees.missing[node] != b:
+            return next((held for held, branch in tests[0] if branch == b), "1 = 0")
         if len(rules) > 1 or rules[0].codes or len(tests[0]) != 2:
             return f"{asked} = {b}"
         (low, first), _ = tests[0]
@@ -434,42 +553,30 @@ class _Writer:
         held = low if first == b else f"{name} {'>' if sign == '<=' else '>='} {bound}"
         return f"({held} OR {name} IS NULL)" if trees.missing[node] == b else held
 
-    def _held(self, part: dict[str, Any]) -> list[str]:
-        """Return the conditions of rules."""
-        found: list[str] = []
-        for a, b in spans(part["ptr"]):
-            tests: list[str] = []
-            for f, op, bound in zip(
-                part["feature"][a:b], part["op"][a:b], part["bound"][a:b], strict=True
-            ):
-                j = part["columns"][f]
-                name, levels = self.columns[j], self.levels[j]
-                word = _text((levels or [])[int(bound)]) if op == 2 and levels else repr(bound)
-                tests.append(f"{name} {('<=', '>', '=')[op]} {word}")
-            found.append(" AND ".join(tests) or "1 = 1")
-        return found
-
-    def _rule_voters(self, part: dict[str, Any]) -> _Exprs:
-        return [
-            [f"CASE WHEN {held} THEN {v!r} ELSE 0.0 END" for v in row]
-            for held, row in zip(self._held(part), part["value"], strict=True)
-        ]
-
-    def _first(self, part: dict[str, Any], weights: dict[str, Any]) -> list[str]:
-        held = self._held(part)
+    def _first(self, weights: dict[str, Any]) -> list[str]:
+        """Return what the first rule says whose tests hold."""
+        trees = Branching(weights["rules"])
+        held = [self._held(trees, t) for t in range(len(trees.root))]
         order = sorted(range(len(held)), key=lambda t: weights["rank"][t])
         found: list[str] = []
-        for k in range(len(part["value"][0])):
-            ways = [f"WHEN {held[t]} THEN {part['value'][t][k]!r}" for t in order]
+        for k in range(len(trees.value[0])):
+            voted = [repr(trees.value[trees.last(t)][k]) for t in order]
+            ways = [f"WHEN {held[t]} THEN {v}" for t, v in zip(order, voted, strict=True)]
             found.append(f"CASE {' '.join(ways)} ELSE 0.0 END")
         return found
+
+    def _held(self, trees: Branching, t: int) -> str:
+        """Return the condition that all tests of a chain hold."""
+        end = trees.last(t)
+        ways = [way for node, way in self._ends(trees, trees.root[t], []) if node == end]
+        return " AND ".join(ways[0]) or "1 = 1"
 
     def _scores(self, part: dict[str, Any]) -> _Exprs:
         one = len(part["constant"][0]) == 1 and len(part["value"]) == 2
         if part["coef"] is None or not (one or part["says"] == "value"):
             raise PsephosError(
-                f"{self.model['model']} is not written as SQL: SQL is written for linear models "
-                f"of two classes and of numbers, and {part['called']} of this model is not one. "
+                f"{self.model} is not written as SQL: SQL is written for linear models of two "
+                f"classes and of numbers, and {part['called']} of this model is not one. "
                 "Export a scorer."
             )
         rows = [self._vote(part, self._line(part, t)) for t in range(len(part["constant"]))]

@@ -1,21 +1,22 @@
 """A tree: nodes in flat arrays, any number of branches, and what happens to missing values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from html import escape
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.escaping import printable
 from psephos.files.field_types import Thresholds
-from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
-from psephos.runtime.jit import frozen
 
-__all__ = ["SPREAD", "STAY", "Surrogates", "Tree", "binary_tree", "join_trees", "spans_of"]
+__all__ = [
+    "SPREAD", "STAY", "Ends", "Surrogates", "Tree", "TreeNodes", "join_trees", "spans_of",
+]  # fmt: skip
 
 SPREAD, STAY = -1, -2  # what `missing` may say besides a branch
+_SOFT = -3  # a row is part of both branches
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
@@ -73,18 +74,33 @@ class Surrogates:
         )
 
 
-@dataclass(frozen=True)
-class Tree:
-    """One tree.
+class Ends(NamedTuple):
+    """Where rows end: one entry for each part of a row in each tree.
 
-    Node 0 is the root. The children of node i are the nodes ``child[i] : child[i] +
-    n_children[i]``, all after it; a leaf has none. A row goes to the branch that the node's rule
-    names; if the value is missing (or its code is unknown), to the branch of the first surrogate
-    whose column is known; else where `missing` says.
+    `part` is 1, or of a row that is divided the share that ends there.
+    """
+
+    row: _Whole
+    tree: _Whole
+    node: _Whole
+    part: _Floats
+
+    def take(self, which: Any) -> "Ends":
+        """Return some entries."""
+        return Ends(self.row[which], self.tree[which], self.node[which], self.part[which])
+
+
+@dataclass(frozen=True)
+class TreeNodes:
+    """The nodes of one tree or of several, one tree after the other.
+
+    The children of node i are the nodes ``child[i] : child[i] + n_children[i]``, all after it; a
+    leaf has none. A row goes to the branch that the node's rule names; if the value is missing (or
+    its code is unknown), to the branch of the first surrogate whose column is known; else where
+    `missing` says.
 
     A row that is spread goes to every branch in proportion to their shares above 0 (if there is
     none it stays); the tree answers with the mean of the leaves it reaches, weighted by its parts.
-    `join_trees` writes several trees one after the other in the same form.
 
     Parameters
     ----------
@@ -101,27 +117,23 @@ class Tree:
         Rule on categories: ``code_branch[code_ptr[i] + code]`` is the branch of a code, -1 if the
         node has not seen it (it is then missing).
     missing : ndarray of shape (nodes,), intp
-        A branch; `SPREAD` to all branches by their `share`; `STAY`: the row ends here.
+        A branch; -1 (`SPREAD`): to all branches by their `share`; -2 (`STAY`): the row ends here.
     share : ndarray of shape (nodes,)
         Share of the parent's rows (of known value) that a node got; 1 at the root.
-    value : ndarray of shape (nodes, K)
-        What each node says: class shares (K classes) or a number (K = 1).
-    counts : ndarray of shape (nodes, C)
-        Training weight per class; regression: the weight alone.
-    n_rows : ndarray of shape (nodes,), intp
-        Training rows that reached the node (any part of them).
-    gain : ndarray of shape (nodes,)
-        Worth of the node's split by its criterion; 0 at a leaf.
     surrogates : Surrogates
     strict : bool, default=False
     single : bool, default=False
         Values are rounded to float32 before they are compared.
+    lower, upper : ndarray of shape (nodes,), or None, default=None
+        Soft thresholds, which older model files hold: the share of a row of value x that goes to
+        branch 0 is 1 up to `lower`, 1/2 at `threshold` and 0 from `upper` on, and linear in
+        between; NaN where `threshold` is. Rules then do not flip, and neither `strict` nor `single`
+        is set.
     """
 
-    tag: ClassVar[str] = "tree nodes"
+    tag: ClassVar[str] = "nodes"
     by_node: ClassVar[tuple[str, ...]] = (
-        "n_children", "column", "threshold", "flip", "missing", "share", "value", "counts",
-        "n_rows", "gain",
+        "n_children", "column", "threshold", "flip", "missing", "share",
     )  # fmt: skip
     child: _Whole
     n_children: _Whole
@@ -132,13 +144,215 @@ class Tree:
     code_branch: _Whole
     missing: _Whole
     share: _Floats
+    surrogates: Surrogates
+    strict: bool = False
+    single: bool = False
+    lower: Thresholds | None = None
+    upper: Thresholds | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of nodes."""
+        return len(self.column)
+
+    @property
+    def columns(self) -> _Whole:
+        """Return the sorted columns that rules or surrogates read."""
+        read = np.concatenate([self.column[self.column >= 0], self.surrogates.column])
+        return np.unique(read).astype(np.intp)
+
+    def children(self, node: int) -> _Whole:
+        """Return the children of a node."""
+        first = int(self.child[node])
+        return np.arange(first, first + int(self.n_children[node]))
+
+    def softly(self, node: int) -> tuple[float, float] | None:
+        """Return the values between which a row is part of both branches; None if nowhere."""
+        if self.lower is None or self.upper is None:
+            return None
+        lower, upper = float(self.lower[node]), float(self.upper[node])
+        return (lower, upper) if lower < upper else None
+
+    # ------------------------------------------------------------------ where rows go
+    def ends(self, X: Any, root: Any = (0,)) -> Ends:
+        """Return where the rows of X, shape (n, p), end in the trees that begin at `root`."""
+        table, start = np.asarray(X, np.float64), np.asarray(root, np.intp)
+        row, tree = np.indices((len(table), len(start)), np.intp).reshape(2, -1)
+        going = Ends(row, tree, start[tree], np.ones(len(row)))
+        found = [going.take(slice(0, 0))]
+        while len(going.node):
+            leaf = self.n_children[going.node] == 0
+            found.append(going.take(leaf))
+            going = going.take(~leaf)
+            branch = self._branches(table, going)
+            stays = branch == STAY
+            found.append(going.take(stays))
+            divided = (branch < 0) & ~stays
+            parts = [going.take(branch >= 0)]
+            parts[0] = parts[0]._replace(node=self.child[parts[0].node] + branch[branch >= 0])
+            if divided.any():
+                parts += self._divided(table, going.take(divided), branch[divided])
+            going = Ends(*map(np.concatenate, zip(*parts, strict=True)))
+        return Ends(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _branches(self, X: _Floats, at: Ends) -> _Whole:
+        """Return the branch of each entry at its node; `SPREAD`, `STAY`, or `_SOFT`."""
+        row, node = at.row, at.node
+        x = X[row, self.column[node]]
+        branch = self._named(self, node, x)
+        spare = self.surrogates
+        lacks = np.flatnonzero(branch < 0)
+        rule, end = spare.ptr[node[lacks]], spare.ptr[node[lacks] + 1]
+        while (more := rule < end).any():
+            lacks, rule, end = lacks[more], rule[more], end[more]
+            branch[lacks] = self._named(spare, rule, X[row[lacks], spare.column[rule]])
+            still = branch[lacks] < 0
+            lacks, rule, end = lacks[still], rule[still] + 1, end[still]
+        branch = np.where(branch < 0, self.missing[node], branch)
+        if (branch == SPREAD).any():
+            some = np.append(0, np.cumsum(self.share > 0))
+            first = self.child[node]
+            none = some[first + self.n_children[node]] == some[first]
+            branch = np.where((branch == SPREAD) & none, STAY, branch)
+        if self.lower is not None and self.upper is not None:
+            inside = (x < self.upper[node]) | (x <= self.threshold[node])
+            branch = np.where((x > self.lower[node]) & inside, _SOFT, branch)
+        return branch
+
+    def _named(self, rules: Any, r: _Whole, x: _Floats) -> _Whole:
+        """Return the branch that rules name for values; -1 where missing or unknown."""
+        with np.errstate(over="ignore"):
+            read = x.astype(np.float32).astype(np.float64) if self.single else x
+        bound = rules.threshold[r]
+        holds = read < bound if self.strict else read <= bound
+        branch = np.where(holds != rules.flip[r], 0, 1)
+        first = rules.code_ptr[r]
+        number = rules.code_ptr[r + 1] - first
+        if len(rules.code_branch):
+            known = np.flatnonzero((x >= 0) & (x < number))
+            branch[number > 0] = -1
+            branch[known] = rules.code_branch[first[known] + x[known].astype(np.intp)]
+        branch[np.isnan(x)] = -1
+        return branch
+
+    def _divided(self, X: _Floats, at: Ends, branch: _Whole) -> list[Ends]:
+        """Return the parts of rows that are divided, each at the child it goes to."""
+        spread, soft = at.take(branch == SPREAD), at.take(branch == _SOFT)
+        number = self.n_children[spread.node]
+        which = np.repeat(np.arange(len(number)), number)
+        each = np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)
+        child = self.child[spread.node][which] + each
+        share = np.maximum(self.share[child], 0.0)
+        total = np.bincount(which, share, len(number))
+        part = spread.part[which] * share / np.where(total > 0, total, 1.0)[which]
+        parts = [Ends(spread.row[which], spread.tree[which], child, part).take(share > 0)]
+        if self.lower is not None and self.upper is not None:
+            node = soft.node
+            below = first_share(
+                X[soft.row, self.column[node]], self.lower[node], self.threshold[node],
+                self.upper[node],
+            )  # fmt: skip
+            for b, share in enumerate((below, 1.0 - below)):
+                parts.append(soft._replace(node=self.child[node] + b, part=soft.part * share))
+        return parts
+
+    def leaves(self, X: Any, root: Any = (0,)) -> _Whole:
+        """Return the node at which each row of X, shape (n, p), ends; -1 where it is divided.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+        root : sequence of T nodes, default=(0,)
+            Where to begin.
+
+        Returns
+        -------
+        ndarray of shape (n, T), intp
+        """
+        out = np.full((len(X), len(root)), -1, np.intp)
+        ends = self.ends(X, root)
+        whole = ends.take(ends.part == 1.0)
+        out[whole.row, whole.tree] = whole.node
+        return out
+
+    # ------------------------------------------------------------------ other trees
+    def of_nodes(self, nodes: _Whole, leaf: _Flags) -> Self:
+        """Return these nodes in this order, those of `leaf` without their rules.
+
+        `child` is not renumbered: that is left to who knows where the children went.
+        """
+        code_ptr, codes = spans_of(self.code_ptr, nodes, leaf)
+        own: dict[str, Any] = {name: getattr(self, name)[nodes] for name in self.by_node}
+        bounds = {"threshold": self.threshold, "lower": self.lower, "upper": self.upper}
+        own |= {k: np.where(leaf, np.nan, v[nodes]) for k, v in bounds.items() if v is not None}
+        none = {"n_children": 0, "column": -1, "flip": False, "gain": 0.0}
+        own |= {k: np.where(leaf, v, own[k]) for k, v in none.items() if k in own}
+        return replace(
+            self,
+            child=np.where(leaf, 0, self.child[nodes]),
+            code_ptr=code_ptr,
+            code_branch=self.code_branch[codes],
+            surrogates=self.surrogates.of_nodes(nodes, leaf),
+            **own,
+        )
+
+    def on_columns(self, column: _Whole, surrogate_column: _Whole) -> Self:
+        """Return the nodes with other numbers for the columns their rules and surrogates read."""
+        return replace(
+            self,
+            column=np.where(self.column >= 0, column, -1).astype(np.intp),
+            surrogates=replace(self.surrogates, column=surrogate_column.astype(np.intp)),
+        )
+
+    def of_trees(self, root: _Whole, trees: _Whole) -> tuple[_Whole, _Whole, Self]:
+        """Return the roots of some trees, where their nodes were, and the nodes.
+
+        `root` are the first nodes of all trees.
+        """
+        start, nodes = spans_of(np.append(root, self.n_nodes), trees)
+        shift = np.repeat(start[:-1] - root[trees], np.diff(start))
+        part = self.of_nodes(nodes, self.n_children[nodes] == 0)
+        child = np.where(part.n_children > 0, part.child + shift, 0)
+        return start[:-1], nodes, replace(part, child=child)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(TreeNodes):
+    """One tree and what it was grown on; node 0 is the root.
+
+    `join_trees` writes several trees one after the other in the same form.
+
+    Parameters
+    ----------
+    value : ndarray of shape (nodes, K)
+        What each node says: class shares (K classes) or a number (K = 1).
+    counts : ndarray of shape (nodes, C)
+        Training weight per class; regression: the weight alone.
+    n_rows : ndarray of shape (nodes,), intp
+        Training rows that reached the node (any part of them).
+    gain : ndarray of shape (nodes,)
+        Worth of the node's split by its criterion; 0 at a leaf.
+
+    The other fields are those of `TreeNodes`.
+    """
+
+    tag: ClassVar[str] = "tree nodes"
+    former: ClassVar[tuple[str, ...]] = ("tree nodes with soft thresholds",)
+    read_as: ClassVar[type[TreeNodes]] = TreeNodes
+    by_node: ClassVar[tuple[str, ...]] = (*TreeNodes.by_node, "value", "counts", "n_rows", "gain")
     value: _Floats
     counts: _Floats
     n_rows: _Whole
     gain: _Floats
-    surrogates: Surrogates
-    strict: bool = False
-    single: bool = False
+
+    @classmethod
+    def of(cls, nodes: TreeNodes, value: _Floats) -> "Tree":
+        """Return the nodes of a tree with their values; what else a tree holds as it is known."""
+        if isinstance(nodes, Tree):
+            return replace(nodes, value=value)
+        n, known = nodes.n_nodes, {f.name: getattr(nodes, f.name) for f in fields(nodes)}
+        gain = np.where(nodes.n_children > 0, np.nan, 0.0)
+        return cls(**known, value=value, counts=np.empty((n, 0)), n_rows=np.full(n, -1), gain=gain)
 
     def __str__(self) -> str:
         from psephos.trees.tree_text import export_text
@@ -147,11 +361,6 @@ class Tree:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
-
-    @property
-    def n_nodes(self) -> int:
-        """Return the number of nodes."""
-        return len(self.column)
 
     @property
     def n_leaves(self) -> int:
@@ -166,82 +375,16 @@ class Tree:
             level[self.children(int(node))] = level[node] + 1
         return int(level.max(initial=0))
 
-    @property
-    def columns(self) -> _Whole:
-        """Return the sorted columns that rules or surrogates read."""
-        read = np.concatenate([self.column[self.column >= 0], self.surrogates.column])
-        return np.unique(read).astype(np.intp)
-
-    def children(self, node: int) -> _Whole:
-        """Return the children of a node."""
-        first = int(self.child[node])
-        return np.arange(first, first + int(self.n_children[node]))
-
-    # ------------------------------------------------------------------ where rows go
-    def nodes(self) -> Nodes:
-        """Return the arrays of the compiled walk."""
-        return Nodes(
-            child=frozen(self.child),
-            n_children=frozen(self.n_children),
-            missing=frozen(self.missing),
-            share=frozen(self.share),
-            rules=_rules_of(self),
-            surrogate_ptr=frozen(self.surrogates.ptr),
-            surrogates=_rules_of(self.surrogates),
-            strict=bool(self.strict),
-            single=bool(self.single),
-        )
-
-    def leaves(self, X: Any, root: Any = (0,)) -> _Whole:
-        """Return the node at which each row of X, shape (n, p), ends; -1 where it is spread.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, p)
-        root : sequence of T nodes, default=(0,)
-            Where to begin.
-
-        Returns
-        -------
-        ndarray of shape (n, T), intp
-        """
-        start = np.asarray(root, np.intp)
-        out = np.empty((len(X), len(start)), np.intp)
-        end_nodes(self.nodes(), self._bounds(), frozen(X, np.float64), frozen(start), out)
-        return out
-
     def answers(self, X: Any, root: Any = (0,), value: _Floats | None = None) -> _Floats:
-        """Return the value of each row's leaf; of a row that is spread, the mean over leaves.
+        """Return the (n, T, K) value of each row's leaf; of a divided row, the mean over leaves.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, p)
-        root : sequence of T nodes, default=(0,)
-            Where to begin.
-        value : ndarray of shape (nodes, K), default=None
-            The answer of each node; None is the tree's own `value`.
-
-        Returns
-        -------
-        ndarray of shape (n, T, K)
+        `value` (nodes, K) takes the place of the tree's own.
         """
-        start = np.asarray(root, np.intp)
-        values = frozen(self.value if value is None else value, np.float64)
-        out = np.empty((len(X), len(start), values.shape[1]))
-        scratch = np.empty(self.n_nodes, np.intp), np.empty(self.n_nodes)
-        read = self.nodes(), self._bounds(), frozen(X, np.float64), frozen(start)
-        mixed_values(*read, values, *scratch, out)
+        values = self.value if value is None else value
+        ends, out = self.ends(X, root), np.zeros((len(X), len(root), values.shape[1]))
+        np.add.at(out, (ends.row, ends.tree), ends.part[:, None] * values[ends.node])
         return out
 
-    def _bounds(self) -> tuple[_Floats, _Floats] | None:
-        """Return between which values a row is part of both branches of a node: none here."""
-        return None
-
-    def softly(self, node: int) -> tuple[float, float] | None:
-        """Return the values between which a row is part of both branches of a node: none here."""
-        return None
-
-    # ------------------------------------------------------------------ other trees
     def collapse(self, nodes: Any) -> Self:
         """Return the tree with these nodes made leaves and what hung below them gone."""
         cut = np.zeros(self.n_nodes, np.bool_)
@@ -253,38 +396,6 @@ class Tree:
         place = np.cumsum(~gone) - 1
         leaf = (cut | (self.n_children == 0))[kept]
         return replace(self.of_nodes(kept, leaf), child=np.where(leaf, 0, place[self.child[kept]]))
-
-    def of_nodes(self, nodes: _Whole, leaf: _Flags) -> Self:
-        """Return these nodes in this order, those of `leaf` without their rules.
-
-        `child` is not renumbered: that is left to who knows where the children went.
-        """
-        code_ptr, codes = spans_of(self.code_ptr, nodes, leaf)
-        return replace(
-            self,
-            child=np.where(leaf, 0, self.child[nodes]),
-            n_children=np.where(leaf, 0, self.n_children[nodes]),
-            column=np.where(leaf, -1, self.column[nodes]),
-            threshold=np.where(leaf, np.nan, self.threshold[nodes]),
-            flip=self.flip[nodes] & ~leaf,
-            code_ptr=code_ptr,
-            code_branch=self.code_branch[codes],
-            missing=self.missing[nodes],
-            share=self.share[nodes],
-            value=self.value[nodes],
-            counts=self.counts[nodes],
-            n_rows=self.n_rows[nodes],
-            gain=np.where(leaf, 0.0, self.gain[nodes]),
-            surrogates=self.surrogates.of_nodes(nodes, leaf),
-        )
-
-    def on_columns(self, column: _Whole, surrogate_column: _Whole) -> Self:
-        """Return the tree with other numbers for the columns its rules and surrogates read."""
-        return replace(
-            self,
-            column=np.where(self.column >= 0, column, -1).astype(np.intp),
-            surrogates=replace(self.surrogates, column=surrogate_column.astype(np.intp)),
-        )
 
 
 def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
@@ -304,7 +415,8 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
         code_ptr=_joined_ptr([s.code_ptr for s in each]),
         code_branch=np.concatenate([s.code_branch for s in each]),
     )
-    names = (*trees[0].by_node, "code_branch")
+    bounds = ("lower", "upper") if trees[0].lower is not None else ()
+    names = (*trees[0].by_node, "code_branch", *bounds)
     leaf = np.concatenate([tree.n_children == 0 for tree in trees])
     child = np.concatenate([tree.child for tree in trees]) + np.repeat(root, sizes)
     joined = replace(
@@ -317,53 +429,19 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     return root, joined
 
 
-def binary_tree(
-    column: _Whole, threshold: _Floats, missing_first: _Flags, first: _Whole, second: _Whole,
-    value: _Floats, category_ptr: _Whole, category_first: _Flags, *, single: bool, stays: bool,
-) -> Tree:  # fmt: skip
-    """Return the tree of binary nodes whose children may stand anywhere after them.
+def first_share(x: Any, lower: Any, threshold: Any, upper: Any) -> _Floats:
+    """Return the shares of values that go to the first branch of soft thresholds.
 
-    Nodes come level by level, so that children stand together; nodes that no rule leads to are
-    left out. Arguments are those of `psephos.vote.TreeVoters` for one tree, with the columns of
-    the table. What the tree was grown on is not known: `counts` has no column, `n_rows` is -1 and
-    the `gain` of a rule NaN.
-
-    `stays`: a row ends where its value is missing; False: `missing_first` says.
+    Each is 1 up to `lower`, 1/2 at `threshold`, 0 from `upper` on, and linear in between. (Numbers
+    are halved before they are subtracted: a difference may overflow.)
     """
-    order = level = np.zeros(min(1, len(column)), np.intp)
-    while len(level := level[column[level] >= 0]):
-        level = np.stack([first[level], second[level]], axis=1).ravel()
-        order = np.concatenate([order, level])
-    n, inner = len(order), column[order] >= 0
-    child = np.where(inner, 2 * np.cumsum(inner) - 1, 0)
-    ptr, codes = np.zeros(n + 1, np.intp), np.empty(0, np.intp)
-    if len(category_ptr):
-        ptr, codes = spans_of(category_ptr, order, ~inner)
-    on_codes = np.diff(ptr) > 0
-    return Tree(
-        child=child.astype(np.intp),
-        n_children=np.where(inner, 2, 0).astype(np.intp),
-        column=np.where(inner, column[order], -1).astype(np.intp),
-        threshold=np.where(inner & ~on_codes, threshold[order], np.nan),
-        flip=np.zeros(n, np.bool_),
-        code_ptr=ptr,
-        code_branch=np.where(category_first[codes], 0, 1).astype(np.intp),
-        missing=np.where(stays | ~inner, STAY, np.where(missing_first[order], 0, 1)),
-        share=np.ones(n),
-        value=value[order],
-        counts=np.empty((n, 0)),
-        n_rows=np.full(n, -1, np.intp),
-        gain=np.where(inner, np.nan, 0.0),
-        surrogates=Surrogates.none(n),
-        single=single,
-    )
-
-
-def _rules_of(part: Tree | Surrogates) -> Rules:
-    """Return the rules of nodes or of surrogates as the compiled walk reads them."""
-    names = (part.column, part.threshold, part.flip, part.code_ptr, part.code_branch)
-    column, threshold, flip, code_ptr, code_branch = map(frozen, names)
-    return Rules(column, threshold, flip, code_ptr, code_branch)
+    at, low, middle, high = (np.multiply(0.5, v) for v in (x, lower, threshold, upper))
+    below, above = middle - low, high - middle
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(below > 0, 1.0 - 0.5 * ((at - low) / below), 0.5)
+        second = np.where(above > 0, 0.5 * ((high - at) / above), 0.5)
+    first, second = np.where(x <= lower, 1.0, first), np.where(x >= upper, 0.0, second)
+    return np.where(x <= threshold, first, second)
 
 
 def _joined_ptr(ptrs: list[_Whole]) -> _Whole:

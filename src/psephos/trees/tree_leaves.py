@@ -1,5 +1,6 @@
 """A tree opened into its leaves: the conditions on the way to each, and their words."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,8 @@ class Condition:
     # whether other columns are asked where the value is missing; `missing` is then of rows in which
     # theirs are missing, too
     surrogates: bool = False
+    # whether values are rounded to float32 before they are compared
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def split_conditions(tree: Tree, node: int) -> list[Condition]:
     ways = reversed(ops) if tree.flip[node] else ops
     softly = tree.softly(node)
     return [
-        Condition(column, op, threshold, share, softly, surrogates)
+        Condition(column, op, threshold, share, softly, surrogates, bool(tree.single))
         for op, share in zip(ways, missing, strict=True)
     ]
 
@@ -125,14 +128,14 @@ def _both(a: Condition, b: Condition) -> Condition:
         kept = tuple(c for c in a.value if c in codes) if isinstance(a.value, tuple) else ()
         return Condition(a.column, a.op, kept, b.missing)
     nearer = min(a.value, b.value) if a.op in _UPPER else max(a.value, b.value)
-    return Condition(a.column, a.op, nearer, b.missing)
+    return Condition(a.column, a.op, nearer, b.missing, single=b.single)
 
 
 def condition_words(
     condition: Condition,
     names: Sequence[str],
     levels: Mapping[int, Sequence[str]],
-    digits: int = 6,
+    digits: int | None = None,
     *,
     spread: bool = True,
 ) -> str:
@@ -144,7 +147,7 @@ def condition_words(
     ----------
     names : of the table's columns
     levels : the categories of each categorical column, by code; codes without a word are numbers
-    digits : of a threshold
+    digits : of a threshold; None: as many as it takes to divide the cases as the tree does
     spread : say which part of a row goes this way, where missing values are spread over all
     """
     words, gap = _asked(names[condition.column], condition, levels, digits)
@@ -166,7 +169,7 @@ def way_words(
     conditions: Sequence[Condition],
     names: Sequence[str],
     levels: Mapping[int, Sequence[str]],
-    digits: int = 6,
+    digits: int | None = None,
 ) -> str:
     """Return the conditions of a leaf in words, joined by 'and'; 'always' if there is none.
 
@@ -180,7 +183,8 @@ def way_words(
         if low is not None and low.column == c.column and hard:
             if np.isposinf(c.value):
                 continue
-            name = f"{low.value:.{digits}g} {'<' if low.op == '>' else '<='} {name}"
+            op, bound = bound_words(low, digits)
+            name = f"{bound} {'<' if op == '>' else '<='} {name}"
             listed.pop()
         words, gap = _asked(name, c, levels, digits)
         listed.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
@@ -189,7 +193,7 @@ def way_words(
 
 
 def _asked(
-    name: str, c: Condition, levels: Mapping[int, Sequence[str]], digits: int
+    name: str, c: Condition, levels: Mapping[int, Sequence[str]], digits: int | None
 ) -> tuple[str, str]:
     """Return what is asked of a column's known values, and what of missing ones."""
     share = c.missing
@@ -206,9 +210,48 @@ def _asked(
     if np.isposinf(c.value) and share:  # nothing else is beyond
         return f"{name} is missing", gap.removeprefix(" or missing")
     if c.softly is not None:
-        soft = " to ".join(f"{bound:.{digits}g}" for bound in c.softly)
-        return f"{name} {c.op} {c.value:.{digits}g} (softly from {soft})", gap
-    return f"{name} {c.op} {c.value:.{digits}g}", gap
+        value, *soft = (f"{bound:.{digits or 6}g}" for bound in (c.value, *c.softly))
+        return f"{name} {c.op} {value} (softly from {' to '.join(soft)})", gap
+    return " ".join([name, *bound_words(c, digits)]), gap
+
+
+def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, str]:
+    """Return the relation and the threshold of a condition in words.
+
+    Without `digits` they are the fewest that divide all numbers as the tree does: ``<= t`` is
+    also ``< the number after t``, whichever is shorter. (Of trees that compare in single precision,
+    all numbers of single precision.)
+
+    Examples
+    --------
+    >>> from psephos.trees.tree_leaves import Condition, bound_words
+    >>> bound_words(Condition(0, "<=", 2.3499999999999996, 0.0))
+    ('<', '2.35')
+    """
+    op, bound = condition.op, float(np.asarray(condition.value, dtype=np.float64))
+    if digits is not None or not math.isfinite(bound):
+        return op, f"{bound:.{digits or 6}g}"
+    after = op in ("<=", ">")
+    if condition.single:
+        for few in range(1, 10):
+            near = float(f"{bound:.{few}g}")
+            with np.errstate(over="ignore"):
+                ends = np.float32(bound), np.float32(near)
+            if ends[0] == ends[1] and _sides(bound, near, float(ends[0]), after):
+                return op, _shortest(near)
+    other = {"<=": "<", ">": ">=", "<": "<=", ">=": ">"}[op]
+    words = _shortest(bound)
+    near = _shortest(math.nextafter(bound, math.inf if after else -math.inf))
+    return (other, near) if len(near) < len(words) else (op, words)
+
+
+def _sides(bound: float, near: float, single: float, after: bool) -> bool:
+    """Return whether a number of single precision is on the same side of two thresholds."""
+    return (single <= bound) == (single <= near) if after else (single < bound) == (single < near)
+
+
+def _shortest(value: float) -> str:
+    return repr(value).removesuffix(".0")
 
 
 def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]]) -> str:

@@ -59,7 +59,7 @@ def export_text(
     *,
     answers: NodeAnswers | None = None,
     max_depth: int | None = None,
-    digits: int = 6,
+    digits: int | None = None,
     spread: bool = False,
 ) -> str:
     """Return a tree as indented text: a line a branch, and at a leaf what it answers.
@@ -84,8 +84,8 @@ def export_text(
         What the nodes answer; None: as their values say (`answers_of`).
     max_depth : int, default=None
         Branches below are counted, not written; None writes all.
-    digits : int, default=6
-        Of a threshold.
+    digits : int, default=None
+        Of a threshold; None: as many as divide the cases as the tree does.
     spread : bool, default=False
         Where rows of missing value are spread over all branches, say which part of them goes to
         each. False: 'or missing' stands only at a branch that takes them whole.

@@ -16,7 +16,7 @@ from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
-from psephos.vote.reasons import Always, CaseLike, Reason
+from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, without_weight
 from psephos.vote.vote import Terms, Vote
 
 _NEAREST = 5
@@ -174,11 +174,11 @@ class Ballots:
         """
         reason = self.reasons[case][voter]
         name = label_of(self.vote.voters, voter)
-        return f"{name}{reason.words(self.names)} → {self._vote_words(case, voter)}"
+        return name + reason_and_vote(reason.words(self.names), self._vote_words(case, voter))
 
     def _vote_words(self, case: int, voter: int) -> str:
         if self._silent[case, voter]:
-            return "silent here"
+            return without_weight(self.reasons[case][voter])
         scale = float(np.abs(self.votes[case]).max())
         always = isinstance(self.reasons[case][voter], Always)
         if always and self.votes.shape[2] > 1 and not self.votes[case, voter].any():

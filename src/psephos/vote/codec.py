@@ -51,6 +51,7 @@ def register(cls: type[_T]) -> type[_T]:
     if issubclass(cls, Part):
         _check_names(cls)
     _REGISTRY[tag] = cls  # a module may be loaded again
+    _REGISTRY.update(dict.fromkeys(getattr(cls, "former", ()), cls))  # tags of older files
     return cls
 
 

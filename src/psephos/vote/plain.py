@@ -42,10 +42,11 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _listed(cast("NDArray[Any]", value))
     kind: Any = cast("type[Any]", type(value))
+    kind = getattr(kind, "read_as", kind)
     tag = getattr(kind, "tag", None)
     if tag is None or registered(tag) is not kind:
         raise PsephosError(f"the model has no plain form: {refusal_of(value)}.")
-    content = {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    content = {field.name: to_plain(getattr(value, field.name)) for field in fields(kind)}
     for name in _identifiers(kind):
         if getattr(value, name).dtype.kind not in "iu":
             content[name] = [-1] * len(getattr(value, name))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.kernels.prediction.tree_walk import first_share
+from psephos.trees.tree import first_share
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -1,7 +1,5 @@
 """Scores of forests against the plain mean of their trees."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos.kernels.small_models.forest import (
     add_share,
     forest_scores,
-    group_means,
     tree_seed,
     weigh,
 )
@@ -139,13 +136,3 @@ def test_training_without_rows_knows_nothing():
     number = np.zeros((1, 1))
     add_share(tree.sums, 0, 0, number, 0)
     assert_array_equal(number, 0)
-
-
-def test_means_of_groups():
-    rng = np.random.default_rng(0)
-    value, leaf = rng.random((9, 2)), rng.integers(0, 9, (4, 6))
-    group, out = np.array([0, 1, 4, 6]), np.empty((4, 3, 2))
-    group_means(leaf, group, value, out)
-    said = value[leaf]
-    spans = pairwise(group)
-    assert_allclose(out, np.stack([said[:, a:b].mean(axis=1) for a, b in spans], axis=1))

@@ -3,7 +3,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.stump.scan import (
     FLAG,
     ROW,
@@ -150,28 +149,3 @@ def test_a_screen_tries_missing_rows_on_both_sides(random_seed):
 def test_no_weight_no_screen():
     room = np.empty(3, np.int32), np.empty(3)
     assert not quantise(np.zeros(3), np.zeros(3, np.int64), *room)
-
-
-def test_left_sides():
-    X = np.array([[0.5, 1.0], [2.0, 3.0], [np.nan, np.nan], [1.0, 9.0], [1.5, -1.0]])
-    column = np.array([0, 0, 1])
-    threshold = np.array([1.0, np.inf, np.nan])
-    missing_left = np.array([True, False, True])
-    ptr = np.array([0, 0, 0, 4])
-    sides = np.array([False, True, True, False])
-    want = np.array(
-        [
-            [True, True, True],
-            [False, True, False],
-            [True, False, True],
-            [True, True, True],  # code 9 is unknown: as missing
-            [False, True, True],  # and so is a negative one
-        ]
-    )
-    args = (column, threshold, missing_left, ptr, sides)
-    assert_array_equal(left_sides(X, *args), want)
-    out = np.zeros_like(want)
-    assert left_sides(np.asfortranarray(X), *args, out=out) is out
-    assert_array_equal(out, want)
-    empty = left_sides(X, column[:0], threshold[:0], missing_left[:0], ptr[:1], sides[:0])
-    assert empty.shape == (5, 0)

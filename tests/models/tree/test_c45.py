@@ -3,7 +3,7 @@
 import json
 import re
 import zipfile
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from psephos import C45Classifier, C45RulesClassifier, PsephosError, load, save
 from psephos._errors import UnknownLevelWarning
 from psephos.modelfile import _canonical, _digest
 from psephos.testing import small_table
-from psephos.trees.c45_soft import SoftTree
 
 
 def frame(n=60, seed=0):
@@ -113,9 +112,8 @@ def test_value_groups_are_an_option_of_release_8():
 def softened(model, width):
     """Return a fitted model with the soft thresholds that a file of an earlier version may have."""
     voters = model.vote_.voters
-    given = {field.name: getattr(voters.nodes, field.name) for field in fields(voters.nodes)}
     at = voters.nodes.threshold
-    nodes = SoftTree(**given, lower=at - width, upper=at + 2 * width)
+    nodes = replace(voters.nodes, lower=at - width, upper=at + 2 * width)
     model.vote_ = replace(model.vote_, voters=replace(voters, nodes=nodes))
     return model
 

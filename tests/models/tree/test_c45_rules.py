@@ -30,7 +30,7 @@ def parts():
 def test_rules_speak_where_they_hold():
     voters, _ = parts()
     assert_array_equal(voters.columns, [1, 4])
-    assert_array_equal(voters.holds(X), [[1, 0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 1]])
+    assert_array_equal(voters.lowered().holds(X), [[1, 0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 1]])
     assert_array_equal(voters.votes(X)[:, :, 0], [[1, 0, 1], [0, -1, 1], [0, 0, 1], [0, 0, 1]])
     names = ["a", "b", "c", "d", "e"]
     assert voters.rule(0, names, {}) == "if e <= 1"

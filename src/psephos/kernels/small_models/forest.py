@@ -126,18 +126,3 @@ def forest_scores(
                     shares[i, c] /= end_tree - first_tree
                 _score(shares, i, end - start, rule.n_classes, out, b, first + i)
     return nodes
-
-
-@jit
-def group_means(leaf, group, value, out):
-    """Write to out (n, T, C) the mean of value (nodes, C) over the leaves of each group of trees.
-
-    ``leaf`` is (n, trees); group t is the trees ``group[t] : group[t + 1]``.
-    """
-    for i in range(out.shape[0]):
-        for t in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = 0.0
-                for k in range(group[t], group[t + 1]):
-                    total += value[leaf[i, k], c]
-                out[i, t, c] = total / (group[t + 1] - group[t])

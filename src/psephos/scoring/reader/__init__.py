@@ -5,13 +5,14 @@ psephos (the words of reasons) goes with them, so nothing here may need another 
 voters or weights is one class, in the file of its family, under `of_kind`.
 """
 
-from psephos.scoring.reader import calibrated, near, rules, stumps, trees, weights, within
+from psephos.scoring.reader import calibrated, near, weights, within
 from psephos.scoring.reader.model import PlainModel
+from psephos.vote.reading import scores, trees
 from psephos.vote.reading.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["PlainModel", "every_kind"]
 
-_FILES = (calibrated, near, rules, stumps, trees, weights, within)
+_FILES = (calibrated, near, scores, trees, weights, within)
 _WITHIN = (
     "vote",
     "readout",
@@ -21,8 +22,7 @@ _WITHIN = (
     "labels target",
     "numbers target",
     "regression target",
-    "tree nodes",
-    "tree nodes with soft thresholds",
+    "nodes",
     "surrogate rules",
     "conjunctive space",
     "inverse distance",

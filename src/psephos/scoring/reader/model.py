@@ -10,7 +10,7 @@ from psephos.files.cells import FARTHEST
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
 from psephos.vote.reading.core import NAN, after_hook
-from psephos.vote.reasons import Always, CaseLike
+from psephos.vote.reasons import Always, CaseLike, reason_and_vote, without_weight
 
 _MOST_COLUMNS = 200  # that are named one by one
 
@@ -27,8 +27,8 @@ class PlainModel:
     def __init__(self, data: Any) -> None:
         text = data if isinstance(data, str) else json.dumps(data)
         plain = json.loads(text, object_hook=after_hook)
-        if plain.get("format") != "psephos plain model" or plain["version"] > 2:
-            raise ValueError("this is not a plain model of psephos, or one of a newer form.")
+        if plain.get("format") != "psephos plain model" or plain["version"] != 2:
+            raise ValueError("this is not a plain model of psephos, or of another version of it.")
         self.plain, self.columns, self.classes = plain, plain["columns"], plain["classes"]
         parts = ("voters", "readout", "target")
         self.vote = WholeVote({"weighting": plain["weights"], **{k: plain[k] for k in parts}})
@@ -128,7 +128,7 @@ class PlainModel:
 
     def _vote_words(self, reason: Any, vote: Any, silent: bool, scale: float) -> str:
         if silent:
-            return "silent here"
+            return without_weight(reason)
         if isinstance(reason, Always) and len(vote) > 1 and not any(vote):
             return "each class alike"
         return self.vote.target.vote_words(vote, scale, self.vote.readout["score"] == "sum")
@@ -136,7 +136,7 @@ class PlainModel:
     def words(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason and vote in words."""
         name = f"{ballot['name']}: " if ballot["name"] else ""
-        return f"{name}{ballot['reason'].words(self.names)} → {ballot['says']}"
+        return name + reason_and_vote(ballot["reason"].words(self.names), ballot["says"])
 
     def details(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason as JSON."""

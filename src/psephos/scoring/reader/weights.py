@@ -3,6 +3,7 @@
 from typing import Any
 
 from psephos.vote.reading.core import WEIGHTS, of_kind
+from psephos.vote.reading.trees import TreeReader
 
 
 @of_kind(WEIGHTS, "constant")
@@ -27,6 +28,23 @@ class WeightsByOutput:
     def of_votes(self, votes: Any, target: Any) -> Any:
         """Return the (T, K) weights."""
         return self.alpha
+
+
+@of_kind(WEIGHTS, "first match")
+class FirstRule:
+    """Weight 1 for the first rule that holds."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.rules = TreeReader(part["rules"])
+        self.order = sorted(range(self.rules.n_voters), key=lambda t: part["rank"][t])
+
+    def weights(self, x: Any) -> Any:
+        """Return ((T,) weights, log scale)."""
+        out = [0.0] * self.rules.n_voters
+        first = next((t for t in self.order if self.rules.holds(t, x)), None)
+        if first is not None:
+            out[first] = 1.0
+        return out, 0.0
 
 
 @of_kind(WEIGHTS, "available")

@@ -3,8 +3,8 @@
 const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
 
 function openModel(plain) {
-  if (plain.format !== "psephos plain model" || plain.version > 2) {
-    throw new Error("this is not a plain model of psephos, or one of a newer form");
+  if (plain.format !== "psephos plain model" || plain.version !== 2) {
+    throw new Error("this is not a plain model of psephos, or of another version of it");
   }
   const { voters, weights, readout, target } = plain;
   const vote = new WholeVote(unpack({ voters, weighting: weights, readout, target }));
@@ -40,9 +40,10 @@ function openModel(plain) {
     return total(shares.map(Math.abs)) / shares.length;
   }
 
-  function says(t, said, silent, scale) {
-    if (silent) return "silent here";
-    const even = said.length > 1 && !said.some(Boolean) && !vote.voters.reads[t].length;
+  function says(t, reason, said, silent, scale) {
+    if (silent) return weights.kind === "first match" ? "not reached" : "silent here";
+    const always = !vote.voters.reads[t].length || reason === "always";
+    const even = said.length > 1 && !said.some(Boolean) && always;
     return even ? "each class alike" : vote.target.words(said, scale, adds);
   }
 
@@ -57,7 +58,7 @@ function openModel(plain) {
         name: vote.voters.label?.(t) ?? "",
         columns: vote.voters.reads[t],
         reason: reasons[t],
-        says: says(t, said, silent, scale),
+        says: says(t, reasons[t], said, silent, scale),
         votes: said,
         weight,
         contribution: asked.votes[t].map((v, k) => asked.shares[t][k] * v),

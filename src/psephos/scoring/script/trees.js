@@ -1,4 +1,4 @@
-// Trees with two branches in flat arrays, with any number, and groups of trees that are forests.
+// The operation "trees": constants, stumps, trees, forests, rules and hypotheses; the first rule.
 
 // sum over k of p_k code_k; of SAMME's codes so that equal shares stay equal
 function spokenShare(shares, code) {
@@ -27,7 +27,7 @@ class Branches {
     if (codes.length) return value >= 0 && value < codes.length ? codes[Math.trunc(value)] : -1;
     const threshold = this.rules.threshold[r];
     const read = this.round(value);
-    const first = this.strict ? read < threshold : read <= threshold;
+    const first = threshold !== null && (this.strict ? read < threshold : read <= threshold);
     return first !== Boolean(this.rules.flip[r]) ? 0 : 1;
   }
   relation(first) {
@@ -69,22 +69,49 @@ function firstShare(x, lower, threshold, upper) {
   return width > 0 ? 0.5 * ((0.5 * upper - 0.5 * x) / width) : 0.5;
 }
 
-class Trees {
-  constructor(nodes, columns, root, value, second) {
+VOTERS["trees"] = class {
+  constructor(part) {
+    const { nodes, columns, root } = part;
+    this.part = part;
     this.nodes = nodes;
     this.root = root;
-    this.value = value;
-    this.second = second; // of binary trees; else children stand side by side
+    this.row = part.row.length ? part.row : range(nodes.child.length);
+    this.grouped = part.group.length > 0;
+    this.group = spans(this.grouped ? part.group : range(root.length + 1));
+    const voted = this.grouped ? part.value : part.value.map((v) => this.spoken(v));
+    this.value = this.row.map((r) => voted[Math.max(r, 0)]);
     this.rules = new Branches(nodes, columns, nodes.strict, nodes.single);
     this.surrogates = new Branches(nodes.surrogates, columns, nodes.strict, nodes.single);
-    const ptr = nodes.surrogates.ptr;
-    this.reads = spans([...root, nodes.child.length]).map(([a, b]) => sorted([
-      ...this.rules.column.slice(a, b), ...this.surrogates.column.slice(ptr[a], ptr[b]),
+    const { ptr } = nodes.surrogates;
+    const first = [...root, nodes.child.length];
+    this.reads = this.group.map(([start, end]) => sorted([
+      ...this.rules.column.slice(first[start], first[end]),
+      ...this.surrogates.column.slice(ptr[first[start]], ptr[first[end]]),
     ].filter((j) => j >= 0)));
+    const every = sorted(this.reads.flat());
+    if (part.each === "rule") this.reads = this.reads.map((own) => (own.length ? own : every));
+    this.alike = spans(first).map(([start, end], t) => this.always(t, start, end));
   }
-  child(node, branch) {
-    if (this.second) return (branch ? this.second : this.nodes.child)[node];
-    return this.nodes.child[node] + branch;
+  spoken(value) {
+    const { says, code } = this.part;
+    if (says === "value") return value;
+    return says === "answer" ? code[best(value)] : spokenShare(value, code);
+  }
+  // why a tree votes the same on every case; "" if it does not
+  always(t, start, end) {
+    const { each, name, abstains } = this.part;
+    const { n_children: number, missing } = this.nodes;
+    if (end - start === 1) {
+      if (each === "constant") return name;
+      if (each === "rule") return "default rule";
+      if (each !== "hypothesis") return "a tree of one leaf";
+      return this.row[start] === 1 ? "the empty hypothesis, which holds for no case"
+        : "no test: it holds for every case";
+    }
+    const ends = range(end - start).map((i) => start + i)
+      .filter((n) => !number[n] || missing[n] < 0).map((n) => this.value[n]);
+    const same = ends.every((vote) => vote.every((v, k) => v === ends[0][k]));
+    return same && !abstains ? "always" : "";
   }
   // [branch, part of the case, test] of every branch that a case takes
   steps(node, x) {
@@ -130,112 +157,80 @@ class Trees {
         continue;
       }
       for (const [b, share, one] of steps.reverse()) {
-        todo.push([this.child(node, b), part * share, [...way, one]]);
+        todo.push([this.nodes.child[node] + b, part * share, [...way, one]]);
       }
     }
     return found;
   }
-  vote(t, x) {
+  voted(t, x) {
     const ends = this.ends(t, x);
     if (ends.length === 1) return this.value[ends[0][0]];
     return ends.reduce(
       (out, [node, part]) => mix(out, part, this.value[node]), zeros(this.value[0].length));
   }
-  reason(t, x, words) {
-    if (!this.nodes.n_children[this.root[t]]) return "a tree of one leaf";
-    const ends = this.ends(t, x);
-    if (ends.length === 1) return pathWords(ends[0][2], words);
-    const order = [...ends].sort((a, b) => b[1] - a[1]);
-    const parts = order.slice(0, 6).map(([node, part, tests]) => {
-      const said = words.say ? ` → ${words.say(this.value[node])}` : "";
-      return `${percent(part)}: ${pathWords(tests, words)}${said}`;
-    });
-    const more = order.length - parts.length;
-    return parts.join("; ") + (more > 0 ? `; and ${more} smaller parts` : "");
+  last(t) {
+    let node = this.root[t];
+    while (this.nodes.n_children[node]) node = this.nodes.child[node];
+    return node;
   }
-}
-
-VOTERS["branching tree voters"] = class extends Trees {
-  constructor(part) {
-    const { value } = part.nodes;
-    const said = part.code === null ? value : value.map((row) => spokenShare(row, part.code));
-    super(part.nodes, part.columns, part.root, said);
-  }
-  votes(x) {
-    return this.root.map((_, t) => this.vote(t, x));
-  }
-  reasons(x, words) {
-    return this.root.map((_, t) => this.reason(t, x, words));
-  }
-};
-
-// the nodes of binary trees written as those of branching ones
-function asBranching(part) {
-  const ptr = part.category_ptr;
-  const inner = part.feature.map((f) => f >= 0);
-  const codes = part.feature.map((_, i) =>
-    ptr.length ? part.category_left.slice(ptr[i], ptr[i + 1]).map((c) => (c ? 0 : 1)) : []);
-  const starts = [0];
-  codes.forEach((own) => starts.push(starts.at(-1) + own.length));
-  const none = { column: [], threshold: [], flip: [], code_ptr: [0], code_branch: [] };
-  return {
-    column: part.feature, threshold: part.threshold, flip: part.feature.map(() => 0),
-    code_ptr: starts, code_branch: codes.flat(), child: part.first,
-    n_children: inner.map((i) => (i ? 2 : 0)),
-    missing: inner.map((i, n) => (part.abstains || !i ? -2 : 1 - part.missing_left[n])),
-    share: [], strict: false, single: part.single,
-    surrogates: { ...none, ptr: zeros(part.feature.length + 1) },
-  };
-}
-
-VOTERS["tree voters"] = class extends Trees {
-  constructor(part) {
-    const { answer, value } = part;
-    const said = answer.length ? answer.map((a) => value[Math.max(a, 0)]) : value;
-    super(asBranching(part), part.columns, part.root, said, part.second);
-    this.abstains = part.abstains;
-  }
-  gaps(t, x) {
-    return this.abstains ? this.reads[t].filter((j) => Number.isNaN(x[j])) : [];
-  }
-  votes(x) {
-    return this.root.map((_, t) =>
-      this.gaps(t, x).length ? zeros(this.value[0].length) : this.vote(t, x));
-  }
-  reasons(x, words) {
-    return this.root.map((_, t) => {
-      const gaps = this.gaps(t, x);
-      return gaps.length ? missingWords(gaps, words) : this.reason(t, x, words);
-    });
-  }
-};
-
-VOTERS["forest voters"] = class {
-  constructor(part) {
-    this.trees = new VOTERS["tree voters"](part.trees);
-    this.part = part;
-    this.group = spans(part.group);
-    this.reads = this.group.map(([a, b]) => sorted(this.trees.reads.slice(a, b).flat()));
+  holds(t, x) {
+    return this.ends(t, x)[0][0] === this.last(t);
   }
   gaps(t, x) {
     return this.part.abstains ? this.reads[t].filter((j) => Number.isNaN(x[j])) : [];
   }
   votes(x) {
-    const { says, value: code } = this.part;
-    return this.group.map(([a, b], t) => {
-      if (this.gaps(t, x).length) return zeros(says === "value" ? 1 : code[0].length);
-      let sum = zeros(this.trees.value[0].length);
-      for (let tree = a; tree < b; tree++) sum = mix(sum, 1, this.trees.vote(tree, x));
-      const shares = sum.map((one) => one / (b - a));
-      if (says === "value") return shares;
-      return says === "answer" ? code[best(shares)] : spokenShare(shares, code);
+    return this.group.map(([start, end], t) => {
+      if (this.gaps(t, x).length) return zeros((this.part.code ?? this.value)[0].length);
+      if (!this.grouped) return this.voted(start, x);
+      let sum = zeros(this.value[0].length);
+      for (let tree = start; tree < end; tree++) sum = mix(sum, 1, this.voted(tree, x));
+      return this.spoken(sum.map((one) => one / (end - start)));
     });
   }
   reasons(x, words) {
-    return this.group.map(([a, b], t) => {
-      const gaps = this.gaps(t, x);
-      if (gaps.length) return missingWords(gaps, words);
-      return `${b - a} tree${b - a === 1 ? "" : "s"} on ${words.cells(x, this.reads[t])}`;
+    return this.group.map((_, t) => this.reason(t, x, words));
+  }
+  reason(t, x, words) {
+    const [start, end] = this.group[t];
+    const gaps = this.gaps(t, x);
+    if (gaps.length) return missingWords(gaps, words);
+    if (this.grouped) {
+      return `${end - start} tree${end - start === 1 ? "" : "s"} on ${words.cells(x, this.reads[t])}`;
+    }
+    if (this.alike[start]) return this.alike[start];
+    const ends = this.ends(start, x);
+    const chain = this.part.each === "rule" || this.part.each === "hypothesis";
+    if (chain && ends[0][0] !== this.last(start)) {
+      const voted = sentence([this.failing(start, ends[0][0], x)], words);
+      return this.part.each === "rule" ? `rule ${t + 1} does not apply (${voted})` : voted;
+    }
+    if (ends.length === 1) return pathWords(ends[0][2], words);
+    const order = [...ends].sort((a, b) => b[1] - a[1]);
+    const parts = order.slice(0, 6).map(([node, part, tests]) => {
+      const voted = words.say ? ` → ${words.say(this.value[node])}` : "";
+      return `${percent(part)}: ${pathWords(tests, words)}${voted}`;
     });
+    const more = order.length - parts.length;
+    return parts.join("; ") + (more > 0 ? `; and ${more} smaller parts` : "");
+  }
+  // the test of a chain that fails, as what holds instead
+  failing(t, end, x) {
+    let node = this.root[t];
+    while (this.nodes.child[node] + 1 !== end) node = this.nodes.child[node];
+    if (Number.isNaN(x[this.rules.column[node]])) return this.rules.absent(node, x);
+    const one = this.rules.test(node, 0, x);
+    return { ...one, relation: OPPOSITE[one.relation] };
+  }
+};
+
+WEIGHTS["first match"] = class {
+  constructor(part) {
+    this.rules = new VOTERS["trees"](part.rules);
+    this.order = orderBy(part.rank.length, (t) => part.rank[t]);
+  }
+  weights(x) {
+    const first = this.order.find((t) => this.rules.holds(t, x));
+    return [this.order.map((_, t) => (t === first ? 1 : 0)), 0];
   }
 };

@@ -6,7 +6,7 @@ the data: every test holds, terms add up to scores, scores give the answer.
 """
 
 from psephos.vote.reasons.asked import abstention, read_by, scored
-from psephos.vote.reasons.base import Always, Reason
+from psephos.vote.reasons.base import Always, Reason, reason_and_vote, without_weight
 from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import Path, Spread, Test
 from psephos.vote.reasons.read import Abstention, CaseLike, FittedEstimator, Inner, OfAnswers
@@ -14,5 +14,6 @@ from psephos.vote.reasons.scores import Score, Term
 
 __all__ = [
     "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "Inner", "OfAnswers", "Path",
-    "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by", "scored",
+    "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by",
+    "reason_and_vote", "scored", "without_weight",
 ]  # fmt: skip

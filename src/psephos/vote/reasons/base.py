@@ -76,9 +76,17 @@ class Reason:
 
 @dataclass(frozen=True)
 class Always(Reason):
-    """A voter whose vote is the same on every case: a prior, a base score, a tree of one leaf."""
+    """A voter whose vote is the same on every case: a prior, a base score, a tree of one leaf.
+
+    Parameters
+    ----------
+    name : str
+    rule : int, default=0
+        The number of a rule, from 1; 0 of other voters.
+    """
 
     name: str = ""
+    rule: int = 0
     kind = "constant"
 
     def words(self, names: Names) -> str:
@@ -86,6 +94,19 @@ class Always(Reason):
 
     def data(self, names: Names) -> dict[str, Any]:
         return {**super().data(names), "name": self.name}
+
+
+NOT_REACHED = "not reached"
+
+
+def without_weight(reason: Reason) -> str:
+    """Return what a voter that would vote and has no weight does: a rule comes after another."""
+    return NOT_REACHED if getattr(reason, "rule", 0) else "silent here"
+
+
+def reason_and_vote(reason: str, vote: str) -> str:
+    """Return a ballot in words, such as ``g1 = 1.877 > 0.779 → ill``."""
+    return f"{reason}{': ' if vote == NOT_REACHED else ' → '}{vote}"
 
 
 def outer_code(known: Any, code: float) -> float:

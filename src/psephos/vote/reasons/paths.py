@@ -146,10 +146,12 @@ class Test(NamedTuple):
 class Path(Reason):
     """The branch taken: the tests that the case meets on its way, in order.
 
-    A rule that does not hold has the one test that fails, turned round, and abstains.
+    A rule that does not hold has the one test that fails, turned round, and abstains; `rule` is the
+    number of a rule, from 1, and 0 of other voters.
     """
 
     tests: tuple[Test, ...] = ()
+    rule: int = 0
     kind = "path"
 
     def cells(self) -> list[tuple[int, float]]:
@@ -157,7 +159,9 @@ class Path(Reason):
 
     def words(self, names: Names) -> str:
         """Return one clause a column: of several thresholds the nearest."""
-        return " and ".join(_merged(self.tests, names))
+        words = " and ".join(_merged(self.tests, names))
+        fails = self.rule and not any(self.answer)
+        return f"rule {self.rule} does not apply ({words})" if fails else words
 
     def data(self, names: Names) -> dict[str, Any]:
         return {**super().data(names), "tests": [test.data(names) for test in self.tests]}

@@ -1,17 +1,17 @@
 """Conjunctive hypotheses as voters: each says one thing where it holds, another where not."""
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks
-from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_at
-from psephos.vote.reasons import Always, Path, Reason, Test
+from psephos.vote.operations.nodes import chains
+from psephos.vote.operations.trees import Trees
+from psephos.vote.part import ReadAsLowered, ReadsLike, check, check_part, usage_at
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ _CELLS = 1 << 22  # truth values at once
 
 @register
 @dataclass(frozen=True)
-class HypothesisVoters(ReadsLike, Voters):
+class HypothesisVoters(ReadsLike, ReadAsLowered):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 
     A missing value meets no test.
@@ -97,43 +97,40 @@ class HypothesisVoters(ReadsLike, Voters):
         voter, at = np.nonzero(self.low >= 0)
         return usage_at(self, voter, at)
 
-    def marks(self) -> Marks:
-        cuts = self.space.cuts
-        return np.repeat(self.columns, [len(own) for own in cuts]), np.concatenate(
-            [np.empty(0), *cuts]
-        )
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the hypothesis in words, such as ``Sky in {Sunny} and dose <= 1.5``."""
-        if self.empty[voter]:
-            return "no case (the empty hypothesis)"
-        nowhere = [math.nan] * self.n_features
-        tests = self.space.tests(self.low[voter].tolist(), self.high[voter].tolist(), nowhere)
-        asked = [Condition(test.column, test.relation, test.bound, 0.0) for test in tests]
-        words = [condition_words(condition, names, levels) for condition in asked]
-        return " and ".join(words) if words else "any case (no test)"
+    def lowered(self) -> Trees:
+        return self._trees
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the tests of each if all hold, else the first that fails."""
-        rows = list(zip(self.low.tolist(), self.high.tolist(), self.empty.tolist(), strict=True))
-        yes, no = tuple(self.yes.tolist()), tuple(self.no.tolist())
-        return [[self._reason(row, x, yes, no) for row in rows] for x in X.tolist()]
+    @cached_property
+    def _trees(self) -> Trees:
+        """Return the hypotheses as chains of tests, those on one column above its bound first."""
+        tests: list[tuple[int, int, float]] = []
+        sizes: list[int] = []
+        for low, high, empty in zip(
+            self.low.tolist(), self.high.tolist(), self.empty.tolist(), strict=True
+        ):
+            own = [] if empty else list(self._tests(low, high))
+            tests += own
+            sizes.append(len(own))
+        column, op, bound = np.array(tests, dtype=np.float64).reshape(-1, 3).T
+        root, last, nodes = chains(
+            np.array(sizes, np.intp), column.astype(np.intp), op.astype(np.intp), bound
+        )
+        row = np.where(nodes.n_children > 0, -1, 1)
+        row[last] = np.where(self.empty, 1, 0)
+        value = np.stack([self.yes, self.no])
+        return Trees(self.n_features, self.columns, root, nodes, value, row, each="hypothesis")
 
-    def _reason(self, row: Any, x: list[float], yes: Any, no: Any) -> Reason:
-        low, high, empty = row
-        if empty:
-            return Always(no, "the empty hypothesis, which holds for no case")
-        tests = self.space.tests(low, high, x)
-        for test in tests:
-            if math.isnan(test.value):
-                return Path(no, (Test(test.column, "missing", None, test.value),))
-            if not test.holds():
-                return Path(no, (test.opposite(),))
-        return Path(yes, tuple(tests)) if tests else Always(yes, "no test: it holds for every case")
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the vote where the hypothesis holds, and the other."""
-        return [("if so", self.yes), ("if not", self.no)]
+    def _tests(self, low: list[int], high: list[int]) -> Iterator[tuple[int, int, float]]:
+        """Yield (position of the column, operation, bound) of each test; see `chains`."""
+        space = self.space
+        for i, (a, b) in enumerate(zip(low, high, strict=True)):
+            if a >= 0 and space.is_category[i]:
+                yield i, 2, float(a)
+                continue
+            if a > 0:
+                yield i, 1, float(space.cuts[i][a - 1])
+            if a >= 0 and b < space.size[i] - 1:
+                yield i, 0, float(space.cuts[i][b])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,23 +11,21 @@ from numpy.typing import NDArray
 from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
-from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks
+from psephos.vote.operations.nodes import chains
+from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
+    ReadAsLowered,
     ReadsColumns,
     ReadsLike,
-    Voters,
     Weighting,
     check,
     check_part,
     check_ptr,
     check_within,
-    usage_at,
     usage_table,
 )
-from psephos.vote.reasons import Always, Path, Reason, Test
 
 _Floats = NDArray[np.float64]
 _OPS = ("<=", ">", "=")
@@ -34,7 +33,7 @@ _OPS = ("<=", ">", "=")
 
 @register
 @dataclass(frozen=True)
-class RuleVoters(ReadsColumns, Voters):
+class RuleVoters(ReadsColumns, ReadAsLowered):
     """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
@@ -94,30 +93,27 @@ class RuleVoters(ReadsColumns, Voters):
     def n_voters(self) -> int:
         return len(self.value)
 
-    def holds(self, X: _Floats) -> NDArray[np.bool_]:
-        """Return the (n, T) truth of every rule on every row of X, shape (n, p)."""
-        out = np.ones((len(X), self.n_voters), np.bool_)
-        rule = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        for t, f, op, bound in zip(rule, self.feature, self.op, self.bound, strict=True):
-            x = X[:, self.columns[f]]
-            out[:, t] &= x <= bound if op == 0 else x > bound if op == 1 else x == bound
-        return out
+    def lowered(self) -> Trees:
+        return self._trees
+
+    @cached_property
+    def _trees(self) -> Trees:
+        """Return the rules as chains, each in the order of its columns."""
+        sizes, k = np.diff(self.ptr), self.value.shape[1]
+        order = np.lexsort((self.feature, np.repeat(np.arange(self.n_voters), sizes)))
+        tests = self.feature[order], self.op[order], self.bound[order]
+        root, last, nodes = chains(sizes, *tests)
+        row = np.where(nodes.n_children > 0, -1, self.n_voters)
+        row[last] = np.arange(self.n_voters)
+        value = np.append(self.value, np.zeros((1, k)), axis=0)
+        return Trees(self.n_features, self.columns, root, nodes, value, row, each="rule")
 
     def votes(self, X: _Floats) -> _Floats:
-        return np.where(self.holds(X)[:, :, None], self.value, 0.0)
+        return self._trees.votes(X)
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns that each rule tests; without tests, of all."""
-        tests = np.diff(self.ptr)
-        rule = np.repeat(np.arange(self.n_voters), tests)
-        rest = np.flatnonzero(tests == 0)
-        voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
-        every = np.arange(len(self.columns))
-        return usage_at(self, voter, np.concatenate([self.feature, np.tile(every, len(rest))]))
-
-    def marks(self) -> Marks:
-        numbers = self.op < 2
-        return self.columns[self.feature[numbers]], self.bound[numbers]
+        return self._trees.usage()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         ptr, tests = spans_of(self.ptr, voters)
@@ -131,56 +127,6 @@ class RuleVoters(ReadsColumns, Voters):
             bound=self.bound[tests],
             value=self.value[voters],
         )
-
-    def tests(self, voter: int) -> list[RuleTest]:
-        """Return the tests of a rule."""
-        own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
-        parts = zip(self.columns[self.feature[own]], self.op[own], self.bound[own], strict=True)
-        return [RuleTest(int(j), _OPS[int(op)], float(bound)) for j, op, bound in parts]
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the rule in words, such as ``if V3 <= 1.25 and site in {a}``."""
-        words = [
-            condition_words(_condition(test), names, levels)
-            for test in sorted(self.tests(voter), key=lambda test: test.column)
-        ]
-        return f"if {' and '.join(words)}" if words else "otherwise"
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the tests of each rule if all hold, else the first that fails."""
-        rules = [self.tests(t) for t in range(self.n_voters)]
-        votes = [tuple(v) for v in self.value.tolist()]
-        return [
-            [_reason(rule, x, value) for rule, value in zip(rules, votes, strict=True)] for x in X
-        ]
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the vote where the rule holds."""
-        return [("if so", self.value[voter])]
-
-
-def _reason(rule: Sequence[RuleTest], x: _Floats, vote: tuple[float, ...]) -> Reason:
-    """Return why a rule votes for its class on one row, or abstains."""
-    if not rule:
-        return Always(vote, "no test: what the other rules leave")
-    tests: list[Test] = []
-    for asked in sorted(rule, key=lambda test: test.column):
-        value = float(x[asked.column])
-        if np.isnan(value):
-            return Path((0.0,) * len(vote), (Test(asked.column, "missing", None, value),))
-        codes = asked.op == "="
-        bound: Any = (int(asked.value),) if codes else asked.value
-        test = Test(asked.column, "in" if codes else asked.op, bound, value)
-        if not test.holds():
-            return Path((0.0,) * len(vote), (test.opposite(),))
-        tests.append(test)
-    return Path(vote, tuple(tests))
-
-
-def _condition(test: RuleTest) -> Condition:
-    if test.op == "=":
-        return Condition(test.column, "in", (int(test.value),), 0.0)
-    return Condition(test.column, test.op, test.value, 0.0)
 
 
 @register
@@ -201,13 +147,14 @@ class FirstMatch(ReadsLike, Weighting):
 
     tag: ClassVar[str] = "first match"
     read_by: ClassVar[str] = "rules"
-    rules: RuleVoters
+    rules: RuleVoters | Trees
     rank: NDArray[np.intp]
     share: _Floats
 
     def __post_init__(self) -> None:
         check_part(self)
-        check(type(self.rules) is RuleVoters, "the first match is not of rules")
+        rules = type(self.rules) is RuleVoters or getattr(self.rules, "each", "") == "rule"
+        check(rules, "the first match is not of rules")
         t = self.rules.n_voters
         check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
         check(len(np.unique(self.rank)) == t, "no order of rules")
@@ -218,10 +165,13 @@ class FirstMatch(ReadsLike, Weighting):
     def n_voters(self) -> int:
         return self.rules.n_voters
 
+    def lowered(self) -> Self:
+        return replace(self, rules=self.rules.lowered())
+
     def weights(self, X: _Floats) -> _Floats:
         t = self.n_voters
         order = np.argsort(self.rank)
-        held = self.rules.holds(X)[:, order]
+        held = self.rules.lowered().holds(X)[:, order]
         first = np.where(held.any(axis=1), held.argmax(axis=1), t)
         out = np.zeros((len(X), t))
         decided = np.flatnonzero(first < t)

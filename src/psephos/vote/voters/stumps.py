@@ -1,36 +1,34 @@
 """Voters that are rules: stumps and constants."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.field_types import Thresholds
-from psephos.kernels.prediction.stump_votes import left_sides
-from psephos.kernels.prediction.vote_sums import sum_sides
-from psephos.runtime.jit import frozen
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks
+from psephos.vote.operations.nodes import flat_nodes
+from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
+    ReadAsLowered,
     ReadsColumns,
     ReadsNothing,
-    Voters,
     check,
     check_part,
     check_ptr,
     check_within,
     usage_at,
 )
-from psephos.vote.reasons import Always, Path, Reason, Test
 
 _Floats = NDArray[np.float64]
 
 
 @register
 @dataclass(frozen=True)
-class ConstantVoters(ReadsNothing, Voters):
+class ConstantVoters(ReadsNothing, ReadAsLowered):
     """Voters that always say the same thing: a class prior, a base score.
 
     Parameters
@@ -62,14 +60,14 @@ class ConstantVoters(ReadsNothing, Voters):
     def take(self, voters: NDArray[np.intp]) -> Self:
         return replace(self, values=self.values[voters])
 
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        return self.name
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        return [[Always(tuple(v), self.name) for v in self.values.tolist()] for _ in X]
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        return [("always", self.values[voter])]
+    def lowered(self) -> Trees:
+        t = self.n_voters
+        none = np.full(t, -1)
+        nodes = flat_nodes(none, none, np.full(t, np.nan), none)
+        return Trees(
+            self.n_features, self.columns, np.arange(t), nodes, self.values, each="constant",
+            name=self.name,
+        )  # fmt: skip
 
 
 def prior_name(regression: bool) -> str:
@@ -89,7 +87,7 @@ def prior_voter(y: NDArray[Any], weight: _Floats, target: Any, n_features: int) 
 
 @register
 @dataclass(frozen=True)
-class StumpVoters(ReadsColumns, Voters):
+class StumpVoters(ReadsColumns, ReadAsLowered):
     """Decision stumps: a rule on one column, one answer where it holds and one elsewhere.
 
     A numeric rule holds where ``value <= threshold``; a rule on categories where the code is in
@@ -144,30 +142,20 @@ class StumpVoters(ReadsColumns, Voters):
 
     def holds(self, X: _Floats) -> NDArray[np.bool_]:
         """Return the (n, T) truth of every rule on every row of X, shape (n, p)."""
-        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
-        return left_sides(
-            np.ascontiguousarray(read, dtype=np.float64),
-            self.feature,
-            self.threshold,
-            self.missing_left,
-            self.category_ptr,
-            self.category_left,
-        )
+        x = X[:, self.columns[self.feature]]
+        holds = x <= self.threshold
+        sizes = np.diff(self.category_ptr)
+        for t in np.flatnonzero(sizes):
+            known = (x[:, t] >= 0) & (x[:, t] < sizes[t])
+            holds[:, t] = self.missing_left[t]
+            holds[known, t] = self._set(int(t))[x[known, t].astype(np.intp)]
+        return np.where(np.isnan(x), self.missing_left, holds)
 
     def votes(self, X: _Floats) -> _Floats:
         return np.where(self.holds(X)[:, :, None], self.left, self.right)
 
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
-        """Return the (n, K) weighted sums of votes, without the votes."""
-        out = np.zeros((len(X), self.left.shape[1]))
-        sum_sides(self.holds(X), frozen(weights), frozen(self.left), frozen(self.right), out)
-        return out
-
     def usage(self) -> Any:
         return usage_at(self, np.arange(self.n_voters), self.feature)
-
-    def marks(self) -> Marks:
-        return self.columns[self.feature], self.threshold
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
@@ -187,51 +175,31 @@ class StumpVoters(ReadsColumns, Voters):
     def _set(self, voter: int) -> NDArray[np.bool_]:
         return self.category_left[self.category_ptr[voter] : self.category_ptr[voter + 1]]
 
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the rule in words, such as ``V3 <= 1.25 or missing``."""
-        column = int(self.columns[self.feature[voter]])
-        missing = " or missing" if self.missing_left[voter] else ""
-        members = self._set(voter)
-        if len(members):
-            words = levels.get(column) or [str(code) for code in range(len(members))]
-            chosen = ", ".join(words[code] for code in np.flatnonzero(members) if code < len(words))
-            return f"{names[column]} in {{{chosen}}}{missing}"
-        threshold = self.threshold[voter]
-        if np.isposinf(threshold):
-            return f"{names[column]} is present" if not missing else "always"
-        return f"{names[column]} <= {threshold:.6g}{missing}"
+    def lowered(self) -> Trees:
+        return self._trees
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the side of each stump it is on."""
-        holds = self.holds(X).tolist()
-        values = X[:, self.columns[self.feature]].tolist()
-        left, right = ([tuple(v) for v in side.tolist()] for side in (self.left, self.right))
-        return [
-            [
-                Path(left[t] if met else right[t], (self._test(t, value, met),))
-                for t, (met, value) in enumerate(zip(row, cells, strict=True))
-            ]
-            for row, cells in zip(holds, values, strict=True)
-        ]
+    @cached_property
+    def _trees(self) -> Trees:
+        t = self.n_voters
+        root, none = 3 * np.arange(t), np.full(t, -1)
 
-    def _test(self, voter: int, value: float, met: bool) -> Test:
-        """Return what a value meets, on the side where the rule holds or on the other."""
-        column = int(self.columns[self.feature[voter]])
-        members = self._set(voter)
-        if np.isnan(value):
-            return Test(column, "missing", None, value)
-        if len(members) and not 0 <= value < len(members):  # new to the stump: as if missing
-            return Test(column, "not in", tuple(range(len(members))), value)
-        if len(members):
-            side = np.flatnonzero(members)
-            return Test(column, "in" if met else "not in", tuple(side.tolist()), value)
-        threshold = float(self.threshold[voter])
-        if np.isposinf(threshold):
-            return Test(column, "present", None, value)
-        return Test(column, "<=" if met else ">", threshold, value)
+        def nodes(first: Any, other: Any) -> Any:
+            return np.stack([first, other, other], axis=1).ravel()
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers where the rule holds and elsewhere, and which is of missing values."""
-        left = bool(self.missing_left[voter]) or float(self.threshold[voter]) == np.inf
-        other = "otherwise" if left else "otherwise, also if missing"
-        return [("if so", self.left[voter]), (other, self.right[voter])]
+        sizes = nodes(np.diff(self.category_ptr), np.zeros(t, np.intp))
+        return Trees(
+            self.n_features,
+            self.columns,
+            root,
+            flat_nodes(
+                nodes(root + 1, none),
+                nodes(self.feature, none),
+                nodes(self.threshold, np.full(t, np.nan)),
+                nodes(np.where(self.missing_left, 0, 1), none),
+                code_ptr=np.append(0, np.cumsum(sizes)),
+                code_branch=np.where(self.category_left, 0, 1),
+            ),
+            np.concatenate([self.left, self.right]),
+            np.stack([none, np.arange(t), t + np.arange(t)], axis=1).ravel(),
+            each="stump",
+        )

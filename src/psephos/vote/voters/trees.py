@@ -11,42 +11,27 @@ from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.runtime.jit import frozen
-from psephos.trees.tree import Tree, binary_tree, spans_of
-from psephos.trees.tree_leaves import Condition, condition_words, otherwise_words, size_words
+from psephos.trees.tree import STAY, spans_of
 from psephos.vote.codec import register
-from psephos.vote.importance import path_moves
-from psephos.vote.marks import Marks
+from psephos.vote.operations.nodes import flat_nodes
+from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
-    Part,
+    ReadAsLowered,
     ReadsColumns,
-    ShownTree,
-    Voters,
     check,
     check_part,
     check_ptr,
     check_within,
     usage_at,
 )
-from psephos.vote.reasons import Reason, abstention
-from psephos.vote.tree_reasons import Ways
 
 _Floats = NDArray[np.float64]
 
 
-def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
-    """Return the (n, T, K) votes with 0 where a voter lacks a value of a column that it reads."""
-    rows = np.flatnonzero(np.isnan(X[:, part.columns]).any(axis=1))
-    if len(rows):
-        missing = np.isnan(X[np.ix_(rows, part.columns)])
-        reads: Any = part.usage()[:, part.columns].toarray()
-        votes[rows] = np.where((missing @ reads.T)[:, :, None], 0.0, votes[rows])
-    return votes
-
-
 @register
 @dataclass(frozen=True)
-class TreeVoters(ReadsColumns, Voters):
+class TreeVoters(ReadsColumns, ReadAsLowered):
     """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -153,8 +138,7 @@ class TreeVoters(ReadsColumns, Voters):
         return len(self.root)
 
     def votes(self, X: _Floats) -> _Floats:
-        votes = self.value[self.rows(X)]
-        return abstaining(votes, X, self) if self.abstains else votes
+        return self._trees.votes(X) if self.abstains else self.value[self.rows(X)]
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
         """Return the (n, K) weighted sums of votes, without the votes unless trees abstain."""
@@ -188,53 +172,6 @@ class TreeVoters(ReadsColumns, Voters):
         inner = self.feature >= 0
         return usage_at(self, voter[inner], self.feature[inner])
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-        """Return (n, p): sizes (n, T) divided along the path of each row."""
-        return self.path_moves(X, size, np.arange(self.n_voters))
-
-    def path_moves(self, X: _Floats, size: _Floats, group: NDArray[np.intp]) -> _Floats:
-        """Return (n, p): sizes of voters divided by what each split on the path changes.
-
-        What a node above the leaves says is the mean of its two children: how many training rows
-        went to each is not kept.
-        """
-        parent, step = self._steps
-        inner = np.maximum(self.feature, 0)
-        out = np.zeros((len(X), self.n_features))
-        width = len(self.columns)
-
-        def asked(row: NDArray[np.intp], node: NDArray[np.intp]) -> NDArray[np.intp]:
-            return inner[node]
-
-        if width:
-            leaf = self.leaves(X)
-            out[:, self.columns] = path_moves(leaf, parent, step, asked, size, group, width)
-        return out
-
-    @cached_property
-    def _steps(self) -> tuple[NDArray[np.intp], _Floats]:
-        """Return each node's parent, -1 at a root, and how far the vote moves from it."""
-        leaf = self.feature < 0
-        value = self.value[self.answer] if len(self.answer) else self.value
-        votes = np.where(leaf[:, None], value, 0.0)
-        parent = np.full(len(leaf), -1, dtype=np.intp)
-        for children in (self.first, self.second):
-            parent[children[~leaf]] = np.flatnonzero(~leaf)
-        level = self.root
-        levels: list[NDArray[np.intp]] = []
-        while len(level):
-            level = level[~leaf[level]]
-            levels.append(level)
-            level = np.concatenate([self.first[level], self.second[level]])
-        for level in levels[::-1]:
-            votes[level] = 0.5 * votes[self.first[level]] + 0.5 * votes[self.second[level]]
-        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
-        return parent, step
-
-    def marks(self) -> Marks:
-        inner = self.feature >= 0
-        return self.columns[self.feature[inner]], self.threshold[inner]
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         ends = self._ends()
         start, nodes = spans_of(ends, voters)
@@ -267,90 +204,40 @@ class TreeVoters(ReadsColumns, Voters):
             answer=answer,
         )
 
-    def tree(self, voter: int) -> Tree:
-        """Return one tree as a `Tree` on the columns of the table; its values are the votes.
+    def lowered(self) -> Trees:
+        return self._trees
 
-        Training weights are not known: `counts` has no column and `n_rows` is -1. Where only leaves
-        have answers, that of another node is the mean of its leaves', each the same. Rows that
-        lack a value stop at the node where they do if the voters abstain.
-        """
-        alone = self.take(np.array([voter], dtype=np.intp))
-        value = alone.value
-        if len(alone.answer):
-            value = _means(alone.value[alone.answer], alone.feature < 0, alone.first, alone.second)
-        return binary_tree(
-            np.where(alone.feature >= 0, np.append(alone.columns, -1)[alone.feature], -1),
-            alone.threshold, alone.missing_left, alone.first, alone.second, value,
-            alone.category_ptr, alone.category_left,
-            single=bool(self.single), stays=bool(self.abstains),
-        )  # fmt: skip
-
-    def n_trees(self, voter: int) -> int:
-        return 1
-
-    def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        grown = self.tree(voter)
-        return ShownTree(grown, None, grown.value)
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return a stump's rule, such as ``V3 <= 1.25``, or a tree's size, columns and root."""
-        ends, root = self._ends(), int(self.root[voter])
-        own = self.feature[root : ends[voter + 1]]
-        leaves = int((own < 0).sum())
-        size = size_words(leaves, self.columns[np.unique(own[own >= 0])], names)
-        if leaves < 2:
-            return size
-        rule = condition_words(self._asks(root), names, levels)
-        return rule if leaves == 2 else f"{size}, which first asks if {rule}"
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, its way through each tree."""
-        votes = self.votes(X)
-        by_tree = [_tree_reasons(self, t, X, votes[:, t]) for t in range(self.n_voters)]
-        return [list(row) for row in zip(*by_tree, strict=True)] if by_tree else [[] for _ in X]
-
-    def _asks(self, node: int) -> Condition:
-        """Return what a node asks of the rows that go to its first child."""
-        column = int(self.columns[self.feature[node]])
-        missing = float(self.missing_left[node] and not self.abstains)
+    @cached_property
+    def _trees(self) -> Trees:
+        """Return the trees with their nodes level by level, so that children stand together."""
+        inner = self.feature >= 0
+        level, levels = self.root, [self.root]
+        while len(level := level[inner[level]]):
+            level = np.stack([self.first[level], self.second[level]], axis=1).ravel()
+            levels.append(level)
+        order = np.concatenate([np.empty(0, np.intp), *levels])
+        of_node = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
+        order = order[np.argsort(of_node[order], kind="stable")]
+        place = np.full(len(inner), -1)
+        place[order] = np.arange(len(order))
+        ptr, codes = np.zeros(len(order) + 1, np.intp), np.empty(0, np.intp)
         if len(self.category_ptr):
-            codes = self.category_left[self.category_ptr[node] : self.category_ptr[node + 1]]
-            if len(codes):
-                return Condition(column, "in", tuple(np.flatnonzero(codes).tolist()), missing)
-        return Condition(column, "<=", float(self.threshold[node]), missing)
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the answers of a stump, or the one of a tree that is one leaf; else none."""
-        ends, root = self._ends(), int(self.root[voter])
-        size = int(ends[voter + 1]) - root
-        if size == 1:
-            return [("always", self._said(root))]
-        if size > 3:
-            return []
-        first, second = self._said(self.first[root]), self._said(self.second[root])
-        asks = self._asks(root)
-        gap = float(not (self.abstains or asks.missing))
-        return [("if so", first), (otherwise_words(replace(asks, missing=gap)), second)]
-
-    def _said(self, leaf: Any) -> _Floats:
-        return self.value[self.answer[leaf] if len(self.answer) else leaf]
-
-
-def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) -> list[Reason]:
-    """Return why a tree gives its (n, K) votes on the rows of X."""
-    tree = voters.tree(voter)
-    ways = Ways(tree, tree.value)
-    return [
-        (abstention(x, tree.columns, vote) if voters.abstains else None)
-        or ways.reason(x.tolist(), vote)
-        for x, vote in zip(X, votes, strict=True)
-    ]
-
-
-def _means(value: _Floats, leaf: Any, first: Any, second: Any) -> _Floats:
-    """Return (nodes, K): the values of leaves, and of other nodes the mean over their leaves."""
-    total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(np.intp)
-    for node in np.flatnonzero(~leaf)[::-1].tolist():  # children follow
-        ways = [first[node], second[node]]
-        total[node], number[node] = total[ways].sum(axis=0), number[ways].sum()
-    return total / np.maximum(number, 1)[:, None]
+            ptr, codes = spans_of(self.category_ptr, order, ~inner[order])
+        coded = np.diff(ptr) > 0
+        return Trees(
+            self.n_features,
+            self.columns,
+            place[self.root],
+            flat_nodes(
+                place[np.where(inner, self.first, 0)[order]],
+                self.feature[order],
+                np.where(coded, np.nan, self.threshold[order]),
+                np.where(self.abstains, STAY, np.where(self.missing_left[order], 0, 1)),
+                code_ptr=ptr,
+                code_branch=np.where(self.category_left[codes], 0, 1),
+                single=bool(self.single),
+            ),
+            self.value,
+            self.answer[order] if len(self.answer) else order,
+            abstains=bool(self.abstains),
+        )

@@ -14,7 +14,8 @@ from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
-from psephos.vote.voters.forests import ForestVoters, spoken
+from psephos.vote.operations.trees import spoken
+from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.trees import TreeVoters
 
 _Floats = NDArray[np.float64]

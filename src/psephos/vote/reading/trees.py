@@ -1,14 +1,13 @@
-"""Trees: with two branches in flat arrays, with any number, and groups of trees that are forests.
-
-Nodes of both kinds are read as one: rules with branches, surrogates, and what a gap does.
-"""
+"""The operation `Trees`, row by row: where a case ends in each tree, its vote, and why."""
 
 import math
 from functools import cached_property
 from typing import Any
 
 from psephos.vote.reading.core import VOTERS, best, of_kind, single, spans
-from psephos.vote.reasons import Abstention, Always, Inner, Path, Spread, Test
+from psephos.vote.reasons.base import Always
+from psephos.vote.reasons.paths import Path, Spread, Test
+from psephos.vote.reasons.read import Abstention, Inner
 
 
 def spoken_share(shares: Any, code: Any) -> Any:
@@ -45,7 +44,8 @@ class _Branches:
             return codes[int(value)] if 0 <= value < len(codes) else -1
         if self.rounded:
             value = single(value)
-        holds = value < self.threshold[r] if self.strict else value <= self.threshold[r]
+        bound = self.threshold[r]
+        holds = bound is not None and (value < bound if self.strict else value <= bound)
         return 0 if holds != bool(self.flip[r]) else 1
 
     def test(self, r: int, branch: int, x: Any) -> Test:
@@ -93,20 +93,34 @@ def _first_share(x: float, lower: float, threshold: float, upper: float) -> floa
     return 0.5 * ((0.5 * upper - 0.5 * x) / width) if width > 0.0 else 0.5
 
 
-class _Trees:
-    """Walks of a case from the roots: `ends` are (node, part of the case) in order."""
+@of_kind(VOTERS, "trees")
+class TreeReader:
+    """Trees, node by node: see `psephos.vote.operations.trees.Trees` for what the fields are."""
 
-    def __init__(self, nodes: Any, columns: Any, root: Any, value: Any) -> None:
+    def __init__(self, part: dict[str, Any]) -> None:
+        nodes, code, row = part["nodes"], part["code"], part["row"]
         strict, rounded = bool(nodes["strict"]), bool(nodes["single"])
-        self.root, self.value = root, value
-        self.child, self.n_children = nodes["child"], nodes["n_children"]
+        self.root, self.child, self.n_children = part["root"], nodes["child"], nodes["n_children"]
         self.missing, self.share = nodes["missing"], nodes["share"]
-        self.rules = _Branches(nodes, columns, strict, rounded)
-        self.surrogates = _Branches(nodes["surrogates"], columns, strict, rounded)
+        self.rules = _Branches(nodes, part["columns"], strict, rounded)
+        self.surrogates = _Branches(nodes["surrogates"], part["columns"], strict, rounded)
         self.ptr = nodes["surrogates"]["ptr"]
-        self.lower, self.upper = nodes.get("lower"), nodes.get("upper")
-        self.n_voters = len(root)
+        self.lower, self.upper = nodes["lower"], nodes["upper"]
+        self.says, self.abstains, self.code = part["says"], bool(part["abstains"]), code
+        self.each, self.name = part["each"], part["name"]
+        self.grouped = bool(part["group"])
+        self.group = spans(part["group"] or list(range(len(self.root) + 1)))
+        self.n_voters = len(self.group)
+        voted = part["value"] if self.grouped else [self._spoken(v) for v in part["value"]]
+        self.row = row or list(range(len(self.child)))
+        self.value = [voted[max(r, 0)] for r in self.row]
 
+    def _spoken(self, value: Any) -> Any:
+        if self.says == "value":
+            return value
+        return self.code[best(value)] if self.says == "answer" else spoken_share(value, self.code)
+
+    # ------------------------------------------------------------------ where a case ends
     def steps(self, node: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:
         """Return (branch, part, test) of every branch a case takes; tests only if `told`."""
         rules = self.rules
@@ -145,7 +159,8 @@ class _Trees:
 
     def ends(self, t: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:
         """Return (node, part, tests) where the parts of a case end, the first branch first."""
-        found, todo = [], [(self.root[t], 1.0, ())]
+        found: list[tuple[int, float, Any]] = []
+        todo: list[tuple[int, float, Any]] = [(self.root[t], 1.0, ())]
         while todo:
             node, part, way = todo.pop()
             steps = self.steps(node, x, told) if self.n_children[node] else []
@@ -157,9 +172,9 @@ class _Trees:
             todo += [(first + b, part * p, (*way, test)) for b, p, test in reversed(steps)]
         return found
 
-    def vote(self, t: int, x: Any) -> list[float]:
-        """Return a tree's (K,) vote."""
-        ends = self.ends(t, x)
+    def voted(self, tree: int, x: Any) -> list[float]:
+        """Return what a tree says."""
+        ends = self.ends(tree, x)
         if len(ends) == 1:
             return self.value[ends[0][0]]
         out = [0.0] * len(self.value[0])
@@ -167,144 +182,97 @@ class _Trees:
             out = [a + part * v for a, v in zip(out, self.value[node], strict=True)]
         return out
 
-    def reason(self, t: int, x: Any, answer: Any) -> Any:
-        """Return why."""
-        if not self.n_children[self.root[t]]:
-            return Always(tuple(answer), "a tree of one leaf")
-        ends = self.ends(t, x, told=True)
-        if len(ends) == 1:
-            return Path(tuple(answer), ends[0][2])
-        paths = tuple(Path(tuple(self.value[node]), tests) for node, _, tests in ends)
-        return Spread(tuple(answer), tuple(part for _, part, _ in ends), paths)
+    def holds(self, t: int, x: Any) -> bool:
+        """Return whether all tests of a chain hold."""
+        return self.ends(t, x)[0][0] == self.last(t)
 
-    @cached_property
-    def reads(self) -> list[list[int]]:
-        """Return the sorted columns of each tree's rules and surrogates."""
-        found, rules, others = [], self.rules.column, self.surrogates.column
-        for a, b in spans([*self.root, len(self.child)]):
-            spare = others[self.ptr[a] : self.ptr[b]]
-            found.append(sorted({j for j in [*rules[a:b], *spare] if j >= 0}))
-        return found
-
-
-@of_kind(VOTERS, "branching tree voters")
-class BranchingTrees(_Trees):
-    """Trees of any number of branches."""
-
-    def __init__(self, part: dict[str, Any]) -> None:
-        value, code = part["nodes"]["value"], part["code"]
-        said = value if code is None else [spoken_share(row, code) for row in value]
-        super().__init__(part["nodes"], part["columns"], part["root"], said)
-
-    def votes(self, x: Any) -> Any:
-        """Return the (T, K) votes."""
-        return [self.vote(t, x) for t in range(self.n_voters)]
-
-    def reasons(self, x: Any) -> Any:
-        """Return why."""
-        return [self.reason(t, x, self.vote(t, x)) for t in range(self.n_voters)]
-
-
-def as_branching(part: dict[str, Any]) -> dict[str, Any]:
-    """Return the nodes of binary trees as those of branching ones: children side by side."""
-    n, ptr = len(part["feature"]), part["category_ptr"]
-    stays = bool(part["abstains"])
-    inner = [f >= 0 for f in part["feature"]]
-    codes = [
-        [0 if c else 1 for c in part["category_left"][ptr[i] : ptr[i + 1]]] if ptr else []
-        for i in range(n)
-    ]
-    starts = [0]
-    for own in codes:
-        starts.append(starts[-1] + len(own))
-    missing = [-2 if stays or not inner[i] else 1 - part["missing_left"][i] for i in range(n)]
-    none = {"column": [], "threshold": [], "flip": [], "code_ptr": [0], "code_branch": []}
-    return {
-        "column": part["feature"], "threshold": part["threshold"], "flip": [0] * n,
-        "code_ptr": starts, "code_branch": [c for own in codes for c in own],
-        "child": part["first"], "n_children": [2 if i else 0 for i in inner],
-        "missing": missing, "share": [1.0] * n, "strict": False, "single": part["single"],
-        "surrogates": {**none, "ptr": [0] * (n + 1)},
-    }  # fmt: skip
-
-
-@of_kind(VOTERS, "tree voters")
-class BinaryTrees(_Trees):
-    """Trees of two branches each."""
-
-    def __init__(self, part: dict[str, Any]) -> None:
-        answer, value = part["answer"], part["value"]
-        said = [value[a] if a >= 0 else value[0] for a in answer] if answer else value
-        super().__init__(as_branching(part), part["columns"], part["root"], said)
-        self.second, self.abstains = part["second"], part["abstains"]
-
-    def ends(self, t: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:
-        """Return the one (node, 1, tests) where a case ends."""
-        node, way = self.root[t], []
+    def last(self, t: int) -> int:
+        """Return the node of a tree that a case reaches by the first branches."""
+        node = self.root[t]
         while self.n_children[node]:
-            steps = self.steps(node, x, told)
-            if not steps:
-                return [(node, 1.0, (*way, self.rules.absent(node, x)) if told else ())]
-            way.append(steps[0][2])
-            node = self.second[node] if steps[0][0] else self.child[node]
-        return [(node, 1.0, tuple(way))]
+            node = self.child[node]
+        return node
 
-    def gaps(self, t: int, x: Any) -> list[int]:
-        """Return the columns whose missing makes a tree abstain."""
-        return [j for j in self.reads[t] if x[j] != x[j]] if self.abstains else []
-
-    def votes(self, x: Any) -> Any:
-        """Return the (T, K) votes."""
-        none = [0.0] * len(self.value[0])
-        return [none if self.gaps(t, x) else self.vote(t, x) for t in range(self.n_voters)]
-
-    def reasons(self, x: Any) -> Any:
-        """Return why."""
-        found = []
-        for t, vote in enumerate(self.votes(x)):
-            gaps = tuple(self.gaps(t, x))
-            absent = Abstention(tuple(vote), gaps, (math.nan,) * len(gaps))
-            found.append(absent if gaps else self.reason(t, x, vote))
-        return found
-
-
-@of_kind(VOTERS, "forest voters")
-class Forests:
-    """Each voter is the mean of a group of trees."""
-
-    def __init__(self, part: dict[str, Any]) -> None:
-        self.trees = BinaryTrees(part["trees"])
-        self.group, self.code = spans(part["group"]), part["value"]
-        self.says, self.abstains = part["says"], part["abstains"]
-        self.n_voters = len(self.group)
-        reads = [{j for t in range(a, b) for j in self.trees.reads[t]} for a, b in self.group]
-        self.reads = [sorted(own) for own in reads]
-
+    # ------------------------------------------------------------------ votes and reasons
     def votes(self, x: Any) -> Any:
         """Return the (T, K) votes."""
         return [self._vote(t, x) for t in range(self.n_voters)]
 
     def _vote(self, t: int, x: Any) -> Any:
         if self.abstains and any(x[j] != x[j] for j in self.reads[t]):
-            return [0.0] * (1 if self.says == "value" else len(self.code[0]))
+            return [0.0] * len(self.code[0] if self.code else self.value[0])
         start, end = self.group[t]
-        total = [0.0] * len(self.trees.value[0])
+        if not self.grouped:
+            return self.voted(start, x)
+        total = [0.0] * len(self.value[0])
         for tree in range(start, end):
-            total = [a + v for a, v in zip(total, self.trees.vote(tree, x), strict=True)]
-        shares = [one / (end - start) for one in total]
-        if self.says == "value":
-            return shares
-        return self.code[best(shares)] if self.says == "answer" else spoken_share(shares, self.code)
+            total = [a + v for a, v in zip(total, self.voted(tree, x), strict=True)]
+        return self._spoken([one / (end - start) for one in total])
 
-    def reasons(self, x: Any) -> Any:
-        """Return why."""
-        found = []
-        for t, vote in enumerate(self.votes(x)):
-            read, (start, end) = self.reads[t], self.group[t]
-            gaps = tuple(j for j in read if x[j] != x[j]) if self.abstains else ()
-            if gaps:
-                found.append(Abstention(tuple(vote), gaps, (math.nan,) * len(gaps)))
-            else:
-                values = tuple(x[j] for j in read)
-                found.append(Inner(tuple(vote), tuple(read), values, end - start, "tree"))
+    @cached_property
+    def reads(self) -> list[list[int]]:
+        """Return the sorted columns of each voter's rules and surrogates."""
+        found: list[list[int]] = []
+        rules, others = self.rules.column, self.surrogates.column
+        ends = [*self.root, len(self.child)]
+        for start, end in self.group:
+            a, b = ends[start], ends[end]
+            spare = others[self.ptr[a] : self.ptr[b]]
+            found.append(sorted({j for j in [*rules[a:b], *spare] if j >= 0}))
+        every = sorted({j for own in found for j in own}) if self.each == "rule" else []
+        return [own or every for own in found]
+
+    def reasons(self, x: Any, votes: Any = None) -> Any:
+        """Return why; of votes that were computed elsewhere, if they are given."""
+        votes = self.votes(x) if votes is None else votes
+        return [self._reason(t, x, tuple(vote)) for t, vote in enumerate(votes)]
+
+    def _reason(self, t: int, x: Any, vote: tuple[float, ...]) -> Any:
+        start, end = self.group[t]
+        gaps = tuple(j for j in self.reads[t] if x[j] != x[j]) if self.abstains else ()
+        if gaps:
+            return Abstention(vote, gaps, (math.nan,) * len(gaps))
+        if self.grouped:
+            read = self.reads[t]
+            return Inner(vote, tuple(read), tuple(x[j] for j in read), end - start, "tree")
+        number = t + 1 if self.each == "rule" else 0
+        if start in self._alike:
+            return Always(vote, self._alike[start], number)
+        ends = self.ends(start, x, told=True)
+        if len(ends) > 1:
+            paths = tuple(Path(tuple(self.value[node]), tests) for node, _, tests in ends)
+            return Spread(vote, tuple(part for _, part, _ in ends), paths)
+        node, _, tests = ends[0]
+        if self.each in ("rule", "hypothesis") and node != self.last(start):
+            tests = (self._failing(start, node, x),)
+        return Path(vote, tests, number)
+
+    def _failing(self, t: int, end: int, x: Any) -> Test:
+        """Return the test of a chain that fails, as what holds instead."""
+        node = self.root[t]
+        while self.child[node] + 1 != end:
+            node = self.child[node]
+        gap = x[self.rules.column[node]] != x[self.rules.column[node]]
+        return self.rules.absent(node, x) if gap else self.rules.test(node, 0, x).opposite()
+
+    @cached_property
+    def _alike(self) -> dict[int, str]:
+        """Return the trees that vote the same on every case, and why."""
+        found: dict[int, str] = {}
+        ends = [*self.root, len(self.child)]
+        for t, (a, b) in enumerate(spans(ends)):
+            own = [n for n in range(a, b) if not self.n_children[n] or self.missing[n] < 0]
+            if b - a == 1:
+                found[t] = self._constant(t)
+            elif not self.abstains and all(self.value[n] == self.value[own[0]] for n in own):
+                found[t] = "always"
         return found
+
+    def _constant(self, t: int) -> str:
+        if self.each == "hypothesis" and self.row[self.root[t]] == 1:
+            return "the empty hypothesis, which holds for no case"
+        return {
+            "constant": self.name,
+            "rule": "default rule",
+            "hypothesis": "no test: it holds for every case",
+        }.get(self.each, "a tree of one leaf")

@@ -1,0 +1,479 @@
+"""The operation `Trees`: constants, stumps, trees, forests and chains of tests in one reading form.
+
+Its evaluation in NumPy is the plain one: `TreeNodes.ends`, then what the nodes say. Where every
+rule has two branches, complete rows go down by a kernel.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
+from psephos.trees.tree_leaves import (
+    Condition,
+    condition_words,
+    otherwise_words,
+    split_conditions,
+    tree_words,
+)
+from psephos.vote.codec import register
+from psephos.vote.importance import path_moves
+from psephos.vote.marks import Marks
+from psephos.vote.names import listed
+from psephos.vote.operations.nodes import check_nodes
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    RowByRow,
+    ShownTree,
+    check,
+    check_part,
+    check_ptr,
+    check_within,
+    evenly,
+    usage_at,
+)
+from psephos.vote.reading.trees import TreeReader
+from psephos.vote.reasons import Reason
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.intp]
+_EACH = ("tree", "stump", "constant", "rule", "hypothesis")
+_CHAINS = ("rule", "hypothesis")
+_AT_ONCE = 1 << 17  # nodes that are read row by row as lists
+
+register(Surrogates)
+register(TreeNodes)
+register(Tree)
+
+
+def _empty() -> _Whole:
+    return np.empty(0, np.intp)
+
+
+@register
+@dataclass(frozen=True)
+class Trees(ReadsColumns, RowByRow):
+    """Voters that are trees, or means of groups of trees.
+
+    A case goes down each tree (see `nodes`) to a node, or is divided among several; a tree says the
+    row of `value` that the node names, or the mean of those by the parts of the case. A voter says
+    the mean over its trees, and votes what `says` makes of it.
+
+    A constant is a tree of one leaf, a stump one of two. A rule or hypothesis is a chain of tests:
+    each test that holds leads on to the next by branch 0, the last to what the voter says if all
+    hold; a test that fails, or whose value is missing, ends the chain.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that a rule or a surrogate reads.
+    root : ndarray of shape (trees,), intp
+        The first node of each tree.
+    nodes : TreeNodes
+        Of all trees, one tree after the other; their columns are positions in `columns`.
+    value : ndarray of shape (rows, C)
+        What nodes say: votes, class shares or numbers.
+    row : ndarray of shape (nodes,), intp, or empty
+        The row of `value` of each node; -1 where no case ends. Empty: node i says row i.
+    group : ndarray of shape (T + 1,), intp, or empty
+        Voter t is the trees ``group[t] : group[t + 1]``. Empty: every tree is a voter.
+    code : ndarray of shape (C, K) or None, default=None
+        The vote of each class; None: a voter votes what it says.
+    says : {'value', 'probability', 'answer'}, default='value'
+        With codes: probability: sum over c of p_c code_c, p what the voter says; answer: the code
+        of the greatest p_c, the first of equals.
+    abstains : bool, default=False
+        A voter votes 0 on a case that lacks a value of any column that it reads.
+    each : {'tree', 'stump', 'constant', 'rule', 'hypothesis'}, default='tree'
+        What a voter is called.
+    name : str, default=''
+        What constants are, in words.
+    """
+
+    tag: ClassVar[str] = "trees"
+    reader: ClassVar[type[Any]] = TreeReader
+    n_features: int
+    columns: Columns
+    root: _Whole
+    nodes: TreeNodes
+    value: _Floats
+    row: _Whole = field(default_factory=_empty)
+    group: _Whole = field(default_factory=_empty)
+    code: _Floats | None = None
+    says: str = "value"
+    abstains: bool = False
+    each: str = "tree"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check_nodes(self.root, self.nodes, len(self.columns))
+        check(self.value.ndim == 2 and len(self.value) > 0, "what nodes say is not a table")
+        if len(self.row):
+            check(self.row.shape == (self.nodes.n_nodes,), "nodes and what they say differ")
+            check_within(self.row + 1, len(self.value) + 1, "a node says what is not there")
+        else:
+            check(len(self.value) == self.nodes.n_nodes, "nodes and what they say differ")
+        if len(self.group):
+            sizes = check_ptr(self.group, len(self.group) - 1, len(self.root), "groups of trees")
+            check(bool((sizes > 0).all()), "a voter has no tree")
+        check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
+        check((self.code is None) == (self.says == "value"), "codes do not fit what is voted")
+        if self.code is not None:
+            fits = self.code.ndim == 2 and len(self.code) == self.value.shape[1]
+            check(fits, "codes and class shares differ")
+        check(self.each in _EACH, f"voters are called {self.each!r}")
+        if self.each in _CHAINS:
+            inner = np.flatnonzero(self.nodes.n_children)
+            two = bool((self.nodes.n_children[inner] == 2).all())
+            check(two and not len(self.group), "a chain of tests divides in another way")
+            ends = self.nodes.n_children[self.nodes.child[inner] + 1] == 0
+            check(bool(ends.all()) and len(self.value) > 1, "a test that fails leads on")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self._groups) - 1
+
+    @cached_property
+    def _groups(self) -> _Whole:
+        return self.group if len(self.group) else np.arange(len(self.root) + 1)
+
+    @cached_property
+    def _of_node(self) -> _Whole:
+        """Return the row of `value` of each node; of nodes where no case ends any row."""
+        return np.maximum(self.row, 0) if len(self.row) else np.arange(self.nodes.n_nodes)
+
+    @cached_property
+    def node_votes(self) -> _Floats:
+        """Return the (nodes, K) votes of the nodes."""
+        return self._spoken(self.value)[self._of_node]
+
+    def _spoken(self, value: _Floats) -> _Floats:
+        return value if self.code is None else spoken(value, self.says, self.code)
+
+    # ------------------------------------------------------------------ what is voted
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        read, leaf, voted = self._read(X), self.leaves(X), self._said
+        if not len(self.group):
+            out = voted[leaf]
+        else:
+            sizes = np.diff(self.group)
+            out = np.zeros((len(X), self.n_voters, voted.shape[1]))
+            for k in range(int(sizes.max(initial=0))):  # the trees of each voter in their order
+                some = np.flatnonzero(sizes > k)
+                out[:, some] += voted[leaf[:, self.group[some] + k]]
+        if (leaf < 0).any():
+            rows = np.flatnonzero((leaf < 0).any(axis=1))
+            ends = self.nodes.ends(read[rows], self.root)
+            ends = ends.take(leaf[rows][ends.row, ends.tree] < 0)
+            voter = np.repeat(np.arange(self.n_voters), np.diff(self._groups))[ends.tree]
+            np.add.at(out, (rows[ends.row], voter), ends.part[:, None] * voted[ends.node])
+        if len(self.group):
+            out = self._spoken(out / np.diff(self.group)[:, None])
+        if self.abstains:
+            rows = np.flatnonzero(np.isnan(read).any(axis=1))
+            reads: Any = self.usage()[:, self.columns].toarray()
+            out[rows] = np.where((np.isnan(read[rows]) @ reads.T)[:, :, None], 0.0, out[rows])
+        return out
+
+    @cached_property
+    def _said(self) -> _Floats:
+        """Return what nodes add to a voter, its vote or part of a mean; and 0 at the end."""
+        voted = self.value[self._of_node] if len(self.group) else self.node_votes
+        return np.append(voted, np.zeros((1, voted.shape[1])), axis=0)
+
+    def leaves(self, X: _Floats) -> _Whole:
+        """Return the (n, trees) node at which each row of X ends; -1 if it is divided."""
+        read = self._read(X)
+        if self._packed is None:
+            return self.nodes.leaves(read, self.root)
+        packed, in_set, known = self._packed
+        leaves = binary_leaves(packed, in_set, read, self.root, bool(self.nodes.single))
+        if not known:  # of missing values the kernel knows no surrogate, and no staying
+            gaps = np.flatnonzero(np.isnan(read).any(axis=1))
+            leaves[gaps] = self.nodes.leaves(read[gaps], self.root)
+        return leaves
+
+    def _read(self, X: _Floats) -> _Floats:
+        return X if len(self.columns) == X.shape[1] else X[:, self.columns]
+
+    @cached_property
+    def _packed(self) -> Any:
+        """Return (nodes, in_set, known) for `binary_leaves`; None if that cannot walk them.
+
+        `known`: rows that lack values go where they should, too.
+        """
+        nodes = self.nodes
+        inner, coded = nodes.n_children > 0, np.diff(nodes.code_ptr) > 0
+        if nodes.lower is not None or not inner.any() or (nodes.n_children[inner] != 2).any():
+            return None
+        bound, flip = nodes.threshold, (nodes.flip & ~coded).astype(np.intp)
+        if nodes.strict:  # below t is at most the number before it; nothing is below -inf
+            bound = np.where(np.isneginf(bound), np.nan, np.nextafter(bound, -np.inf))
+        to_first = inner & (nodes.missing == flip)
+        known = (nodes.missing[inner] >= 0).all() and not len(nodes.surrogates.column)
+        known = bool(known and not (np.isnan(bound) & ~coded & to_first).any())
+        if coded.any() and not known:
+            return None
+        owner = np.repeat(np.arange(len(inner)), np.diff(nodes.code_ptr))
+        branch = np.where(nodes.code_branch < 0, nodes.missing[owner], nodes.code_branch)
+        first, second = nodes.child + flip, nodes.child + 1 - flip
+        ptr = nodes.code_ptr if coded.any() else _empty()
+        packed = pack_nodes(nodes.column, bound, to_first & known, first, second, ptr)
+        return packed, branch == 0, known
+
+    def holds(self, X: _Floats) -> NDArray[np.bool_]:
+        """Return the (n, T) truth of chains: whether all tests hold."""
+        return self.leaves(X) == self._last
+
+    @cached_property
+    def _last(self) -> _Whole:
+        """Return the node of each tree that a case reaches by the first branches."""
+        node = self.root
+        while (inner := self.nodes.n_children[node] > 0).any():
+            node = np.where(inner, self.nodes.child[node], node)
+        return node
+
+    # ------------------------------------------------------------------ who reads what
+    @cached_property
+    def _voter(self) -> _Whole:
+        """Return the voter of each node."""
+        of_tree = np.repeat(np.arange(self.n_voters), np.diff(self._groups))
+        return np.repeat(of_tree, np.diff(np.append(self.root, self.nodes.n_nodes)))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns that rules or surrogates read.
+
+        A rule without tests votes for what the others leave: it reads what they read.
+        """
+        spare, inner = self.nodes.surrogates, self.nodes.column >= 0
+        voter = [self._voter[inner], np.repeat(self._voter, np.diff(spare.ptr))]
+        column = [self.nodes.column[inner], spare.column]
+        if self.each == "rule":
+            rest, every = np.setdiff1d(np.arange(self.n_voters), voter[0]), len(self.columns)
+            voter.append(np.repeat(rest, every))
+            column.append(np.tile(np.arange(every), len(rest)))
+        return usage_at(self, np.concatenate(voter), np.concatenate(column))
+
+    def marks(self) -> Marks:
+        """Return the thresholds, column by column."""
+        inner, spare = self.nodes.column >= 0, self.nodes.surrogates
+        read = np.concatenate([self.nodes.column[inner], spare.column])
+        return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
+
+    def take(self, voters: _Whole) -> Self:
+        """Return these voters only; columns that are no longer read go."""
+        group, trees = spans_of(self._groups, voters)
+        root, old, nodes = self.nodes.of_trees(self.root, trees)
+        kept = nodes.columns
+        rules = np.searchsorted(kept, nodes.column)
+        local = nodes.on_columns(rules, np.searchsorted(kept, nodes.surrogates.column))
+        return replace(
+            self,
+            columns=self.columns[kept],
+            root=root,
+            nodes=local,
+            value=self.value if len(self.row) else self.value[old],
+            row=self.row[old] if len(self.row) else self.row,
+            group=group if len(self.group) else self.group,
+        )
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
+
+        A node above the leaves says the mean of its children by their shares of training rows. A
+        surrogate counts where it decided. A row that is divided among branches counts equally for
+        every column that rules of the tree read; so do the tests of a chain.
+        """
+        if self.each in _CHAINS:
+            return evenly(self.usage(), size)
+        out = np.zeros((len(X), self.n_features))
+        width = len(self.columns)
+        if not width:
+            return out
+        parent, step = self._steps
+        read, leaf = self._read(X), self.leaves(X)
+        group = np.repeat(np.arange(self.n_voters), np.diff(self._groups))
+
+        def decided(row: _Whole, node: _Whole) -> _Whole:
+            return self._decided(read, row, node)
+
+        out[:, self.columns] = path_moves(leaf, parent, step, decided, size, group, width)
+        spread = np.where(leaf < 0, size[:, group], 0.0)
+        if spread.any():
+            inner, reads = self.nodes.column >= 0, np.zeros((self.n_voters, width))
+            reads[self._voter[inner], self.nodes.column[inner]] = 1.0
+            reads /= np.maximum(reads.sum(axis=1, keepdims=True), 1.0)
+            out[:, self.columns] += spread @ reads[group]
+        return out
+
+    @cached_property
+    def _steps(self) -> tuple[_Whole, _Floats]:
+        """Return each node's parent, -1 at a root, and how far the vote moves from it."""
+        nodes, votes = self.nodes, self.node_votes.copy()
+        inner = np.flatnonzero(nodes.n_children)
+        number = nodes.n_children[inner]
+        begun = np.cumsum(number) - number
+        below = np.arange(int(number.sum())) + np.repeat(nodes.child[inner] - begun, number)
+        parent = np.full(nodes.n_nodes, -1, np.intp)
+        parent[below] = np.repeat(inner, number)
+        total = np.bincount(parent[below], nodes.share[below], nodes.n_nodes)
+        even = 1.0 / np.maximum(nodes.n_children, 1)
+        share = np.where(
+            total[parent] > 0, nodes.share / np.where(total > 0, total, 1.0)[parent], even[parent]
+        )
+        depth = np.zeros(nodes.n_nodes, np.intp)
+        above = parent
+        while (on := above >= 0).any():
+            depth += on
+            above = np.where(on, parent[above], -1)
+        for level in range(int(depth.max(initial=0)), 0, -1):
+            own = np.flatnonzero(depth == level)
+            votes[np.unique(parent[own])] = 0.0
+            np.add.at(votes, parent[own], share[own, None] * votes[own])
+        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
+        return parent, step
+
+    def _decided(self, read: _Floats, row: _Whole, node: _Whole) -> _Whole:
+        """Return the column that decided at a node: its own, or the first surrogate's known."""
+        column, spare = self.nodes.column[node], self.nodes.surrogates
+        if not len(spare.column):
+            return column
+        for i in np.flatnonzero(np.isnan(read[row, column])):
+            others = spare.column[spare.ptr[node[i]] : spare.ptr[node[i] + 1]]
+            known = others[~np.isnan(read[row[i], others])]
+            if len(known):
+                column[i] = known[0]
+        return column
+
+    # ------------------------------------------------------------------ trees to be shown
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a voter is; 0 of stumps, constants and chains."""
+        return int(np.diff(self._groups)[voter]) if self.each == "tree" else 0
+
+    def tree(self, voter: int) -> Tree | None:
+        """Return the one tree that a voter is, on the columns of the table; None if it is not."""
+        return self._tree(int(self._groups[voter])) if self.n_trees(voter) == 1 else None
+
+    def _tree(self, tree: int) -> Tree:
+        """Return a tree whose values are what its nodes say.
+
+        Of a node at which no case ends that is the mean of its leaves, each the same.
+        """
+        _, old, nodes = self.nodes.of_trees(self.root, np.array([tree], np.intp))
+        at = np.append(self.columns, -1)  # a leaf asks for column -1
+        nodes = nodes.on_columns(at[nodes.column], at[nodes.surrogates.column])
+        value = self.value[self._of_node[old]]
+        if len(self.row) and (self.row[old] < 0).any():
+            leaf = nodes.n_children == 0
+            total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(np.intp)
+            for node in np.flatnonzero(~leaf)[::-1].tolist():  # children follow
+                below = nodes.children(node)
+                total[node], number[node] = total[below].sum(axis=0), number[below].sum()
+            value = total / np.maximum(number, 1)[:, None]
+        return Tree.of(nodes, value)
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a voter, to be drawn."""
+        grown = self._tree(int(self._groups[voter]) + tree)
+        shares = None if self.code is None else grown.value
+        return ShownTree(grown, shares, self._spoken(grown.value))
+
+    # ------------------------------------------------------------------ in words
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return a voter in words: its rule, or how large it is and what it reads."""
+        if self.each == "constant":
+            return self.name
+        if len(self.group):
+            usage: Any = self.usage()
+            read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
+            return f"a forest of {self.n_trees(voter)} trees on {listed(read) or 'no column'}"
+        grown = self._tree(voter)
+        if self.each not in _CHAINS:
+            return "always" if self._same(voter) else tree_words(grown, names, levels)
+        tests = [condition_words(c, names, levels) for c in _tests(grown)]
+        words = " and ".join(tests)
+        if self.each == "rule":
+            return f"if {words}" if words else "otherwise"
+        none = self._of_node[self.root[voter]] == 1
+        return words or ("no case (the empty hypothesis)" if none else "any case (no test)")
+
+    def _same(self, voter: int) -> bool:
+        """Return whether a tree of several leaves votes the same wherever a case ends."""
+        first, end = self.root[voter], np.append(self.root, self.nodes.n_nodes)[voter + 1]
+        own = slice(int(first), int(end))
+        ends = (self.nodes.n_children[own] == 0) | (self.nodes.missing[own] < 0)
+        votes = self.node_votes[own][ends]
+        return end - first > 1 and not self.abstains and bool((votes == votes[0]).all())
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does."""
+        if self.nodes.n_nodes <= _AT_ONCE or self.each == "rule":
+            return super().reasons(X)
+        each = (self.take(np.array([t])) for t in range(self.n_voters))  # lists take much memory
+        found = [[row[0] for row in one.reasons(X)] for one in each]
+        return [list(row) for row in zip(*found, strict=True)]
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers of a constant, or of one question of two answers; else none."""
+        if len(self.group):
+            return []
+        first = int(self.root[voter])
+        votes, nodes = self.node_votes, self.nodes
+        if self.each == "rule":
+            return [("if so", votes[self._last[voter]])]
+        if self.each == "hypothesis":
+            yes, no = self._spoken(self.value)[:2]
+            return [("if so", yes), ("if not", no)]
+        if not nodes.n_children[first] or self._same(voter):
+            return [("always", votes[self._last[voter]])]
+        ends = np.append(self.root, nodes.n_nodes)
+        if ends[voter + 1] - first != 3:
+            return []
+        asks = split_conditions(self._tree(voter), 0)[1]
+        below = nodes.children(first)
+        voted = [("if so", votes[below[0]]), (otherwise_words(asks), votes[below[1]])]
+        if nodes.missing[first] == STAY and not self.abstains:  # the root answers
+            surrogates = " with its surrogates" if asks.surrogates else ""
+            voted.append((f"if missing{surrogates}", votes[first]))
+        return voted
+
+
+def _tests(chain: Tree) -> list[Condition]:
+    """Return the tests of a chain, without what happens to missing values."""
+    found, node = list[Condition](), 0
+    while chain.n_children[node]:
+        found.append(replace(split_conditions(chain, node)[0], missing=0.0))
+        node = int(chain.child[node])
+    return found
+
+
+def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
+    """Return the (..., K) votes that class shares (..., C) result in: see `Trees`."""
+    if says == "value":
+        return shares
+    if says == "answer":
+        return code[shares.argmax(axis=-1)]
+    samme = _is_samme(code)
+    total = np.zeros((*shares.shape[:-1], 1 if samme else code.shape[1]))
+    for k in range(len(code)):  # one order of sums, however many rows there are
+        total += shares[..., k, None] * (1.0 if samme else code[k])
+    if not samme:
+        return total
+    # so written, equal shares stay equal to the last bit
+    return (len(code) * shares - total) / (len(code) - 1)
+
+
+def _is_samme(code: _Floats) -> bool:
+    """Return whether a table of codes is SAMME's: 1 for the class, -1/(K-1) elsewhere."""
+    k = len(code)
+    return k > 2 and np.array_equal(code, np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1)))
