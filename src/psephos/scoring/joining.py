@@ -18,8 +18,9 @@ _WORDS = (
 )  # fmt: skip
 _READER = (
     "vote/reading/core.py", "vote/reading/scores.py", "vote/reading/trees.py",
+    "vote/reading/near.py",
     *(f"scoring/reader/{name}.py" for name in (
-        "weights", "near", "target", "vote",
+        "weights", "target", "vote",
         "calibrated", "within", "model", "command",
     )),
 )  # fmt: skip

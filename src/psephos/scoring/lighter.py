@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote import Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.names import fixed, plural
-from psephos.vote.voters.cases import CaseVoters
-from psephos.vote.voters.prototypes import PrototypeVoters
-from psephos.vote.weights.gaussian_kernels import PRIOR, KernelWeights
+from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
+from psephos.vote.operations.distance import PRIOR
+from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 _Floats = NDArray[np.float64]
 _FEWEST = 3  # training rows that a prototype stands for
@@ -100,17 +100,13 @@ def lighter(estimator: Any, digits: int | None = None, n_prototypes: int | None 
 def _kept_rows(vote: Vote) -> _Floats | None:
     """Return (m, p) training rows that a vote keeps, NaN in columns it does not keep; or None."""
     weights: Any = vote.weighting
-    local = weights.local if isinstance(weights, LocalRelevance) else weights
-    if isinstance(local, Local):
-        columns, cases = local.columns, local.anchors
-    elif isinstance(local, Neighbours):
-        columns, cases = local.columns, local.cases
-    elif isinstance(local, KernelWeights) and isinstance(vote.voters, PrototypeVoters):
-        columns, cases = local.columns, vote.voters.cases[local.batches.batch != PRIOR]
-    else:
+    cases, batches = weights.kept_cases(), weights.prototype_batches()
+    if batches is not None and isinstance(vote.voters, PrototypeVoters):
+        cases = vote.voters.cases[batches.batch != PRIOR]
+    if cases is None:
         return None
     rows = np.full((len(cases), vote.n_features), np.nan)
-    rows[:, columns] = cases
+    rows[:, weights.columns] = cases
     return rows if len(rows) else None
 
 

@@ -23,7 +23,7 @@ fitted model as JSON: its vote on the columns that it reads, and nothing else of
 
 | field | what it is |
 | --- | --- |
-| `format`, `version` | `"psephos plain model"`, 2; a reader refuses another version (the library reads 1, too) |
+| `format`, `version` | `"psephos plain model"`, 2; a reader refuses another version (the library reads 1, too: `psephos.scoring.renewed` makes 2 of it) |
 | `model` | the class of the estimator |
 | `classes` | the labels in their order; none where numbers are answered |
 | `table` | `width`, the columns of the table of the fit; `named`, whether they had names: columns without names are found by their place |

@@ -4,9 +4,12 @@ from psephos.files.field_types import Nullable, Thresholds
 from psephos.vote.ballots import Ballots
 from psephos.vote.codec import register as register_part
 from psephos.vote.names import Names
+from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
 from psephos.vote.operations.columns import CodedVoters, RankedVoters, design_matrix, normal_scores
+from psephos.vote.operations.distance_weights import Nearest
 from psephos.vote.operations.gates import SoftTreeVoters
 from psephos.vote.operations.joined import ComposedVoters, JoinedVoters, answer_names, as_read, join
+from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.operations.nested import NestedVoters
 from psephos.vote.operations.weights import Available, ConfidenceGate, Constant, OutputWeights
 from psephos.vote.part import Voters, Weighting
@@ -21,13 +24,11 @@ from psephos.vote.target import (
 )
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
-from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.hypotheses import HypothesisVoters
-from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
 from psephos.vote.voters.mixture import (
@@ -36,15 +37,12 @@ from psephos.vote.voters.mixture import (
     mixture_moments,
     prototype_vote,
 )
-from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.voters.rules import FirstMatch, RuleVoters
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
-from psephos.vote.weights.local import Local, Nearest
+from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
 from psephos.vote.weights.neighbours import Neighbours
-from psephos.vote.weights.relevance import LocalRelevance
-from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = [
     "AnyTarget", "Available", "Ballots", "BranchVoters", "CaseVoters", "CodedVoters",

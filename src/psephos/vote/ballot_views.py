@@ -7,7 +7,7 @@ from typing import Any
 from psephos.files.escaping import printable
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
-from psephos.vote.names import number, percent, plural
+from psephos.vote.names import listed, number, percent, plural
 
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case
@@ -67,7 +67,10 @@ def sentences_html(sentences: Sequence[str]) -> str:
 
 def _more(ballots: Ballots) -> list[str]:
     more = len(ballots) - _CASES
-    return [f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else []
+    alone: list[int] = ballots.vote.near_only.tolist()
+    near = [ballots.names.columns[j] for j in alone]
+    words = [f"Only through the distance between cases: {listed(near)}."] if near else []
+    return [*words, *([f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else [])]
 
 
 def _carried(ballots: Ballots, case: int) -> list[str]:

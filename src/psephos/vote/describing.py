@@ -96,7 +96,8 @@ def _most_read(vote: Vote, names: Names) -> str:
 def columns_words(vote: Vote, names: Names) -> str:
     """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``.
 
-    Columns that are read only where another is missing are counted, and not named.
+    Columns that are read only where another is missing are counted, and not named; those that act
+    only through the distance between cases are named again.
     """
     read: list[int] = vote.used.tolist()
     columns = [names.columns[j] for j in read]
@@ -104,8 +105,12 @@ def columns_words(vote: Vote, names: Names) -> str:
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
     spare = backup_words(len(vote.backup))
+    alone: list[int] = vote.near_only.tolist()
+    near = [names.columns[j] for j in alone]
+    acts = "acts" if len(near) == 1 else "act"
+    only = f"; {listed(near)} {acts} only through the distance between cases" if near else ""
     of = plural(vote.n_features, "column")
-    return f"{verb} {len(columns)} of {of}: {listed(columns)}{spare}."
+    return f"{verb} {len(columns)} of {of}: {listed(columns)}{spare}{only}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

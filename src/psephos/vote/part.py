@@ -4,7 +4,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
@@ -79,7 +79,7 @@ class Part(ABC):
     def lowered(self) -> Any:
         """Return the operation of `psephos.vote.operations` that gives the same votes, or weights.
 
-        It is what readers outside fitting see; a part that is one returns itself.
+        It is what readers outside fitting see. A part that is one returns itself.
         """
         return self
 
@@ -191,10 +191,6 @@ class Voters(Part):
 
     def components(self) -> tuple[_Floats, _Floats] | None:
         """Return (means, standard deviations) of the densities that are the votes, (T,) each."""
-        return None
-
-    def fixed_answers(self) -> Any:
-        """Return `Answers`, votes that are the same everywhere, for kernels; see `sums_with`."""
         return None
 
     def row_names(self) -> NDArray[Any] | None:
@@ -349,6 +345,23 @@ class RowByRow(Voters):
         from psephos.vote.plain import to_plain
 
         return self.reader(unpacked(to_plain(self)))
+
+
+class LoweredOnce:
+    """What parts share that keep the operation they lower to, which no file or pickle holds."""
+
+    @cached_property
+    def _operation(self) -> Any:
+        raise NotImplementedError
+
+    def lowered(self) -> Any:
+        """Return the operation of `psephos.vote.operations` that gives the same."""
+        return self._operation
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields: what was derived from them is made anew."""
+        own: Any = self
+        return {field.name: getattr(self, field.name) for field in fields(own)}
 
 
 class ReadsColumns:

@@ -13,11 +13,11 @@ from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, backup_words
+from psephos.vote.operations.distance_weights import DistanceWeights, Nearest
 from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
-from psephos.vote.weights.local import Nearest
 
 _Floats = NDArray[np.float64]
 
@@ -106,6 +106,16 @@ class Vote:
     def backup(self) -> Columns:
         """Return the sorted columns that are read only where another is missing."""
         return np.setdiff1d(self.columns, self.used)
+
+    @property
+    def near_only(self) -> Columns:
+        """Return the sorted columns that act only through the distance between cases.
+
+        No voter tests them; voters that are training cases name the columns themselves.
+        """
+        if not isinstance(self.weighting.lowered(), DistanceWeights):
+            return np.empty(0, dtype=np.intp)
+        return np.setdiff1d(self.weighting.columns, self.voters.columns)
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that are left in `primary`."""

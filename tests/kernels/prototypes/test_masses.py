@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.prototypes import masses as prototype_masses
-from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine, kernel_sums
+from psephos.kernels.prototypes.masses import kernel_sums
 
 
 def example(seed, n=130, m=45, q=6, missing=0.0, categories=0, spike=1.0):
@@ -89,30 +89,9 @@ def test_a_sum_is_the_same_to_the_bit_whatever_other_sums_there_are(random_seed,
 
 
 def test_rows_that_are_infinitely_far_hear_nothing():
-    Z = np.array([[1e308], [-1e308], [0.0]])
-    reading = Reading(np.array([0]), np.array([0.5]), np.array([1e5]), np.array([0]))
-    out = np.zeros((3, 1))
-    with np.errstate(over="ignore"):
-        FixedPrototypes(reading, np.array([[-5e4]]), np.ones(1), np.ones((1, 1)), np.zeros(1)).add(
-            Z, out
-        )
-    assert_allclose(out, [[0.0], [0.0], [1.0]], atol=1e-200)
-
-
-def test_columns_are_read_off_the_table_and_unknown_codes_are_missing(random_seed):
-    rng = np.random.default_rng(random_seed)
-    C, v = np.array([[0.0, 1.0], [0.5, 2.0]]), np.array([1.2, 0.9])
-    table = rng.standard_normal((7, 4))
-    table[:, 3] = [0, 1, 2, 3, -1, 1.5, np.nan]
-    reading = Reading(
-        np.array([1, 3]), np.array([0.3, 0.0]), np.array([2.0, 1.0]), np.array([0, 3])
-    )
-    agree = np.array([0.0, 0.4])
-    out = np.ones((7, 2))
-    FixedPrototypes(reading, C, v, np.eye(2), agree).add(table, out)
-    Z = np.stack([(table[:, 1] - 0.3) * 2.0, table[:, 3]], axis=1)
-    Z[3:, 1] = np.nan
-    assert_allclose(out, 1.0 + kernels(Z, C, v, np.array([False, True]), agree), rtol=1e-13)
+    Z, none = np.array([[1e308], [-1e308], [-5e4]]), np.zeros(1)
+    found = kernel_sums(Z, np.array([[-5e4]]), np.ones(1), np.ones((1, 1)), none > 0, none)
+    assert_allclose(found, [[0.0], [0.0], [1.0]], atol=1e-200)
 
 
 def test_no_weight_and_no_column(random_seed):
@@ -121,15 +100,3 @@ def test_no_weight_and_no_column(random_seed):
     assert_array_equal(kernel_sums(Z, C[:0], v, np.zeros((0, 2)), *kinds), 0.0)
     assert_array_equal(kernel_sums(Z[:0], C, v, w[:, None], *kinds), np.empty((0, 1)))
     assert_allclose(kernel_sums(Z, C, 0 * v, w[:, None], *kinds), w.sum())
-
-
-@pytest.mark.parametrize("n_answers", [1, 3, 8, 17])
-def test_combine(random_seed, n_answers):
-    rng = np.random.default_rng(random_seed)
-    sums, kinds = rng.uniform(size=(9, 4)), rng.standard_normal((4, n_answers))
-    out, some = np.empty((9, n_answers + 1)), np.empty((4, n_answers + 1))
-    combine(sums, kinds, out)
-    assert_allclose(out[:, :-1], sums @ kinds, rtol=0, atol=1e-14)
-    assert_allclose(out[:, -1], sums.sum(axis=1), rtol=1e-14)
-    combine(sums[5:].copy(), kinds, some)
-    assert_array_equal(some, out[5:])

@@ -14,7 +14,7 @@ from psephos import PsephosError
 from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import LinearVoters, Target
-from psephos.vote.voters.kernel import KernelVoters
+from psephos.vote.operations.machines import KernelVoters
 
 SUBSETS = np.array([[0, 1, 4], [1, 2, 5], [0, 3, 5], [2, 3, 4]])
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.vote.codec import decode, encode
-from psephos.vote.voters.kernel import KernelVoters
+from psephos.vote.operations.machines import KernelVoters
 
 NAMES = [f"c{j}" for j in range(7)]
 
@@ -95,7 +95,7 @@ def test_rows_and_smaller_tables_change_no_bit(n_classes, kernel, monkeypatch):
         assert_array_equal(some.usage().toarray(), voters.usage().toarray()[order])
     assert_array_equal(voters.take(np.array([1])).columns, [4])
     with monkeypatch.context() as patch:
-        patch.setattr("psephos.vote.voters.kernel._BLOCK", 1)
+        patch.setattr("psephos.vote.operations.machines._BLOCK", 1)
         assert_array_equal(voters.votes(X), votes)
 
 

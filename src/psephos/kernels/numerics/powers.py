@@ -5,6 +5,7 @@ guess from the bit pattern, good to 5 %, a step of fourth order and one of third
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
@@ -51,7 +52,8 @@ def _one_by(d):
 def inverse_power(u, factor, b, base):
     """Put ``1 / (base + (factor u)^(b / 2))`` in place of ``u``, zeros or normal numbers.
 
-    ``factor u`` is normal or zero, b > 0, and the sum lies between 1e-300 and 1e300. Whole b up to
+    ``factor u`` is normal or zero, b > 0, and the sum lies between 1e-300 and 1e300; beyond the
+    result is below 1e-290, above 1e290 or not a number. Whole b up to
     15 are products and a square root. Otherwise ``x^c = 2^(c log2 x)``, ``x = 2^e m`` with m near
     1, ``log2 m = s p(s^2)`` with ``s = (m - 1) / (m + 1)``, and ``2^y = 2^n q(y - n)``: p and q
     interpolate at Chebyshev's points, to 2e-16 and 3e-16 of their values. Relative error about
@@ -87,6 +89,7 @@ def inverse_power(u, factor, b, base):
         p = low + (zz * zz) * high
         y = half * ((to_float(e + 0x4338000000000000) - _WHOLE) + s * p)
         y = -1022.0 if y < -1022.0 else y
+        y = 1023.0 if y > 1023.0 else y
         t = y + _WHOLE
         f = y - (t - _WHOLE)
         ff = f * f
@@ -99,3 +102,34 @@ def inverse_power(u, factor, b, base):
         q = low + f4 * (mid + f4 * high)
         power = q * to_float((to_bits(t) + 1023) << 52)
         u[i] = _one_by(base + (power if x > 0.0 else 0.0))
+
+
+def inverse_in_logs(
+    u: NDArray[np.float64], a: float, b: float, scale: float, mass: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (w, log_scale), (n, m) and (n,): ``1 / (a^b + d^b)`` is ``exp(log_scale) w``.
+
+    ``d = sqrt(u) / scale``, divided further by the row's ``sum_j mass_j sqrt(u_j)`` if that is
+    above 0 (infinite distances apart). Made of logarithms, so that nothing leaves the range of
+    float64: of each row the greatest w is 1. With a = 0 and a distance of zero only such count;
+    where all are infinitely far w is 0.
+    """
+    same = u == 0
+    if a == 0.0 and same.any(axis=1).all():
+        return same.astype(np.float64), np.zeros(len(u))
+    sums = np.where(np.isinf(u), 0.0, np.sqrt(u)) @ mass
+    with np.errstate(divide="ignore"):
+        logs = 0.5 * np.log(u) - np.log(np.where(sums > 0, sums, scale))[:, None]
+        logs = -np.logaddexp(b * np.log(a), b * logs)
+    return of_greatest(logs)
+
+
+def of_greatest(
+    logs: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return exp(logs) of each row's greatest, and the logarithm of that (0 if it is infinite)."""
+    top = logs.max(axis=1, keepdims=True, initial=-np.inf)
+    scale = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(over="ignore"):
+        relative = np.where(top == np.inf, logs == np.inf, np.exp(logs - scale))
+    return relative, scale[:, 0]

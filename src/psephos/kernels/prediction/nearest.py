@@ -4,7 +4,7 @@
 take any. So it only tells which cases may be among the k nearest, within the rounding of single
 precision; their distances are then sums of squared differences, and of equals the first is taken.
 Of small whole numbers (words in a text, 0 and 1) the products are exact, and give the distances.
-The plain twin is a stable sort of `psephos.kernels.prediction.similarity.distances`.
+The plain twin is a stable sort of the distances of `psephos.vote.operations.distance`.
 """
 
 from typing import Any

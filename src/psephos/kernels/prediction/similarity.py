@@ -6,13 +6,12 @@ over the anchors where the voter was right. The sums are made in blocks of rows;
 of distances is kept. Where the rows are the anchors each pair is weighed once.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
+from psephos.kernels.numerics.powers import inverse_in_logs, inverse_power, root
 from psephos.runtime.jit import frozen, jit, run_blocks
 from psephos.runtime.threads import one_thread
 
@@ -141,73 +140,15 @@ def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts)
 
 
 @jit
-def _range(u):
-    """Least number that is not zero, greatest number, and whether one is zero; none negative."""
-    # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
-    low = high = to_bits(u[0])
-    for i in range(u.shape[0]):
-        bits = to_bits(u[i])
-        low = bits if bits < low else low
-        high = bits if bits > high else high
-    zeros = low == 0
-    if zeros:
-        low = to_bits(np.inf)
-        for i in range(u.shape[0]):
-            bits = to_bits(u[i])
-            low = bits if 0 < bits < low else low
-    return to_float(low), to_float(high), zeros
-
-
-@jit
-def _is_tame(low, high, zeros, base, b, by):
-    """Whether no step of the weights ``1 / (base + (d by)^b)`` nears the limits of float64."""
-    if not (base < 1e270 and by * by > 1e-290 and by * by < 1e290):
-        return False
-    if high == 0.0:
-        return base > 1e-270
-    least, most = low * by * by, high * by * by
-    power = 1800.0 / b
-    reach = 2.0 ** (power if power < 960.0 else 960.0)  # to the power b / 2 it is at most 2^900
-    # Without a floor the least of the sums is that of the nearest anchor.
-    near = base > 1e-270 or (not zeros and least > 1.0 / reach)
-    return near and low > 1e-290 and least > 1e-290 and high < 1e290 and most < reach
-
-
-@jit
-def _weigh_far(u, a, b, by, low, high, zeros):
-    """Weights of a row near the limits of float64, divided by ``2^c``; returns c."""
-    if a == 0.0 and zeros:  # the exact branch: only identical anchors count
-        for i in range(u.shape[0]):
-            u[i] = 1.0 if u[i] == 0.0 else 0.0
-        return 0.0
-    floor = b * np.log2(a) if a > 0.0 else -np.inf
-    nearest = -np.inf if zeros else 0.5 * b * np.log2(low * by * by)
-    farthest = nearest if nearest > floor else floor
-    if abs(farthest) == np.inf:  # all infinitely far, and equally so
-        for i in range(u.shape[0]):
-            u[i] = 1.0
-        return farthest if farthest > 0.0 and high > 0.0 else 0.0
-    shift = farthest if abs(farthest) > 900.0 else 0.0
-    first = 2.0 ** (floor - shift)
-    for i in range(u.shape[0]):
-        x = u[i] * by * by
-        exponent = 0.5 * b * np.log2(x) - shift if x > 0.0 else -np.inf
-        u[i] = 1.0 / (first + 2.0**exponent) if exponent < 1023.0 else 0.0
-    return shift
-
-
-@jit
 def _weigh_rows(
-    X, anchors, inverse, is_category, has_nan, far, s, own, first, a, b, scale, per_query, shift,
-    weights, counts,
+    X, anchors, inverse, is_category, has_nan, far, s, own, first, a, b, scale, per_query, weights,
+    counts,
 ):  # fmt: skip
     """Write the weights of the anchors from `first` on around the rows of X to ``weights`` (n, m).
 
-    Anchor ``own[r]`` (-1: none) is left out. A row whose greatest weight would leave the range of
-    float64 has its weights divided by ``2^shift[r]``; returns whether any row was that far, or
-    counts only identical anchors. Scratch: ``counts`` (m,).
+    Anchor ``own[r]`` (-1: none) is left out. Scratch: ``counts`` (m,).
     """
-    m, floor, any_far = weights.shape[1], a**b, False
+    m, floor = weights.shape[1], a**b
     for r in range(X.shape[0]):
         row = weights[r]
         for start in range(first, m, _ANCHORS):
@@ -216,21 +157,11 @@ def _weigh_rows(
         u, left_out = row[first:], own[r] - first
         if left_out >= 0:
             u[left_out] = 0.0
-            if u.shape[0] == 1:
-                continue
         unit = _root_sum(u, s[first:])[0] if per_query else scale
         by = 1.0 / unit if unit > 0.0 else 1.0
-        if left_out >= 0:  # a neighbour's distance changes no extreme
-            u[left_out] = u[left_out - 1 if left_out > 0 else 1]
-        low, high, zeros = _range(u)
-        if _is_tame(low, high, zeros, floor, b, by):
-            inverse_power(u, by * by, b, floor)
-        else:
-            shift[r] = _weigh_far(u, a, b, by, low, high, zeros)
-            any_far = True
+        inverse_power(u, by * by, b, floor)
         if left_out >= 0:
             u[left_out] = 0.0
-    return any_far
 
 
 def _parts(
@@ -265,24 +196,6 @@ def _tiles(columns: _Float, *rest: Any) -> list[tuple[slice, tuple[Any, ...]]]:
     m = columns.shape[1]
     lots = [slice(start, min(start + _ANCHORS, m)) for start in range(0, m, _ANCHORS)]
     return [(lot, (frozen(columns[:, lot]), *rest)) for lot in lots]
-
-
-def distances(
-    X: ArrayLike, Z: ArrayLike, metric: Metric, n_jobs: int | None = None
-) -> NDArray[np.float64]:
-    """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
-    queries = frozen(X, np.float64)
-    parts = _parts(Z, metric, queries)
-    n = len(queries)
-    out = np.empty((n, len(np.asarray(Z))))
-
-    def block(b: int) -> None:
-        rows = slice(b * _ROWS, (b + 1) * _ROWS)
-        _squared_rows(queries[rows], *parts, out[rows], np.empty(out.shape[1]))
-        np.sqrt(out[rows], out=out[rows])
-
-    run_blocks(block, -(-n // _ROWS), n_jobs)
-    return out
 
 
 def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int = 10_000) -> float:
@@ -329,8 +242,7 @@ def local_sums(
         count, each with k = 1.
     where_right : (n, T); ``sum_i s_i k_i right[i, t]``
     log_scale : (n,); the true sums are ``exp(log_scale)`` times those returned. Zero but for
-        queries whose greatest weight would leave the range of float64; the ratios are right in any
-        case.
+        queries whose weights leave the range of float64, which are made of logarithms.
     """
     queries, anchors = frozen(X, np.float64), np.asarray(Z, dtype=np.float64)
     s, told = frozen(anchor_weight, np.float64), np.asarray(right)
@@ -345,49 +257,34 @@ def local_sums(
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
     kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), frozen(s)
-    sums, shift, tiles = np.zeros((n, n_voters + 1)), np.zeros(n), _tiles(*parts)
+    sums, log_scale = np.zeros((n, n_voters + 1)), np.zeros(n)
+    tiles = [(slice(0, len(s)), parts)] if per_query else _tiles(*parts)
     size = max(_ROWS, _ROWS * _ANCHORS // len(s))
 
     def block(b: int) -> None:
         rows = slice(b * size, (b + 1) * size)
-        X, out, own, by = queries[rows], sums[rows], left_out[rows], shift[rows]
-        whole = per_query
-        for lot, its in () if whole else tiles:
+        X, out, own = queries[rows], sums[rows], left_out[rows]
+        for lot, its in tiles:
             k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
             here = np.where(own < lot.stop, own - lot.start, -1)
-            whole |= _weigh_rows(X, *its, s[lot], here, 0, *kernel, False, by, k, scratch)
+            _weigh_rows(X, *its, s[lot], here, 0, *kernel, per_query, k, scratch)
             out += k @ weighed[lot]
-        if whole:  # what is asked of a row depends on all its distances
-            k, by[:] = np.empty((len(X), len(s))), 0.0
-            _weigh_rows(X, *parts, s, own, 0, *kernel, per_query, by, k, np.empty(len(s)))
-            out[:] = k @ weighed
 
-    with one_thread():  # of BLAS: where cores are busy its threads wait for each other
+    # one thread of BLAS: where cores are busy its threads wait for each other
+    with one_thread(), np.errstate(invalid="ignore"):
         run_blocks(block, -(-n // size), n_jobs)
-    log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
+    for r in np.flatnonzero(_beyond(sums[:, -1])).tolist():
+        row, u = slice(r, r + 1), np.empty((1, len(s)))
+        _squared_rows(queries[row], *parts, u, np.empty(len(s)))
+        u[0, left_out[row][left_out[row] >= 0]] = np.inf
+        k, log_scale[row] = inverse_in_logs(u, *kernel, s * per_query)
+        sums[row] = k @ weighed
     return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
 
 
-def similarities(
-    X: ArrayLike,
-    Z: ArrayLike,
-    metric: Metric,
-    kernel: InverseKernel,
-    anchor_weight: ArrayLike,
-    per_query: bool = False,
-) -> _Float:
-    """Return k, (n, m): how near each query is to each anchor, up to a factor of the query's own.
-
-    The parameters are those of `local_sums`, which adds these up; all ``anchor_weight`` > 0.
-    """
-    queries, s = frozen(X, np.float64), frozen(anchor_weight, np.float64)
-    out, shift = np.empty((len(queries), len(s))), np.zeros(len(queries))
-    own = np.full(len(queries), -1)
-    _weigh_rows(
-        queries, *_parts(Z, metric, queries), s, own, 0, *map(float, kernel), per_query, shift, out,
-        np.empty(len(s)),
-    )  # fmt: skip
-    return out
+def _beyond(total: _Float) -> NDArray[np.bool_]:
+    """Return of which rows a step of the weights may have left the range of float64."""
+    return ~((total > 1e-250) & (total < 1e250))
 
 
 def pair_sums(
@@ -401,32 +298,32 @@ def pair_sums(
     """``local_sums`` (total, right) of the anchors around each anchor, at half the cost.
 
     Every pair is weighed once, so distances are divided by ``kernel.scale``. With ``leave_out``
-    an anchor is left out of its own sums. Where weights near the limits of float64, or the exact
-    branch at a = 0, ask for more care, each row is weighed by itself; sums are then relative, row
-    by row.
+    an anchor is left out of its own sums. Where the weights of a row leave the range of float64
+    the sums of that row are relative.
     """
     rows, right = frozen(Z, np.float64), np.asarray(right, dtype=np.bool_)
     s = frozen(anchor_weight, np.float64)
     n, n_voters = right.shape
     own = np.arange(n) if leave_out else np.full(n, -1)
-    weighed, far, tiles = _weighed(right, s), False, _tiles(*_parts(rows, metric))
-    sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
+    weighed, tiles = _weighed(right, s), _tiles(*_parts(rows, metric))
+    sums = np.zeros((n, n_voters + 1))
 
-    def block(top: int, lot: slice, its: tuple[Any, ...]) -> bool:
+    def block(top: int, lot: slice, its: tuple[Any, ...]) -> None:
         X, these = rows[top : top + _ROWS], slice(top, min(n, top + _ROWS))
         k, scratch = np.empty((len(X), lot.stop - lot.start)), np.empty(lot.stop - lot.start)
         first, here = max(top - lot.start, 0), own[these]
         here = np.where(here < lot.stop, here - lot.start, -1)
-        far = _weigh_rows(X, *its, s[lot], here, first, *kernel, False, shift[these], k, scratch)
+        _weigh_rows(X, *its, s[lot], here, first, *kernel, False, k, scratch)
         sums[these] += k[:, first:] @ weighed[lot.start + first : lot.stop]
         after = max(these.stop, lot.start)  # the anchors that are no rows of this block
         sums[after : lot.stop] += k[:, after - lot.start :].T @ weighed[these]
-        return far
 
-    with one_thread():
+    with one_thread(), np.errstate(invalid="ignore"):
         for top in range(0, n, _ROWS):
             for lot, its in tiles[top // _ANCHORS :]:
-                far |= block(top, lot, its)
-    if not far:
-        return sums[:, -1].copy(), sums[:, :-1].copy()
-    return local_sums(rows, rows, metric, kernel, s, right, own=own)[:2]
+                block(top, lot, its)
+    far = _beyond(sums[:, -1])
+    if far.any():
+        found = local_sums(rows[far], rows, metric, kernel, s, right, own=own[far])
+        sums[far] = np.column_stack([found[1], found[0]])
+    return sums[:, -1].copy(), sums[:, :-1].copy()

@@ -5,9 +5,9 @@ psephos (the words of reasons) goes with them, so nothing here may need another 
 voters or weights is one class, in the file of its family, under `of_kind`.
 """
 
-from psephos.scoring.reader import calibrated, near, weights, within
+from psephos.scoring.reader import calibrated, weights, within
 from psephos.scoring.reader.model import PlainModel
-from psephos.vote.reading import scores, trees
+from psephos.vote.reading import near, scores, trees
 from psephos.vote.reading.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["PlainModel", "every_kind"]
@@ -25,8 +25,14 @@ _WITHIN = (
     "nodes",
     "surrogate rules",
     "conjunctive space",
-    "inverse distance",
+    "distance",
     "prototype batches",
+    "inverse power",
+    "gaussian profile",
+    "k nearest",
+    "right or wrong",
+    "degrees",
+    "own point",
 )
 
 

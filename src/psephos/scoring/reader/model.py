@@ -111,9 +111,9 @@ class PlainModel:
         from dataclasses import replace
 
         ask = getattr(self.vote.weights, "similarities", None)
-        if ask is None:
+        near = None if ask is None else ask(row)
+        if near is None:
             return lambda t, reason: reason
-        near = ask(row)
         return lambda t, reason: (
             replace(reason, similarity=near[t]) if isinstance(reason, CaseLike) else reason
         )

@@ -14,21 +14,6 @@ function likeWords(row, columns, x, theirs, near, words) {
   return `like ${named}${similar}: ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-VOTERS["training cases"] = class {
-  constructor(part) {
-    this.part = part;
-    this.cases = filled(part.cases);
-    this.reads = part.rows.map(() => part.columns);
-  }
-  votes() {
-    return this.part.values;
-  }
-  reasons(x, words) {
-    const { rows, columns } = this.part;
-    return rows.map((row, t) => likeWords(row, columns, x, this.cases[t], undefined, words));
-  }
-};
-
 VOTERS["prototype voters"] = class {
   constructor(part) {
     this.part = part;
@@ -51,175 +36,109 @@ VOTERS["prototype voters"] = class {
   }
 };
 
+// the squared distances of a case from points
 class Distance {
-  constructor(cases, part, scale, category, absent) {
-    Object.assign(this, { cases: filled(cases), columns: part.columns, category, absent });
-    this.inverse = scale.map((s) => 1 / s);
+  constructor(part) {
+    this.part = part;
+    this.points = filled(part.points);
   }
   squares(x) {
-    const q = this.columns.length;
-    const row = this.columns.map((j) => x[j]);
-    return this.cases.map((there) => {
-      let [sum, both] = [0, 0];
-      for (let i = 0; i < q; i++) {
-        if (Number.isNaN(row[i]) || Number.isNaN(there[i])) continue;
-        both++;
-        let gap = (row[i] - there[i]) * this.inverse[i];
-        if (this.category[i]) gap = row[i] === there[i] ? 0 : this.inverse[i];
-        sum += gap * gap;
-      }
-      if (both === q) return sum;
-      return both ? sum * (q / both) : this.absent * this.absent;
-    });
-  }
-}
-
-function logSum(a, b) {
-  const [top, low] = [Math.max(a, b), Math.min(a, b)];
-  return low === -Infinity ? top : top + Math.log1p(Math.exp(low - top));
-}
-
-class Similarity {
-  constructor(part) {
-    Object.assign(this, part.similarity);
-    this.weight = part.anchor_weight;
-    this.distance = new Distance(
-      part.anchors, part, this.column_scale, this.is_category, this.absent);
-  }
-  // [similarity × weight of each anchor, log scale]
-  relative(x) {
-    let squares = this.distance.squares(x);
-    const scale = this.per_query
-      ? squares.reduce((sum, u, i) => sum + this.weight[i] * Math.sqrt(u), 0) : this.scale;
-    const by = scale > 0 ? 1 / scale : 1;
-    squares = squares.map((u) => u * by * by);
-    const floor = this.a ** this.b;
-    const sizes = squares.map((u) => floor + u ** (0.5 * this.b));
-    const tame = sizes.every((size) => size > 1e-250 && size < 1e250);
-    const [near, log] = tame ? [sizes.map((size) => 1 / size), 0] : this.far(squares);
-    return [near.map((w, i) => w * this.weight[i]), log];
-  }
-  far(squares) {
-    if (this.a === 0 && squares.includes(0)) return [squares.map((u) => (u === 0 ? 1 : 0)), 0];
-    const floor = this.a > 0 ? this.b * Math.log(this.a) : -Infinity;
-    const logs = squares.map((u) => -logSum(floor, u > 0 ? 0.5 * this.b * Math.log(u) : -Infinity));
-    const top = Math.max(...logs);
-    return [logs.map((log) => Math.exp(log - top)), top];
-  }
-}
-
-WEIGHTS["local"] = class {
-  constructor(part) {
-    this.similarity = new Similarity(part);
-    this.part = part;
-    this.right = part.right.map((bits) =>
-      range(part.voters).map((t) => (bits[t >> 3] >> (7 - (t & 7))) & 1));
-  }
-  weights(x) {
-    const [near, log] = this.similarity.relative(x);
-    const { low, high, voters } = this.part;
-    const right = zeros(voters);
-    near.forEach((weight, i) => this.right[i].forEach((r, t) => { if (r) right[t] += weight; }));
-    const sum = total(near);
-    return [right.map((one) => low * sum + (high - low) * one), log];
-  }
-};
-
-WEIGHTS["local relevance"] = class {
-  constructor(part) {
-    this.similarity = new Similarity(part.local);
-    this.relevance = part.relevance;
-  }
-  weights(x) {
-    const [near, log] = this.similarity.relative(x);
-    return [near.reduce((out, w, i) => mix(out, w, this.relevance[i]), zeros(this.relevance[0].length)), log];
-  }
-};
-
-WEIGHTS["prototype kernels"] = class {
-  constructor(part) {
-    this.part = part;
-    this.prototypes = filled(part.prototypes);
-  }
-  scaled(x) {
-    const { batches, centre, inverse, n_levels: levels } = this.part;
-    return batches.columns.map((j, i) => {
-      const z = (x[j] - centre[i]) * inverse[i];
-      const known = !levels[i] || (z >= 0 && z < levels[i] && Number.isInteger(z));
-      return known ? z : NaN;
-    });
-  }
-  gap(v, i) {
-    const agree = this.part.agree[i];
-    if (!this.part.n_levels[i]) return Math.log1p(2 * v * v);
-    return -2 * Math.log(agree + (1 - agree) * Math.exp((-v * v) / 2));
-  }
-  logKernel(t, z) {
-    const { batches, n_levels: levels } = this.part;
-    if (batches.batch[t] < 0) return 0;
-    let sum = 0;
-    batches.inverse_bandwidth[batches.batch[t]].forEach((v, i) => {
-      if (!(v > 0)) return;
-      const apart = z[i] - this.prototypes[t][i];
-      if (Number.isNaN(apart)) sum += this.gap(v, i);
-      else sum += ((levels[i] ? Number(apart !== 0) : apart) * v) ** 2;
-    });
-    return -0.5 * sum;
-  }
-  weights(x) {
-    const z = this.scaled(x);
-    const logs = this.part.weight.map((w, t) => Math.log(w) + this.logKernel(t, z));
-    const prior = this.part.batches.batch.some((b) => b < 0);
-    const greatest = Math.max(...logs);
-    const top = prior || greatest === -Infinity ? 0 : greatest;
-    return [logs.map((log) => Math.exp(log - top)), top];
-  }
-  similarities(x) {
-    const z = this.scaled(x);
-    return this.part.weight.map((_, t) => Math.exp(this.logKernel(t, z)));
-  }
-};
-
-WEIGHTS["neighbours"] = class {
-  constructor(part) {
-    this.part = part;
-    this.distance = new Distance(
-      part.cases, part, part.column_scale, part.is_category, part.absent);
-    const { cases } = this.distance;
-    this.mass = part.mass.length ? part.mass : cases.map(() => 1);
-    const sizes = cases.flat().map((v, i) => Math.abs(v) / part.column_scale[i % part.columns.length]);
-    const most = sizes.reduce((a, b) => (b > a ? b : a), 0);
-    this.farthest = Math.max(1e100, most * 1e10);
-  }
-  distances(x) {
-    const { columns, column_scale: scale, metric } = this.part;
-    const z = columns.map((j, i) => x[j] / scale[i]);
-    if (z.some((v) => Math.abs(v) > this.farthest)) {
+    const { batches, centre, inverse, farthest, metric } = this.part;
+    const { columns, inverse_bandwidth: sharp, batch } = batches;
+    const z = columns.map((j, i) => (x[j] - centre[i]) * inverse[i]);
+    if (z.some((a, i) => Math.abs(a) * sharp[0]?.[i] > farthest)) {
       throw new Error("a row is too far from the training cases for distances");
     }
-    if (metric === "euclidean") return this.distance.squares(x).map(Math.sqrt);
+    if (metric === "euclidean") return this.points.map((point, i) => this.square(z, point, batch[i]));
     if (z.some(Number.isNaN)) throw new Error("distances need every value: fill the gap");
-    return this.distance.cases.map((one) => METRICS[metric](z, one.map((v, i) => v / scale[i])));
+    const row = times(z, sharp[0]);
+    return this.points.map((point) => METRICS[metric](row, times(point, sharp[0])) ** 2);
   }
-  weights(x) {
-    const { k, by_distance: byDistance, voter, needed } = this.part;
-    const apart = this.distances(x);
-    const raw = zeros(apart.length);
+  square(z, point, b) {
+    if (b < 0) return 0;
+    const { batches, gaps, is_category: category, absent } = this.part;
+    let [sum, known] = [0, 0];
+    batches.inverse_bandwidth[b].forEach((v, j) => {
+      const gap = z[j] - point[j];
+      if (Number.isNaN(gap)) {
+        if (gaps.length && v > 0) sum += gaps[b][j];
+        return;
+      }
+      known++;
+      sum += ((category[j] ? Number(gap !== 0) : gap) * v) ** 2;
+    });
+    if (gaps.length || known === z.length) return sum;
+    return known ? sum * (z.length / known) : absent * absent;
+  }
+}
+
+const times = (x, by) => x.map((v, i) => v * by[i]);
+
+// [exp(logs) of the greatest, the logarithm of that (0 if it is infinite)]
+function ofGreatest(logs) {
+  const top = logs.reduce((a, b) => (b > a ? b : a), -Infinity);
+  if (top === Infinity) return [logs.map((log) => Number(log === top)), 0];
+  const scale = top === -Infinity ? 0 : top;
+  return [logs.map((log) => Math.exp(log - scale)), scale];
+}
+
+// [similarities × mass of points at squared distances u, log scale]
+const PROFILES = {
+  "inverse power"({ a, b, scale, per_query: perQuery }, u, mass) {
+    const apart = u.map(Math.sqrt);
+    const sum = perQuery ? total(times(apart, mass)) : 0;
+    const unit = sum > 0 ? sum : scale;
+    const floor = b * Math.log(a);
+    const [near, log] = ofGreatest(apart.map((d) => {
+      const power = b * (Math.log(d) - Math.log(unit));
+      const [top, low] = [Math.max(floor, power), Math.min(floor, power)];
+      return -(top + (low === -Infinity ? 0 : Math.log1p(Math.exp(low - top))));
+    }));
+    return [times(near, mass), log];
+  },
+  "gaussian profile"(_, u, mass) {
+    const [near, log] = ofGreatest(u.map((one) => -0.5 * one));
+    return [times(near, mass), log];
+  },
+  "k nearest"({ k, by_distance: byDistance, needed }, u, mass) {
+    const apart = u.map(Math.sqrt);
+    const raw = zeros(u.length);
     const near = [];
     let left = k;
-    for (const i of orderBy(apart.length, (i) => apart[i])) {
+    for (const i of orderBy(u.length, (i) => apart[i])) {
       if (left <= k * 1e-12 || apart[i] === Infinity) break;
-      const counts = Math.min(left, this.mass[i]);
-      near.push([i, counts]);
-      left -= counts;
+      near.push([i, Math.min(left, mass[i])]);
+      left -= mass[i];
     }
     if (!near.length && needed) throw new Error("no training case is a neighbour of this row");
     const same = near.some(([i]) => apart[i] === 0);
-    for (const [i, counts] of near) {
+    for (const [i, counted] of near) {
       const weight = same ? Number(apart[i] === 0) : 1 / apart[i];
-      raw[i] = (byDistance ? weight : 1) * counts;
+      raw[i] = (byDistance ? weight : 1) * counted;
     }
-    return [voter.map((i) => raw[i]), 0];
+    return [raw, 0];
+  },
+};
+
+WEIGHTS["distance weights"] = class {
+  constructor({ distance, profile, mass, table }) {
+    Object.assign(this, { distance: new Distance(distance), profile, mass });
+    this.voter = table.voter;
+    this.table = table.degrees ?? table.right?.map((bits) => range(table.voters).map((t) =>
+      ((bits[t >> 3] >> (7 - (t & 7))) & 1 ? table.high : table.low)));
+  }
+  weights(x) {
+    const { profile, mass } = this;
+    const [near, log] = PROFILES[profile.kind](profile, this.distance.squares(x), mass);
+    return [this.summed(near), log];
+  }
+  summed(near) {
+    if (this.voter) return this.voter.map((i) => near[i]);
+    return near.reduce((out, one, i) => mix(out, one, this.table[i]), zeros(this.table[0].length));
+  }
+  similarities(x) {
+    if (this.profile.kind !== "gaussian profile") return undefined;
+    return this.summed(this.distance.squares(x).map((u) => Math.exp(-0.5 * u)));
   }
 };
 

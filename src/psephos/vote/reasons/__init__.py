@@ -5,7 +5,7 @@ training case that is resembled. `answer` is its vote, and a reader can check it
 the data: every test holds, terms add up to scores, scores give the answer.
 """
 
-from psephos.vote.reasons.asked import abstention, read_by, scored
+from psephos.vote.reasons.asked import abstention, read_by
 from psephos.vote.reasons.base import Always, Reason, reason_and_vote, without_weight
 from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import Path, Spread, Test
@@ -15,5 +15,5 @@ from psephos.vote.reasons.scores import Score, Term
 __all__ = [
     "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "Inner", "OfAnswers", "Path",
     "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by",
-    "reason_and_vote", "scored", "without_weight",
+    "reason_and_vote", "without_weight",
 ]  # fmt: skip

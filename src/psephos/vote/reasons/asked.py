@@ -1,4 +1,4 @@
-"""Reasons made of arrays: of abstentions, of scores that do not add up, of fitted estimators."""
+"""Reasons made of arrays: of abstentions, of fitted estimators."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.vote.reasons.base import Reason
 from psephos.vote.reasons.read import Abstention, FittedEstimator
-from psephos.vote.reasons.scores import Score, Term
 
 
 def read_by(
@@ -40,19 +39,3 @@ def abstention(
     if not len(gaps):
         return None
     return Abstention(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))
-
-
-def scored(
-    model: str,
-    x: NDArray[np.float64],
-    columns: NDArray[np.intp],
-    scores: NDArray[np.float64],
-    answer: NDArray[np.float64],
-    readout: str,
-    abstains: bool,
-) -> Reason:
-    """Return the reason of a model whose columns do not add up, or its abstention."""
-    abstained = abstention(x, columns, answer) if abstains else None
-    terms = tuple(Term(int(j), float(x[j]), ()) for j in columns.tolist())
-    vote = tuple(answer.tolist())
-    return abstained or Score(vote, model, terms, (), tuple(scores.tolist()), readout)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters, nested
 from psephos.vote.operations.weights import Constant
@@ -15,7 +16,6 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.voters.foreign import (
     TREES,
     SubsetVoters,

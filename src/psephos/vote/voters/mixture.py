@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.operations.cases import PrototypeVoters
+from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import Columns, check
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.voters.stumps import prior_name
-from psephos.vote.weights.gaussian_kernels import PRIOR, Batches, KernelWeights
+from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 _Floats = NDArray[np.float64]
 _MOVED = 1 << 20  # entries of a table of shares held at once

@@ -1,48 +1,116 @@
 """Local expertise: voters weigh more on a case where they were right on similar training rows."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.files.field_types import Nullable
-from psephos.kernels.prediction.similarity import distances, local_sums, similarities
+from psephos.files.field_types import AnySize, Nullable
+from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, range_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Weighting,
-    check,
-    check_part,
-    named_of,
-    usage_of_all,
+from psephos.vote.operations.distance import Distance
+from psephos.vote.operations.distance_weights import (
+    Degrees,
+    DistanceWeights,
+    InversePower,
+    Nearest,
+    ReadAsDistance,
+    RightOrWrong,
 )
-from psephos.vote.weights.similarity import InverseDistance
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, named_of
 
 _Floats = NDArray[np.float64]
-_MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
-
-
-class Nearest(NamedTuple):
-    """The training cases of greatest weight for each case, all (n, k).
-
-    Position among those the weights keep, distance, share of the total weight, name or position
-    in the training table, and class (or number) in words. `meaning` says what they are to the vote.
-    """
-
-    anchor: NDArray[np.intp]
-    distance: _Floats
-    share: _Floats
-    row: NDArray[Any]
-    answer: NDArray[Any]
-    meaning: str
 
 
 @register
 @dataclass(frozen=True)
-class Local(ReadsColumns, Weighting):
+class InverseDistance:
+    """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
+
+    d is Euclidean over the q columns both rows have: sqrt(q/|P| * sum of squared differences over
+    P, the columns present in both), each number divided by its column's scale, a category
+    differing by 0 or 1. It is computed by differences, so identical rows are at exactly zero. Two
+    rows with no column in common are at distance `absent`.
+
+    Parameters
+    ----------
+    a : float
+        Distance floor (smoothness); at 0 only the anchors that coincide with a case count.
+    b : float
+        Locality.
+    scale : float
+        Divides every distance.
+    per_query : bool
+        Divide the distances of each case by their sum over the anchors instead of by `scale`.
+    column_scale : ndarray of shape (q,)
+    is_category : ndarray of shape (q,), bool
+    absent : float
+    """
+
+    tag: ClassVar[str] = "inverse distance"
+    a: float
+    b: float
+    scale: float
+    per_query: bool
+    column_scale: AnySize
+    is_category: NDArray[np.bool_]
+    absent: float
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        shape = self.column_scale.shape
+        check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
+        check(
+            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
+            "a column scale is not positive",
+        )
+        numbers = (self.a, self.b, self.scale, self.absent)
+        check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
+        check(self.per_query in (True, False), "per_query is not a truth value")
+        check(self.scale > 0 and self.b > 0, "similarity has no scale")
+
+    @property
+    def metric(self) -> Metric:
+        """Return the distance as the kernels take it."""
+        return Metric(self.column_scale, self.is_category, self.absent)
+
+    @property
+    def kernel(self) -> InverseKernel:
+        """Return the parameters of the weight as the kernels take them."""
+        return InverseKernel(self.a, self.b, self.scale)
+
+
+class _Expertise(ReadAsDistance):
+    """What weights by expertise at anchors share."""
+
+    columns: Columns | Any
+    similarity: Any
+    anchors: Any
+    anchor_weight: Any
+    expertise: Any
+
+    def _summed(self, X: _Floats, table: NDArray[Any]) -> tuple[_Floats, _Floats, _Floats]:
+        """Return `local_sums` of rows: of all anchors, of a table (m, T), and the log scale."""
+        s, read = self.similarity, np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        weight = self.anchor_weight
+        return local_sums(read, self.anchors, s.metric, s.kernel, weight, table, s.per_query)
+
+    def kept_cases(self) -> _Floats:
+        return self.anchors
+
+    def local_similarity(self) -> InverseDistance:
+        return self.similarity
+
+    def anchor_scores(self, voters: Any) -> _Floats:
+        votes = voters.select(self.columns).votes(self.anchors)
+        return np.einsum("mt,mtk->mk", self.expertise, votes)
+
+
+@register
+@dataclass(frozen=True)
+class Local(ReadsColumns, _Expertise):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
@@ -107,95 +175,41 @@ class Local(ReadsColumns, Weighting):
     @property
     def was_right(self) -> NDArray[np.bool_]:
         """Return the (m, T) truth table of who was right where."""
-        bits = np.unpackbits(self.right, axis=1, count=self.voters)
-        return bits.astype(bool)
+        return np.unpackbits(self.right, axis=1, count=self.voters).astype(bool)
 
     @property
     def expertise(self) -> _Floats:
         """Return the (m, T) expertise."""
         return np.where(self.was_right, self.high, self.low)
 
-    def _read(self, X: _Floats) -> _Floats:
-        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
-        return np.ascontiguousarray(read, dtype=np.float64)
+    @cached_property
+    def _operation(self) -> DistanceWeights:
+        s = self.similarity
+        scales = s.column_scale, s.is_category
+        distance = Distance.of_cases(self, self.anchors, *scales, absent=s.absent)
+        profile = InversePower(s.a, s.b, s.scale, s.per_query)
+        table = RightOrWrong(self.right, self.voters, self.low, self.high)
+        return DistanceWeights(distance, profile, self.anchor_weight, table)
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        s = self.similarity
-        total, where_right, log_scale = local_sums(
-            self._read(X),
-            self.anchors,
-            s.metric,
-            s.kernel,
-            self.anchor_weight,
-            self.was_right,
-            s.per_query,
-        )
+        total, where_right, log_scale = self._summed(X, self.was_right)
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
-
-    def weights(self, X: _Floats) -> _Floats:
-        relative, log_scale = self.relative(X)
-        with np.errstate(over="ignore"):
-            return relative * np.exp(log_scale)[:, None]
-
-    def mean_share(self) -> _Floats:
-        """Return each voter's share of the expertise over all anchors."""
-        total = self.anchor_weight @ self.expertise
-        return total / total.sum()
-
-    def words(self) -> str:
-        return "weights by local expertise"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
-        s, read = self.similarity, self._read(X)
-        metric, by = s.metric, s.per_query
-        distance = np.minimum(distances(read, self.anchors, metric), _MOST)
-        share = similarities(read, self.anchors, metric, s.kernel, self.anchor_weight, by)
-        share *= self.anchor_weight
-        share /= share.sum(axis=1, keepdims=True)
-        order = np.argsort(-share, axis=1, kind="stable")[:, :k]
-        pick = np.take_along_axis
+        order, apart, share = self.lowered().nearest_points(X, k)
         return Nearest(
             order,
-            pick(distance, order, 1),
-            pick(share, order, 1),
+            apart,
+            share,
             self.rows[order],
             target.classes.astype(str)[self.anchor_class][order],
             "Weights here depend on the case: a voter weighs more where it was right about these.",
         )
 
-    def kept_cases(self) -> _Floats:
-        return self.anchors
-
-    def local_similarity(self) -> InverseDistance:
-        return self.similarity
-
-    def anchor_scores(self, voters: Any) -> _Floats:
-        votes = voters.select(self.columns).votes(self.anchors)
-        return np.einsum("mt,mtk->mk", self.expertise, votes)
-
-    def usage(self) -> Any:
-        return usage_of_all(self)
-
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-        """Return (n, p): sizes (n, T) divided by each column's part of the distance.
-
-        It is the squared distance, as the similarity measures it, of a row from the row of column
-        means (for a category, from the most frequent one).
-        """
-        s = self.similarity
-        away = self._read(X) - centre[self.columns]
-        out = np.zeros((len(X), self.n_features))
-        out[:, self.columns] = divided_by_distance(away, size, s.column_scale, s.is_category)
-        return out
-
     def named_rows(self, names: NDArray[Any]) -> Self:
         return replace(self, rows=named_of(self.rows, names))
-
-    def marks(self) -> Marks:
-        """Return (columns, values) about the range of the anchors."""
-        return range_marks(self.columns, self.anchors, self.similarity.is_category)
 
     def training_rows(self) -> int:
         """Return how many rows of the training table are kept; prototypes (row -1) are none."""
@@ -206,16 +220,79 @@ class Local(ReadsColumns, Weighting):
         return replace(self, voters=len(voters), right=right)
 
 
-def divided_by_distance(
-    away: _Floats, size: _Floats, scale: _Floats, is_category: NDArray[np.bool_]
-) -> _Floats:
-    """Return (n, q): the sizes (n, T) divided by each column's part of a squared distance.
+@register
+@dataclass(frozen=True)
+class LocalRelevance(ReadsLike, _Expertise):
+    """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
-    `away` (n, q) are rows less what they are compared with; NaN where either is missing. `scale`
-    and `is_category` are (q,).
+    `Local` stores an expertise that has two values, for right and wrong; this is for all others.
+
+    Parameters
+    ----------
+    local : Local
+        Of no voters: the anchors, their weights g and the similarity s.
+    relevance : ndarray of shape (m, T)
+        E, at least 0.
     """
-    part = np.where(is_category, away != 0, (away / scale) ** 2)
-    part[np.isnan(away)] = 0.0
-    total = part.sum(axis=1, keepdims=True)
-    moved = size.sum(axis=1, keepdims=True)
-    return part * np.divide(moved, total, out=np.zeros_like(total), where=total > 0)
+
+    tag: ClassVar[str] = "local relevance"
+    read_by: ClassVar[str] = "local"
+    local: Local
+    relevance: _Floats
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.local.n_voters == 0, "the anchors of numbers have voters")
+        m = len(self.local.anchors)
+        table = self.relevance.ndim == 2 and len(self.relevance) == m
+        check(table, "relevance is not a row an anchor")
+        check(bool((self.relevance >= 0).all()), "relevance is negative")
+
+    @property
+    def n_voters(self) -> int:
+        return self.relevance.shape[1]
+
+    @property
+    def similarity(self) -> InverseDistance:
+        """Return s."""
+        return self.local.similarity
+
+    @property
+    def anchors(self) -> _Floats:
+        """Return the (m, q) anchors, on the columns the similarity reads."""
+        return self.local.anchors
+
+    @property
+    def anchor_weight(self) -> _Floats:
+        """Return g, (m,)."""
+        return self.local.anchor_weight
+
+    @property
+    def anchor_class(self) -> NDArray[np.intp]:
+        """Return the index of each anchor's class, (m,)."""
+        return self.local.anchor_class
+
+    @property
+    def expertise(self) -> _Floats:
+        """Return E, (m, T), as `Local` has it."""
+        return self.relevance
+
+    @cached_property
+    def _operation(self) -> DistanceWeights:
+        return replace(self.local.lowered(), table=Degrees(self.relevance))
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        return self._summed(X, self.relevance)[1:]
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
+        meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
+        return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        return replace(self, local=self.local.named_rows(names))
+
+    def training_rows(self) -> int:
+        return self.local.training_rows()
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        return replace(self, relevance=self.relevance[:, voters])

@@ -5,43 +5,33 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.spatial
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
-from psephos.files.field_types import AnySize, Distance, Nullable
+from psephos.files.field_types import AnySize, Nullable
+from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction.nearest import nearest_cases
-from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, range_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Weighting,
-    check,
-    check_part,
-    check_present,
-    check_within,
-    usage_of_all,
+from psephos.vote.operations.cases import CaseVoters
+from psephos.vote.operations.distance import METRICS, Distance, far_error
+from psephos.vote.operations.distance_weights import (
+    DistanceWeights,
+    Nearest,
+    NearestK,
+    OwnPoint,
+    ReadAsDistance,
+    cases_near,
 )
-from psephos.vote.voters.cases import CaseVoters
-from psephos.vote.weights.local import Nearest, divided_by_distance
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_within
 
 _Floats = NDArray[np.float64]
-_spatial: Any = scipy.spatial  # its types say less than they promise
 _CELLS = 1 << 22  # distances held at once
-#: Metrics between rows of numbers, by the names of scikit-learn and SciPy.
-METRICS = (
-    "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "braycurtis", "canberra",
-    "hamming", "jaccard",
-)  # fmt: skip
 _FEW = 128  # cases of which all distances are sooner sorted than screened
 _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
 
 
 @register
 @dataclass(frozen=True)
-class Neighbours(ReadsColumns, Weighting):
+class Neighbours(ReadsColumns, ReadAsDistance):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
@@ -87,7 +77,7 @@ class Neighbours(ReadsColumns, Weighting):
     by_distance: bool
     column_scale: AnySize
     is_category: NDArray[np.bool_]
-    absent: Distance
+    absent: _Size
     metric: str = "euclidean"
     mass: _Floats = field(default_factory=lambda: np.empty(0))
     needed: bool = False
@@ -129,83 +119,58 @@ class Neighbours(ReadsColumns, Weighting):
         PsephosError
             If a distance is beyond the range of numbers, so that none is the nearest.
         """
-        read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
-        size = np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
-        self._refuse_far(read, size > self._farthest)
+        read, distance = np.ascontiguousarray(X[:, self.columns]), self.lowered().distance
+        distance.refuse_far(read)
         order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
         row, place = np.nonzero(~np.isfinite(apart))
-        both = ~(np.isnan(read[row]) | np.isnan(self.cases[order[row, place]]))
-        self._refuse_far(read, np.isin(np.arange(len(read)), row[both.any(axis=1)]))
+        both = ~(np.isnan(read[row]) | np.isnan(self.cases[order[row, place]])).all(axis=1)
+        if both.any():
+            raise far_error(read[row[both.argmax()]])
         return order, apart
 
     @cached_property
-    def _farthest(self) -> float:
-        """Return what no number of a row is above: beside it those of others would be lost."""
-        size = np.abs(np.nan_to_num(self.cases) / self.column_scale).max(initial=0.0)
-        return max(_FAR, float(size) * _FARTHER)
-
-    @staticmethod
-    def _refuse_far(read: _Floats, far: NDArray[np.bool_]) -> None:
-        if far.any():
-            values = np.nan_to_num(read[far.argmax()])
-            raise PsephosError(
-                "a row is so far from the training cases that distances cannot be computed (it "
-                f"holds {values[np.abs(values).argmax()]:.3g}): check the units of its columns."
-            )
+    def _operation(self) -> DistanceWeights:
+        scales = self.column_scale, self.is_category
+        size = float(np.abs(np.nan_to_num(self.cases) / self.column_scale).max(initial=0.0))
+        distance = Distance.of_cases(
+            self, self.cases, *scales, absent=self.absent, metric=self.metric,
+            farthest=max(_FAR, size * _FARTHER),
+        )  # fmt: skip
+        profile = NearestK(self.k, self.by_distance, self.needed)
+        mass = self.mass if len(self.mass) else np.ones(len(self.cases))
+        return DistanceWeights(distance, profile, mass, OwnPoint(self.voter))
 
     def _found(
         self, read: _Floats, k: int, own: Any, n_jobs: int | None
     ) -> tuple[NDArray[np.intp], _Floats]:
-        if self.metric != "euclidean" or self._plain:
-            return self._sorted(read, k, own, n_jobs)
-        ragged = np.isnan(read).any(axis=1)
-        if not ragged.any():
-            return self._screened(read, k, own, n_jobs)
+        left = np.full(len(read), -1) if own is None else np.asarray(own)
         order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
-        for rows, ask in ((ragged, self._sorted), (~ragged, self._screened)):
-            part = None if own is None else np.asarray(own)[rows]
-            order[rows], apart[rows] = ask(read[rows], k, part, n_jobs)
-        return order, apart
-
-    @cached_property
-    def _plain(self) -> bool:
-        """Return whether a case lacks a value, a column is a category, or cases are few.
-
-        It is a matter of the cases alone: distances that differ by rounding would otherwise order
-        equally near cases by how many rows are asked at once.
-        """
-        few = len(self.cases) <= _FEW
-        return bool(few or self.is_category.any() or np.isnan(self.cases).any())
-
-    def _screened(
-        self, read: _Floats, k: int, own: Any, n_jobs: int | None
-    ) -> tuple[NDArray[np.intp], _Floats]:
-        scale = self.column_scale
-        return nearest_cases(read / scale, self.cases / scale, k, own, n_jobs)
-
-    def _sorted(
-        self, read: _Floats, k: int, own: Any, n_jobs: int | None
-    ) -> tuple[NDArray[np.intp], _Floats]:
-        """Return the nearest cases by sorting all distances, some rows at a time."""
-        order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
+        every, scale = np.isnan(read).any(axis=1) | self._plain, self.column_scale
+        some, rest = np.flatnonzero(~every), np.flatnonzero(every)
+        if len(some):
+            cases = self.cases / scale
+            found = nearest_cases(read[some] / scale, cases, k, left[some], n_jobs)
+            order[some], apart[some] = found
         step = max(1, _CELLS // len(self.cases))
-        for start in range(0, len(read), step):
-            rows = slice(start, start + step)
-            far = self._distances(read[rows], n_jobs)
-            if own is not None:
-                there = np.flatnonzero(own[rows] >= 0)
-                far[there, own[rows][there]] = np.nan  # behind those infinitely far
+        for start in range(0, len(rest), step):
+            rows = rest[start : start + step]
+            far = np.sqrt(self.lowered().distance.squares(read[rows]))
+            there = np.flatnonzero(left[rows] >= 0)
+            far[there, left[rows][there]] = np.nan  # behind those infinitely far
             order[rows] = np.argsort(far, axis=1, kind="stable")[:, :k]
             apart[rows] = np.take_along_axis(far, order[rows], axis=1)
         return order, apart
 
-    def _distances(self, read: _Floats, n_jobs: int | None) -> _Floats:
-        if self.metric == "euclidean":
-            metric = Metric(self.column_scale, self.is_category, self.absent)
-            return distances(read, self.cases, metric, n_jobs)
-        check_present(read, f"distances by the metric {self.metric!r}")
-        scale, name = self.column_scale, {"manhattan": "cityblock"}.get(self.metric, self.metric)
-        return _spatial.distance.cdist(read / scale, self.cases / scale, name)
+    @cached_property
+    def _plain(self) -> bool:
+        """Return whether all distances are sorted, not screened by matrix products.
+
+        So where a case lacks a value, a column is a category, the metric is another, or cases are
+        few. It is a matter of the cases alone: distances that differ by rounding would otherwise
+        order equally near cases by how many rows are asked at once.
+        """
+        few = self.metric != "euclidean" or len(self.cases) <= _FEW
+        return bool(few or self.is_category.any() or np.isnan(self.cases).any())
 
     def counted(
         self, X: _Floats, own: Any = None, n_jobs: int | None = None
@@ -233,22 +198,14 @@ class Neighbours(ReadsColumns, Weighting):
     def _raw(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
         """Return the nearest cases of each row, their distances and raw weights."""
         order, apart, counts = self.counted(X)
-        if self.needed and not counts.any(axis=1).all():
-            raise PsephosError(
-                "a row has a value in no column in which a training case has one, so that none is "
-                "its neighbour: give it a value."
-            )
-        if not self.by_distance:
-            return order, apart, counts
-        same = apart == 0
-        weight = np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, apart))
-        return order, apart, weight * counts
+        profile = NearestK(self.k, self.by_distance, self.needed)
+        return order, apart, profile.weighed(apart, counts)
 
-    def weights(self, X: _Floats) -> _Floats:
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
         order, _, raw = self._raw(X)
         out = np.zeros((len(X), len(self.cases)))
         np.put_along_axis(out, order, raw, axis=1)
-        return out[:, self.voter]
+        return out[:, self.voter], np.zeros(len(X))
 
     def sums_with(self, voters: Any) -> Any:
         """Return the function of rows to (sums, mass) with these voters; None if they are others.
@@ -282,48 +239,15 @@ class Neighbours(ReadsColumns, Weighting):
         total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-        """Return (n, p): sizes (n, T) divided by each column's part of the distance from the means.
-
-        It is the squared distance, whatever the metric: a column that is constant moves nothing.
-        """
-        away = X[:, self.columns] - centre[self.columns]
-        out = np.zeros((len(X), self.n_features))
-        parts = divided_by_distance(away, size, self.column_scale, self.is_category)
-        out[:, self.columns] = parts
-        return out
-
-    def words(self) -> str:
-        return f"the {self.k} nearest neighbours"
-
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
-        rows = voters.row_names()
-        if rows is None:
-            return None
         order, apart, raw = self._raw(X)
-        where = np.full(len(self.cases), -1)
-        where[self.voter] = np.arange(self.n_voters)
-        place = where[order[:, :k]]
-        if ((place < 0) & (raw[:, :k] > 0)).any():  # a near case is no voter any more
-            return None
-        apart = np.where(place < 0, np.inf, apart[:, :k])  # of no weight
-        place = np.maximum(place, 0)
         total = raw.sum(axis=1, keepdims=True)
-        share = (raw / np.where(total > 0, total, 1.0))[:, :k]
-        answer = np.array(target.words(voters.values), dtype=object)[place]
-        meaning = "Training cases are the voters here, and these have a weight."
-        return Nearest(place, apart, share, rows[place], answer, meaning)
+        found = order[:, :k], apart[:, :k], (raw / np.where(total > 0, total, 1.0))[:, :k]
+        return cases_near(self.voter, voters, target, found)
 
     def kept_cases(self) -> _Floats:
         return self.cases
-
-    def usage(self) -> Any:
-        return usage_of_all(self)
-
-    def marks(self) -> Marks:
-        """Return (columns, values) about the range of the cases."""
-        return range_marks(self.columns, self.cases, self.is_category)
 
     def training_rows(self) -> int:
         return len(self.cases)

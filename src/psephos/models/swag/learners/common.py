@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.small_models.moments import FoldSums, describe, load
 from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
-from psephos.vote.voters.kernel import KernelVoters
+from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 
 _Floats = NDArray[np.float64]

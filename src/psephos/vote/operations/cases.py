@@ -1,5 +1,6 @@
-"""Training cases as voters: each votes for its own class or value."""
+"""Training cases as voters: each votes for its own class, labels or numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -9,13 +10,36 @@ from numpy.typing import NDArray
 
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
-from psephos.vote.names import number
-from psephos.vote.part import Columns, ReadsLike, Voters, check, check_part, named_of
-from psephos.vote.reasons import Always, CaseLike, Reason
-from psephos.vote.voters.cases import near_words
-from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
+from psephos.vote.names import number, plural
+from psephos.vote.operations.distance import PRIOR, Batches
+from psephos.vote.part import (
+    Columns,
+    LoweredOnce,
+    ReadAsLowered,
+    ReadsColumns,
+    ReadsLike,
+    Voters,
+    check,
+    check_part,
+    named_of,
+    usage_of_all,
+)
+from psephos.vote.plain import to_plain
+from psephos.vote.reading.near import Prototypes
+from psephos.vote.reasons import Reason
 
 _Floats = NDArray[np.float64]
+_NAMED = 6  # a rule names no more columns than this
+
+
+def near_words(row: Any, values: Sequence[str]) -> str:
+    """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
+    named = "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
+    if not values:
+        return f"near {named}, by no column: the same weight everywhere"
+    more = len(values) - _NAMED
+    rest = f" and {plural(more, 'more column')}" if more > 0 else ""
+    return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
 
 @register
@@ -61,14 +85,6 @@ class PrototypeVoters(ReadsLike, Voters):
     @property
     def n_voters(self) -> int:
         return self.batches.n_voters
-
-    def fixed_answers(self) -> Answers:
-        """Return the votes, as sums of weights need them."""
-        return self._answers
-
-    @cached_property
-    def _answers(self) -> Answers:
-        return Answers.of(self.values)
 
     def row_names(self) -> NDArray[Any]:
         return self.rows
@@ -116,23 +132,8 @@ class PrototypeVoters(ReadsLike, Voters):
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
-        sharpness = self.batches.inverse_bandwidth
-        sharpest: list[Columns] = [
-            np.argsort(-v, kind="stable")[: int((v > 0).sum())] for v in sharpness
-        ]
-        votes, rows = [tuple(v) for v in self.values.tolist()], self.rows.tolist()
-        table = X[:, self.columns]
-        batch: list[int] = self.batches.batch.tolist()
-
-        def reason(x: _Floats, t: int) -> Reason:
-            if batch[t] == PRIOR:
-                return Always(votes[t], self.name)
-            read = sharpest[batch[t]]
-            columns = tuple(self.columns[read].tolist())
-            theirs = tuple(self.cases[t, read].tolist())
-            return CaseLike(votes[t], rows[t], columns, tuple(x[read].tolist()), theirs)
-
-        return [[reason(x, t) for t in range(self.n_voters)] for x in table]
+        reader = Prototypes({**to_plain(self), "rows": self.rows.tolist()})
+        return [reader.reasons(x) for x in X.tolist()]
 
     def _value(
         self, voter: int, position: int, names: list[str], levels: dict[int, list[str]]
@@ -146,3 +147,72 @@ class PrototypeVoters(ReadsLike, Voters):
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         return [("always", self.values[voter])]
+
+
+@register
+@dataclass(frozen=True)
+class CaseVoters(LoweredOnce, ReadsColumns, ReadAsLowered):
+    """Training cases as voters: each votes for its own class, labels or numbers.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns in which the cases are described.
+    cases : ndarray of shape (T, q)
+        Their values, NaN where missing.
+    values : ndarray of shape (T, K)
+        The vote of each.
+    rows : ndarray of shape (T,)
+        Identifiers: positions in the training table, or its own row names.
+    """
+
+    tag: ClassVar[str] = "training cases"
+    n_features: int
+    columns: Columns
+    cases: Nullable
+    values: _Floats
+    rows: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        t = len(self.rows)
+        check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
+        check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.rows)
+
+    def row_names(self) -> NDArray[Any]:
+        return self.rows
+
+    def are_cases(self) -> bool:
+        return True
+
+    def votes(self, X: _Floats) -> _Floats:
+        return np.broadcast_to(self.values, (len(X), *self.values.shape))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a case is described in all columns."""
+        return usage_of_all(self)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        return replace(self, rows=named_of(self.rows, names))
+
+    def training_rows(self) -> int:
+        return len(self.cases)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        taken = (self.cases[voters], self.values[voters], self.rows[voters])
+        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
+
+    @cached_property
+    def _operation(self) -> PrototypeVoters:
+        t, q = len(self.rows), len(self.columns)
+        batches = Batches(
+            self.n_features, self.columns, np.ones((1, q)), np.zeros(t, dtype=np.intp)
+        )
+        spread = np.zeros(t)
+        return PrototypeVoters(batches, self.cases, self.values, spread, self.rows, "")

@@ -14,7 +14,7 @@ from psephos.vote.operations.scores import votes_by_score
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
-    Voters,
+    RowByRow,
     check,
     check_part,
     check_places,
@@ -22,7 +22,7 @@ from psephos.vote.part import (
     check_ptr,
     usage_at,
 )
-from psephos.vote.reasons import Reason, scored
+from psephos.vote.reading.scores import KernelMachines
 
 _Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule names no more columns than this
@@ -34,7 +34,7 @@ _CALLED = ("support vector machine", "kernel score")
 
 @register
 @dataclass(frozen=True)
-class KernelVoters(ReadsColumns, Voters):
+class KernelVoters(ReadsColumns, RowByRow):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
@@ -91,6 +91,7 @@ class KernelVoters(ReadsColumns, Voters):
     """
 
     tag: ClassVar[str] = "kernel voters"
+    reader: ClassVar[type[Any]] = KernelMachines
     n_features: int
     columns: Columns
     ptr: NDArray[np.intp]
@@ -242,23 +243,6 @@ class KernelVoters(ReadsColumns, Voters):
             f"likeness (Gaussian, gamma {self.gamma[voter]:.4g}) to {m} of the training rows in "
             f"{len(called)} columns{named}"
         )
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the scores of each machine and the values they are made of."""
-        votes, reasons = self.votes(X), [list[Reason]() for _ in X]
-        for t in range(self.n_voters):
-            own = self._own(t)
-            columns = self.columns[self.position[own]]
-            margins = self._margins(t, (X[:, columns] - self.centre[own]) * self.inverse[own])
-            two = len(self.value) == 2
-            scores = margins if two else _pair_scores(margins, len(self.value))
-            for i, x in enumerate(X):
-                reasons[i].append(
-                    scored(
-                        self.called, x, columns, scores[i], votes[i, t], self.says, self.abstains
-                    )
-                )
-        return reasons
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         return []

@@ -1,0 +1,456 @@
+"""Weights by distance: local expertise, prototypes, nearest neighbours.
+
+What a weighting compares a row with are m points. Their squared distances from the row become m
+similarities by one formula, the profile, and similarities times a table are the weights of voters.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.kernels.numerics.powers import inverse_in_logs, of_greatest
+from psephos.vote.codec import register
+from psephos.vote.marks import range_marks
+from psephos.vote.operations.distance import PRIOR, Distance
+from psephos.vote.part import (
+    LoweredOnce,
+    ReadsLike,
+    Weighting,
+    check,
+    check_part,
+    check_within,
+    usage_of_all,
+)
+
+_Floats = NDArray[np.float64]
+_CELLS = 1 << 20  # distances held at once
+_MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
+
+
+class Nearest(NamedTuple):
+    """The training cases of greatest weight for each case, all (n, k).
+
+    Position among those the weights keep, distance, share of the total weight, name or position
+    in the training table, and class (or number) in words. `meaning` says what they are to the vote.
+    """
+
+    anchor: NDArray[np.intp]
+    distance: _Floats
+    share: _Floats
+    row: NDArray[Any]
+    answer: NDArray[Any]
+    meaning: str
+
+
+# ---------------------------------------------------------------------- profiles
+@register
+@dataclass(frozen=True)
+class InversePower:
+    """The similarity ``1 / (a^b + d^b)`` of a distance d, which is divided by `scale`.
+
+    With a = 0 and points at distance 0 only these count. `per_query`: a row's distances are divided
+    by their sum over the points, each times its mass, instead of by `scale`.
+    """
+
+    tag: ClassVar[str] = "inverse power"
+    words: ClassVar[str] = "weights by local expertise"
+    a: float
+    b: float
+    scale: float
+    per_query: bool
+
+    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (w, log_scale): similarities times mass are exp(log_scale) w, (n, m) and (n,)."""
+        near, log_scale = inverse_in_logs(
+            u, self.a, self.b, self.scale, mass * float(self.per_query)
+        )
+        return near * mass, log_scale
+
+
+@register
+@dataclass(frozen=True)
+class Gaussian:
+    """The similarity ``exp(-u / 2)`` of a squared distance u."""
+
+    tag: ClassVar[str] = "gaussian profile"
+    words: ClassVar[str] = "weights by Gaussian kernels"
+
+    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (w, log_scale): similarities times mass are exp(log_scale) w."""
+        near, log_scale = of_greatest(-0.5 * u)
+        return near * mass, log_scale
+
+
+@register
+@dataclass(frozen=True)
+class NearestK:
+    """The similarity 1 of the k nearest points, or 1 / distance; 0 of the others.
+
+    The nearest are points whose mass is k together, the last in part; of equally near points the
+    first. One at an infinite distance is not among them. `by_distance`: the similarity is 1 /
+    distance; where some are at distance 0 it is 1 of these alone. `needed`: a row without any
+    neighbour is refused; otherwise no voter has a weight there.
+    """
+
+    tag: ClassVar[str] = "k nearest"
+    k: int
+    by_distance: bool
+    needed: bool
+
+    @property
+    def words(self) -> str:
+        """Return what weights by them are."""
+        return f"the {self.k} nearest neighbours"
+
+    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (w, 0): similarities times what is counted of each point's mass."""
+        apart = np.sqrt(u)
+        order = np.argsort(apart, axis=1, kind="stable")
+        apart = np.take_along_axis(apart, order, axis=1)
+        counted = np.where(apart < np.inf, mass[order], 0.0)
+        left = self.k - (np.cumsum(counted, axis=1) - counted)
+        counted = np.where(left > self.k * 1e-12, np.minimum(left, counted), 0.0)
+        out = np.zeros(u.shape)
+        np.put_along_axis(out, order, self.weighed(apart, counted), axis=1)
+        return out, np.zeros(len(u))
+
+    def weighed(self, apart: _Floats, counted: _Floats) -> _Floats:
+        """Return the weights of neighbours at distances, of which so much is counted."""
+        if self.needed and not counted.any(axis=1).all():
+            raise PsephosError(
+                "a row has a value in no column in which a training case has one, so that none is "
+                "its neighbour: give it a value."
+            )
+        if not self.by_distance:
+            return counted
+        same = (apart == 0) & (counted > 0)
+        far = 1.0 / np.where(apart == 0, 1.0, apart)
+        weight = np.where(same.any(axis=1, keepdims=True), same, far)
+        return weight * counted
+
+
+# ---------------------------------------------------------------------- tables
+@register
+@dataclass(frozen=True)
+class RightOrWrong:
+    """A table (m, T) of two numbers: `high` where voter t was right at point i, else `low`.
+
+    Parameters
+    ----------
+    right : ndarray of shape (m, ceil(T / 8)), uint8
+        Who was right where, eight voters a byte, first voter in the highest bit.
+    voters : int
+        T.
+    low, high : float
+    """
+
+    tag: ClassVar[str] = "right or wrong"
+    right: NDArray[np.uint8]
+    voters: int
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.right.shape[1:] == ((self.voters + 7) // 8,), "the bits have another shape")
+
+    @property
+    def n_voters(self) -> int:
+        return self.voters
+
+    @property
+    def was_right(self) -> NDArray[np.bool_]:
+        """Return the (m, T) truth table."""
+        return np.unpackbits(self.right, axis=1, count=self.voters).astype(bool)
+
+    def sums(self, near: _Floats) -> _Floats:
+        """Return the (n, T) sums of similarities (n, m) times the table."""
+        total = near.sum(axis=1, keepdims=True)
+        return self.low * total + (self.high - self.low) * (near @ self.was_right)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        right = np.packbits(self.was_right[:, voters], axis=1)
+        return replace(self, voters=len(voters), right=right)
+
+
+@register
+@dataclass(frozen=True)
+class Degrees:
+    """A table `degrees` (m, T) of any numbers of at least 0."""
+
+    tag: ClassVar[str] = "degrees"
+    degrees: _Floats
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.degrees.ndim == 2, "the table is not (m, T)")
+
+    @property
+    def n_voters(self) -> int:
+        return self.degrees.shape[1]
+
+    def sums(self, near: _Floats) -> _Floats:
+        return near @ self.degrees
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        return replace(self, degrees=self.degrees[:, voters])
+
+
+@register
+@dataclass(frozen=True)
+class OwnPoint:
+    """Each voter is a point: `voter` (T,) says which, and has its similarity alone."""
+
+    tag: ClassVar[str] = "own point"
+    voter: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_part(self)
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.voter)
+
+    def sums(self, near: _Floats) -> _Floats:
+        return near[:, self.voter]
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        return replace(self, voter=self.voter[voters])
+
+
+# ---------------------------------------------------------------------- weights
+class ByDistance(Weighting):
+    """What weights share that are known up to a factor of each row: `relative` has them."""
+
+    def weights(self, X: _Floats) -> _Floats:
+        relative, log_scale = self.relative(X)
+        with np.errstate(over="ignore"):
+            return relative * np.exp(log_scale)[:, None]
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        raise NotImplementedError
+
+
+@register
+@dataclass(frozen=True)
+class DistanceWeights(ReadsLike, ByDistance):
+    """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it, k the profile.
+
+    Parameters
+    ----------
+    distance : Distance
+        u.
+    profile : InversePower, Gaussian or NearestK
+        k.
+    mass : ndarray of shape (m,)
+        Positive.
+    table : RightOrWrong, Degrees or OwnPoint
+    """
+
+    tag: ClassVar[str] = "distance weights"
+    read_by: ClassVar[str] = "distance"
+    distance: Distance
+    profile: InversePower | Gaussian | NearestK
+    mass: _Floats
+    table: RightOrWrong | Degrees | OwnPoint
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        m = len(self.distance.points)
+        check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
+        check(bool((self.mass > 0).all()), "a mass is not positive")
+        if isinstance(self.table, OwnPoint):
+            check_within(self.table.voter, m, "a voter is not a point")
+        else:
+            held = self.table.right if isinstance(self.table, RightOrWrong) else self.table.degrees
+            check(len(held) == m, "the table has not a row a point")
+
+    @property
+    def n_voters(self) -> int:
+        return self.table.n_voters
+
+    @property
+    def _centres(self) -> NDArray[np.intp] | None:
+        """The point that each voter has a kernel around; None of other weights."""
+        if isinstance(self.profile, Gaussian) and isinstance(self.table, OwnPoint):
+            return self.table.voter
+        return None
+
+    def _blocks(self, z: _Floats) -> Iterator[tuple[slice, _Floats]]:
+        step = max(1, _CELLS // len(self.mass))
+        for start in range(0, len(z), step):
+            rows = slice(start, start + step)
+            yield rows, self.distance.squares(z[rows])
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        return self._relative(self.distance.scaled(X))
+
+    def _relative(self, z: _Floats) -> tuple[_Floats, _Floats]:
+        weights, log_scale = np.empty((len(z), self.n_voters)), np.empty(len(z))
+        for rows, u in self._blocks(z):
+            near, log_scale[rows] = self.profile.near(u, self.mass)
+            weights[rows] = self.table.sums(near)
+        return weights, log_scale
+
+    def similarities(self, X: _Floats) -> _Floats | None:
+        """Return (n, T): the kernel between each row and the point a voter is."""
+        if not isinstance(self.profile, Gaussian):
+            return None
+        z = self.distance.scaled(X)
+        return self.table.sums(np.exp(-0.5 * self.distance.squares(z)))
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's share of the table; of voters that are points, of the weight there.
+
+        Of kernels each point is left out at its own place, as in the fit, where prototypes are
+        evaluated by other rows. Costs m^2 q; where all those weights are 0, shares of the mass.
+        """
+        t = self.n_voters
+        if not isinstance(self.table, OwnPoint):
+            total = self.table.sums(self.mass[None])[0]
+            return total / total.sum() if total.any() else np.full(t, 1 / max(1, t))
+        places = np.flatnonzero(self.distance.batches.batch != PRIOR)
+        total = np.zeros(t)
+        for first in range(0, len(places), step := max(1, _CELLS // t)):
+            some = places[first : first + step]
+            weights = self._relative(self.distance.points[some])[0]
+            if self._centres is not None:
+                weights[self._centres == some[:, None]] = 0.0
+            mass = weights.sum(axis=1, keepdims=True)
+            total += (weights / np.where(mass > 0, mass, 1.0)).sum(axis=0)
+        share = total if total.any() else self.mass[self.table.voter]
+        return share / share.sum()
+
+    def words(self) -> str:
+        return self.profile.words
+
+    def nearest_points(self, X: _Floats, k: int) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+        """Return the k points of greatest weight, of equals the nearest: (index, distance, share).
+
+        Shares are of the total weight, priors included; priors are not among the points.
+        """
+        own = np.flatnonzero(self.distance.batches.batch != PRIOR)
+        k = min(k, len(own), self.profile.k if isinstance(self.profile, NearestK) else k)
+        order = np.empty((len(X), k), dtype=np.intp)
+        apart, share = np.empty((2, len(X), k))
+        for rows, u in self._blocks(self.distance.scaled(X)):
+            near, _ = self.profile.near(u, self.mass)
+            total = near.sum(axis=1, keepdims=True)
+            order[rows] = own[np.lexsort((u[:, own], -near[:, own]), axis=1)[:, :k]]
+            apart[rows] = np.sqrt(np.take_along_axis(u, order[rows], axis=1))
+            some = np.take_along_axis(near, order[rows], axis=1)
+            share[rows] = some / np.where(total > 0, total, 1.0)
+        return order, np.minimum(apart, _MOST), share
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+        """Return the k points of greatest weight that voters are; None where they are not points.
+
+        The distance is that of the profile, such as ``sqrt(-2 log G)`` of a Gaussian G.
+        """
+        if not isinstance(self.table, OwnPoint):
+            return None
+        return cases_near(self.table.voter, voters, target, self.nearest_points(X, k))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: what a voter's point, or all points, are compared on."""
+        if not isinstance(self.table, OwnPoint):
+            return usage_of_all(self)
+        return self.distance.batches.usage()[self.table.voter]
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the squared distance.
+
+        Of kernels it is the distance from each voter's point (a prior gives nothing, a point that
+        equals the row gives as its batch compares); else that from the row of column means (for a
+        category, from the most frequent one).
+        """
+        d = self.distance
+        z, out = d.scaled(X), np.zeros((len(X), self.n_features))
+        compared = [(d.scaled(centre[None])[0], 0, size.sum(axis=1))]
+        own = self._centres
+        if own is not None:
+            of, points = d.batches.batch[own].tolist(), d.points[own]
+            compared = [(points[t], b, size[:, t]) for t, b in enumerate(of) if b != PRIOR]
+        for point, b, moved in compared:
+            part = d.parts(z, point, b)
+            if own is not None:
+                part[~part.any(axis=1)] = d.batches.inverse_bandwidth[b]
+            total = part.sum(axis=1)
+            rate = np.divide(moved, total, out=np.zeros(len(z)), where=total > 0)
+            out[:, self.columns] += part * rate[:, None]
+        return out
+
+    def marks(self) -> Any:
+        """Return (columns, values) about the range of the points."""
+        d = self.distance
+        return range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
+
+    def training_rows(self) -> int:
+        return int((self.distance.batches.batch != PRIOR).sum())
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights; of kernels with their points alone."""
+        if self._centres is None:
+            return replace(self, table=self.table.take(voters))
+        kept = self._centres[voters]
+        table = OwnPoint(np.arange(len(kept), dtype=np.intp))
+        return replace(self, distance=self.distance.take(kept), mass=self.mass[kept], table=table)
+
+
+def cases_near(
+    voter: NDArray[np.intp],
+    voters: Any,
+    target: Any,
+    found: tuple[NDArray[np.intp], _Floats, _Floats],
+) -> Nearest | None:
+    """Return `found` points (index, distance, share) as the training cases that voters are.
+
+    `voter` (T,) is which point each voter is. None where voters are not cases, or a point that has
+    weight is not a voter any more.
+    """
+    order, apart, share = found
+    rows = voters.row_names()
+    if rows is None or not order.shape[1]:
+        return None
+    where = np.full(int(max(voter.max(), order.max(initial=0))) + 1, -1)
+    where[voter] = np.arange(len(voter))
+    place = where[order]
+    if ((place < 0) & (share > 0)).any():
+        return None
+    apart, place = np.where(place < 0, np.inf, apart), np.maximum(place, 0)
+    answer = np.array(target.words(voters.values), dtype=object)[place]
+    meaning = "Training cases are the voters here, and these have the greatest weight."
+    return Nearest(place, apart, share, rows[place], answer, meaning)
+
+
+class ReadAsDistance(LoweredOnce, ByDistance):
+    """Weights that are read as the `DistanceWeights` that they lower to."""
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        return self.lowered().relative(X)
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's mean share of the weight; see `DistanceWeights.mean_share`."""
+        return self.lowered().mean_share()
+
+    def words(self) -> str:
+        return self.lowered().words()
+
+    def similarities(self, X: _Floats) -> _Floats | None:
+        return self.lowered().similarities(X)
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+        return self.lowered().nearest(voters, target, X, k)
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        return self.lowered().divided(X, size, centre)
+
+    def usage(self) -> Any:
+        return self.lowered().usage()
+
+    def marks(self) -> Any:
+        return self.lowered().marks()
