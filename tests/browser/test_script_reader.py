@@ -82,7 +82,7 @@ def _told_alike(families, model, rows, found):
 def test_a_page_says_what_it_cannot_read(page):
     page.add_script_tag(content=script())
     ask = "(plain) => { try { openModel(plain); } catch (error) { return error.message; } }"
-    assert "newer form" in page.evaluate(ask, {"format": "psephos plain model", "version": 3})
+    assert "another version" in page.evaluate(ask, {"format": "psephos plain model", "version": 3})
     part = {"kind": "no such voters"}
     data = {
         "format": "psephos plain model", "version": 2, "columns": [], "classes": [],

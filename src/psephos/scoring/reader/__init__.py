@@ -24,7 +24,6 @@ _WITHIN = (
     "regression target",
     "nodes",
     "surrogate rules",
-    "conjunctive space",
     "distance",
     "prototype batches",
     "inverse power",
