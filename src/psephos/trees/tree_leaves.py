@@ -233,21 +233,19 @@ def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, s
         return op, f"{bound:.{digits or 6}g}"
     after = op in ("<=", ">")
     if condition.single:
+        with np.errstate(over="ignore"):
+            low = np.float32(bound)
+        if low > bound or (not after and low == bound):
+            low = np.nextafter(low, np.float32(-np.inf))
+        ends = float(low), float(np.nextafter(low, np.float32(np.inf)))
         for few in range(1, 10):
-            near = float(f"{bound:.{few}g}")
-            with np.errstate(over="ignore"):
-                ends = np.float32(bound), np.float32(near)
-            if ends[0] == ends[1] and _sides(bound, near, float(ends[0]), after):
+            near = float(f"{0.5 * ends[0] + 0.5 * ends[1]:.{few}g}")
+            if ends[0] <= near < ends[1] if after else ends[0] < near <= ends[1]:
                 return op, _shortest(near)
     other = {"<=": "<", ">": ">=", "<": "<=", ">=": ">"}[op]
     words = _shortest(bound)
     near = _shortest(math.nextafter(bound, math.inf if after else -math.inf))
     return (other, near) if len(near) < len(words) else (op, words)
-
-
-def _sides(bound: float, near: float, single: float, after: bool) -> bool:
-    """Return whether a number of single precision is on the same side of two thresholds."""
-    return (single <= bound) == (single <= near) if after else (single < bound) == (single < near)
 
 
 def _shortest(value: float) -> str:

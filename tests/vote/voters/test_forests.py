@@ -96,7 +96,6 @@ def test_moved_forests_answer_alike(n_classes, says, abstains, monkeypatch):
     again = decode(encode(voters, arrays, "v"), arrays)
     assert (again.says, again.abstains) == (says, abstains)
     assert_array_equal(again.votes(X), votes)
-    monkeypatch.setattr("psephos.vote.voters.forests._LEAVES", 7)  # blocks of one row
     assert_array_equal(voters.votes(X), votes)
 
 

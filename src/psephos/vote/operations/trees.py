@@ -115,7 +115,8 @@ class Trees(ReadsColumns, RowByRow):
     def __post_init__(self) -> None:
         check_part(self)
         check_nodes(self.root, self.nodes, len(self.columns))
-        check(self.value.ndim == 2 and len(self.value) > 0, "what nodes say is not a table")
+        some = self.nodes.n_nodes == 0 or len(self.value) > 0
+        check(self.value.ndim == 2 and some, "what nodes say is not a table")
         if len(self.row):
             check(self.row.shape == (self.nodes.n_nodes,), "nodes and what they say differ")
             check_within(self.row + 1, len(self.value) + 1, "a node says what is not there")
@@ -135,7 +136,9 @@ class Trees(ReadsColumns, RowByRow):
             two = bool((self.nodes.n_children[inner] == 2).all())
             check(two and not len(self.group), "a chain of tests divides in another way")
             ends = self.nodes.n_children[self.nodes.child[inner] + 1] == 0
-            check(bool(ends.all()) and len(self.value) > 1, "a test that fails leads on")
+            check(bool(ends.all()), "a test that fails leads on")
+            least = 2 if self.each == "hypothesis" else 1
+            check(len(self.value) >= least, "chains of tests have no votes")
 
     @property
     def n_voters(self) -> int:
