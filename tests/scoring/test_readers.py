@@ -174,7 +174,7 @@ def test_damaged_plain_data_are_refused(families):
     data = plain(families.fitted("adaboost, 2 classes, 0.2 missing"))
     nodes = data["voters"]["nodes"]
     part = {**data["voters"], "nodes": {**nodes, "column": [99] * len(nodes["column"])}}
-    with pytest.raises(PsephosError, match="damaged|inconsistent"):
+    with pytest.raises(PsephosError, match=r"damaged|inconsistent"):
         vote_of({**data, "voters": part})
     with pytest.raises(PsephosError, match="unknown"):
         vote_of({**data, "voters": {"kind": "no such voters"}})
