@@ -303,7 +303,7 @@ def check_says(value: _Floats, n_scores: int, says: str) -> None:
         check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
     else:
         classes = 2 if n_scores == 1 else n_scores
-        check(value.ndim == 2 and len(value) == classes, "value is not (C, K)")
+        check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
 
 
 def votes_by_score(score: _Floats, value: _Floats, says: str, slope: float = 1.0) -> _Floats:
