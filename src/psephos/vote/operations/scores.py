@@ -315,15 +315,16 @@ def votes_by_score(score: _Floats, value: _Floats, says: str, slope: float = 1.0
     elif says == "answer":
         out = value[(score[..., 0] > 0).astype(np.intp) if one else score.argmax(axis=-1)]
     else:
-        odds = np.maximum(slope * score, _LOWEST)  # an infinite value: no class is likelier
+        odds = np.maximum(slope * np.moveaxis(score, -1, 0), _LOWEST)  # infinite: none is likelier
         if one:
-            odds = np.concatenate([np.zeros_like(odds), odds], axis=-1)
-        share = np.exp(odds - odds.max(axis=-1, keepdims=True))
-        total = share[..., 0].copy()
-        for k in range(1, len(value)):  # one order of sums, whatever the shape
-            total += share[..., k]
-        out = (share[..., 0] / total)[..., None] * value[0]
-        for k in range(1, len(value)):
-            out += (share[..., k] / total)[..., None] * value[k]
+            odds = np.concatenate([np.zeros_like(odds), odds])
+        share = np.exp(odds - odds.max(axis=0))
+        total = share[0].copy()
+        for own in share[1:]:  # one order of sums, whatever the shape
+            total += own
+        share /= total
+        out = share[0][..., None] * value[0]
+        for own, code in zip(share[1:], value[1:], strict=True):
+            out += own[..., None] * code
     out[missing] = 0.0
     return out
