@@ -99,7 +99,7 @@ def test_an_interrupted_warm_start_changes_nothing(name, monkeypatch):
             yield t
 
     with monkeypatch.context() as patch:
-        for place in ("boosting.loop", "boosting.gradient_fit", "boosting.newton_fit"):
+        for place in ("boosting.loop", "boosting.gradient", "boosting.newton_fit"):
             patch.setattr(f"psephos.models.{place}.tracked", interrupted)
         patch.setattr("psephos.models.committees.adaboost_regressor.tracked", interrupted)
         with pytest.raises(KeyboardInterrupt):
