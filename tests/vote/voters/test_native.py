@@ -144,7 +144,10 @@ def test_a_tree_that_is_one_leaf():
 def test_voters_that_need_every_value_say_so():
     X, _ = table(2, missing=0.1)
     row = int(np.isnan(X).any(axis=1).argmax())
-    for kind, words in ((LogisticRegression(), "linear models"), (GaussianNB(), "naive Bayes")):
+    for kind, words in (
+        (LogisticRegression(), "linear models"),
+        (GaussianNB(), "voters by Gaussian naive Bayes"),
+    ):
         voters, _ = three(kind, 2)
         with pytest.raises(PsephosError, match=f"row {row} of these lacks a value that {words}"):
             voters.votes(X)
@@ -154,7 +157,7 @@ def test_linear_rules_in_words():
     voters, fitted = three(LinearSVC(C=0.02, penalty="l1", dual=False), 2)
     rule = voters.rule(0, NAMES, {})
     for j in np.flatnonzero(fitted[0].coef_[0]):
-        assert f"{fitted[0].coef_[0, j]:+.4g} c{j}" in rule
+        assert f"{abs(fitted[0].coef_[0, j]):.4g} × c{j}" in rule
     assert rule.endswith("> 0")
 
 

@@ -95,7 +95,7 @@ class AdaBoostClassifier(BoostedClassifier):
     >>> for sentence in model.describe()[1:]:
     ...     print(sentence)
     Voter 1 (40.1 %): if worst radius <= 16.795 or missing then 1, otherwise 0.
-    Voter 2 (32.5 %): if worst concave points <= 0.1358 then 1, otherwise 0, also if missing.
+    Voter 2 (32.5 %): if worst concave points < 0.1358 then 1, otherwise 0, also if missing.
     Voter 3 (27.4 %): if worst texture <= 23.35 then 1, otherwise 0, also if missing.
     """
 

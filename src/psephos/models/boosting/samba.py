@@ -108,7 +108,7 @@ class SamBAClassifier(LocalClassifier):
     >>> for sentence in model.describe()[1:]:
     ...     print(sentence)
     Voter 1 (36.1 %): if worst radius <= 16.795 or missing then 1, otherwise 0.
-    Voter 2 (35.9 %): if worst concave points <= 0.1358 or missing then 1, otherwise 0.
+    Voter 2 (35.9 %): if worst concave points < 0.1358 or missing then 1, otherwise 0.
     Voter 3 (28.0 %): if worst texture <= 23.35 then 1, otherwise 0, also if missing.
     >>> print(model.explain(X[:1]))
     row 0: 0 (93.1 %)

@@ -366,7 +366,7 @@ def nested(
 
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
-    return fitted and model.is_registered
+    return fitted and getattr(model, "is_registered", False)
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:
