@@ -130,8 +130,8 @@ def test_check_sees_names_and_classes(change, families, capsys):
         for own in classes:
             own[:2] = own[1::-1]
     else:
-        nodes = data["model"]["voters"]["nodes"]
-        nodes["value"] = [[v * (1 + 1e-9) for v in row] for row in nodes["value"]]
+        voters = data["model"]["voters"]
+        voters["value"] = [[v * (1 + 1e-9) for v in row] for row in voters["value"]]
     assert names["run_scorer"](names["MODEL"], "", ["--check"]) == 0
     assert "names and words are the same" in capsys.readouterr().out
     assert names["run_scorer"](names["json"].dumps(data), "", ["--check"]) == 2

@@ -90,9 +90,8 @@ def _column(name: str, place: int, levels: list[str] | None, spare: bool) -> dic
 
 
 def _check_kinds(content: dict[str, Any], name: str) -> None:
-    for kind in sorted(
-        kinds_within(content) - every_kind(), key=lambda k: (k not in _NO_READER, k)
-    ):
+    unread = kinds_within(content) - every_kind()
+    for kind in sorted(unread, key=lambda k: (k not in _NO_READER, k)):
         part: Any = registered(kind)
         other = f"it is the part {part.__name__} of {part.__module__}, for which there is none"
         why = _NO_READER.get(kind, other)

@@ -144,10 +144,8 @@ def test_a_tree_that_is_one_leaf():
 def test_voters_that_need_every_value_say_so():
     X, _ = table(2, missing=0.1)
     row = int(np.isnan(X).any(axis=1).argmax())
-    for kind, words in (
-        (LogisticRegression(), "linear models"),
-        (GaussianNB(), "voters by Gaussian naive Bayes"),
-    ):
+    bayes = (GaussianNB(), "voters by Gaussian naive Bayes")
+    for kind, words in ((LogisticRegression(), "linear models"), bayes):
         voters, _ = three(kind, 2)
         with pytest.raises(PsephosError, match=f"row {row} of these lacks a value that {words}"):
             voters.votes(X)

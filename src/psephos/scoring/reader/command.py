@@ -13,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos.files.cases import CaseFile, Wanted
 from psephos.files.cells import Cells
 from psephos.scoring.reader.model import PlainModel, said_words
-from psephos.vote.reading.core import CALIBRATIONS, part_of
+from psephos.vote.reading.core import CALIBRATIONS, are_neighbours, part_of
 
 
 def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
@@ -25,7 +25,7 @@ def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]
 
 def _heard(model: PlainModel, row: list[float]) -> list[dict[str, Any]]:
     """Return the ballots of a case, of neighbours those that have a weight."""
-    some = model.plain["weights"]["kind"] == "neighbours"
+    some = are_neighbours(model.plain["weights"])
     return [one for one in model.ballots(row, model.asked(row)) if one["weight"] or not some]
 
 

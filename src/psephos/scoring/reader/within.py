@@ -5,7 +5,16 @@ import math
 from typing import Any
 
 from psephos.scoring.reader.vote import WholeVote
-from psephos.vote.reading.core import NAN, VOTERS, cells, filled, of_kind, part_of, spans
+from psephos.vote.reading.core import (
+    NAN,
+    VOTERS,
+    are_neighbours,
+    cells,
+    filled,
+    of_kind,
+    part_of,
+    spans,
+)
 from psephos.vote.reasons import Abstention, Inner
 from psephos.vote.reasons.read import OfAnswers
 
@@ -176,8 +185,7 @@ class Nested:
             if gaps:
                 reason = Abstention(tuple(answer), gaps, (NAN,) * len(gaps))
             else:
-                cases = vote.data["voters"]["kind"] == "training cases"
-                of = "training case" if cases else "voter"
+                of = "training case" if are_neighbours(vote.data["weighting"]) else "voter"
                 alone = vote.voters.n_voters == 1
                 inner = vote.voters.reasons(row)[0] if alone else None
                 inner = inner or Inner((), own, tuple(row), vote.voters.n_voters, of)

@@ -129,7 +129,7 @@ VOTERS["nested voters"] = class {
       if (gaps.length) return missingWords(gaps, words);
       const row = this.table(t, x);
       if (vote.voters.reads.length === 1) return vote.voters.reasons(row, this.within(t, words))[0];
-      const of = vote.data.voters.kind === "training cases" ? "training case" : "voter";
+      const of = vote.data.weighting.profile?.kind === "k nearest" ? "training case" : "voter";
       return `${vote.voters.reads.length} ${of}s on ${words.cells(x, this.columns[t])}`;
     });
   }

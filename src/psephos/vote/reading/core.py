@@ -32,6 +32,11 @@ def part_of(table: dict[str, Any], data: dict[str, Any]) -> Any:
     return table[data["kind"]](data)
 
 
+def are_neighbours(weights: dict[str, Any]) -> bool:
+    """Return whether weights are those of the nearest training cases."""
+    return weights.get("profile", {}).get("kind") == "k nearest"
+
+
 def after_hook(content: dict[str, Any]) -> Any:
     """Return what an object of a plain model stands for: an infinite number, an empty array."""
     if "float" in content and len(content) == 1:
