@@ -414,8 +414,9 @@ def check_codes_of_categories_mean_nothing(case: Case) -> None:
             known = ~np.isnan(table[:, j])
             table[known, j] = code[table[known, j].astype(int)]
     renamed = case.fresh().fit(X, y)
+    # a search by gradient adds columns in another order, and magnifies the rounding of that
     assert_allclose(
-        _score(renamed, new), _score(case.model, case.cases()), rtol=1e-9, atol=1e-9,
+        _score(renamed, new), _score(case.model, case.cases()), rtol=1e-6, atol=1e-6,
         err_msg="the answer depends on the codes of categories, which are names in no order",
     )  # fmt: skip
 
