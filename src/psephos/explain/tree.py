@@ -60,8 +60,8 @@ class TreeDisplay(Framed):
     >>> stump = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> model = AdaBoostClassifier(stump, n_estimators=1, random_state=0).fit(X, y)
     >>> print(TreeDisplay.from_estimator(model).text())
-    petal width (cm) <= 0.8: 0
-    petal width (cm) > 0.8 or missing
+    petal width (cm) <= 0.80000004: 0
+    petal width (cm) > 0.80000004 or missing
     |   petal width (cm) <= 1.75 or missing: 1
     |   petal width (cm) > 1.75: 2
     """

@@ -339,7 +339,7 @@
   // Weights by nearness: how near a training case must be to count.
   const kernel = () => {
     const local = calc.plain.weights,
-      fitted = local.similarity;
+      fitted = local.profile;
     if (!fitted || fitted.a === undefined || fitted.b === undefined) return [];
     const now = { a: fitted.a, b: fitted.b },
       box = make("details"),
@@ -351,7 +351,7 @@
       rows[name].nextSibling.textContent = write(value, 3);
       open = openModel({
         ...page.again.plain(calc.plain),
-        weights: { ...local, similarity: { ...fitted, ...now } },
+        weights: { ...local, profile: { ...fitted, ...now } },
       });
       refresh();
     };

@@ -30,7 +30,7 @@
     const { weights } = toy.plain;
     return openModel({
       ...toy.plain,
-      weights: { ...weights, similarity: { ...weights.similarity, a, b } },
+      weights: { ...weights, profile: { ...weights.profile, a, b } },
     });
   };
   page.explorer = { meanRelevance, model, toys };
