@@ -17,7 +17,8 @@ _ASK = """
   return JSON.stringify(rows.map((row) => {
     const { scores, probabilities, label, ballots } = model.answer(row);
     const name = (b) => (b.name ? `${b.name}: ` : "");
-    const told = ballots.map((b) => `${name(b)}${b.reason} → ${b.says}`);
+    const between = (b) => (b.says === "not reached" ? ": " : " → ");
+    const told = ballots.map((b) => `${name(b)}${b.reason}${between(b)}${b.says}`);
     return { scores, probabilities, label, told, parts: ballots.map((b) => b.contribution) };
   }));
 }
