@@ -419,7 +419,7 @@ def test_cells_of_a_fat_model_are_cut_unless_asked(call, tmp_path):
     call("fit", table, "--target", "state", "--model", "rank-ridge", "--out", out)
     lines = call("describe", out).stdout.splitlines()
     assert max(map(len, lines)) < 1000
-    assert "greatest coefficients (above 0: for the second class)" in lines[1]
+    assert "the greatest (above 0: for the second class)" in lines[1]
     assert "and 1494 more" in lines[1]
     told, asked = (sheet(call("explain", out, table, *how).stdout) for how in ((), ("--details",)))
     assert max(len(cell) for row in told for cell in row.values()) <= 32_000

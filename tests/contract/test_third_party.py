@@ -274,8 +274,8 @@ def test_weights_without_a_reader_have_no_plain_form():
 def test_a_part_of_psephos_is_called_no_other_package(monkeypatch):
     """Where its reader is not written yet."""
     model = SamBAClassifier(n_estimators=2).fit(*small_table(2))
-    monkeypatch.delitem(WEIGHTS, "local")
-    with pytest.raises(PsephosError, match=r"the part Local of psephos\.vote\.weights\.local, for"):
+    monkeypatch.delitem(WEIGHTS, "distance weights")
+    with pytest.raises(PsephosError, match=r"DistanceWeights of psephos\.vote\.operations\."):
         plain(model)
 
 

@@ -56,7 +56,7 @@ class _Branches:
             same = tuple(c for c, b in enumerate(codes) if b == branch)
             return Test(column, "in", same, value)
         threshold = self.threshold[r]
-        if math.isinf(threshold):
+        if threshold is None or math.isinf(threshold):
             return Test(column, "present", None, value)
         first = (branch == 0) != bool(self.flip[r])
         value = single(value) if self.rounded else value
@@ -69,7 +69,8 @@ class _Branches:
         """Return (relation, bound) of the branch that a part of a case is sent to."""
         if self.codes[r]:
             return "in", tuple(c for c, b in enumerate(self.codes[r]) if b == branch)
-        return self._relation((branch == 0) != bool(self.flip[r])), self.threshold[r]
+        bound = math.nan if self.threshold[r] is None else self.threshold[r]
+        return self._relation((branch == 0) != bool(self.flip[r])), bound
 
     def absent(self, r: int, x: Any) -> Test:
         """Return the test of a value that is missing, or a category new to the rule."""
