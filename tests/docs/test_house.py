@@ -70,7 +70,7 @@ FOLDERS = {
     "testing": 710,
     "trees": 4710,
     "validation": 1240,
-    "vote": 8950,
+    "vote": 8960,
 }
 ALL_CODE = 64_000
 
