@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class CartReadings(Leaves):
     def tree_(self) -> Tree:
         """The tree: nodes in flat arrays; its values are class shares, or numbers."""
         self._fitted()
-        tree, target = self._voters.tree(0), self.vote_.target
+        target, tree = self.vote_.target, cast("Tree", self._voters.tree(0))
         if target.kind == "regression":
             return tree
         return replace(tree, value=self.vote_.readout.probabilities(tree.value, target))
@@ -134,7 +134,7 @@ class CartReadings(Leaves):
             if hasattr(self, name):
                 setattr(pruned, name, getattr(self, name))
         vote, growth = self.vote_, self.growth_
-        tree = cut(self._voters.tree(0), growth, float(cp))
+        tree = cut(cast("Tree", self._voters.tree(0)), growth, float(cp))
         voters = BranchVoters.of([tree], vote.n_features)
         growth = growth.pruned(float(cp))
         less = replace(vote, voters=voters)
