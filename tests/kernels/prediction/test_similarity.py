@@ -13,6 +13,11 @@ from psephos.kernels.prediction.similarity import (
     pair_sums,
 )
 
+# without the JIT NumPy warns where a row leaves the range and is redone in logarithms
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(overflow|divide by zero) encountered:RuntimeWarning"
+)
+
 
 def twin_distance(x, z, metric):
     total, common = 0.0, 0
