@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from psephos import PsephosError
 from psephos.registry import estimator_classes
+from psephos.scoring.vectors import drawn_rows
 from psephos.testing import CHECKS, Case, small_settings
 
 # every row of these tables has a label, which weak labels warn of
@@ -75,13 +76,14 @@ CASES["bagging, more gaps"] = case("bagging", missing=0.2, categories=(4, 5))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_contract(name):
+def test_contract(name, request):
     """All checks of a case in one test: they share the fitted model."""
     case = CASES[name]
     for check in CHECKS.values():
         check(case)
     if not case.missing:
         (numbers_agree if case.n_classes == 0 else answers_agree)(case)
+    no_prediction_needs_a_kernel(case, request)
 
 
 def answers_agree(case):
@@ -128,6 +130,60 @@ def numbers_agree(case):
         clone(model).fit(X, np.where(y > 1, "ham", "egg"))
     with pytest.raises(PsephosError, match="row 3"):
         clone(model).fit(X, np.where(np.arange(60) == 3, np.nan, y))
+
+
+def drawn_cases(case):
+    """Return training rows, new ones, and drawn ones: at thresholds, where answers turn."""
+    model, known = case.model, case.cases()
+    vote = model.vote_
+    drawn = np.repeat(known[:1], 60, axis=0)
+    levels = model.schema_.select(vote.columns).levels
+    drawn[:, vote.columns] = drawn_rows(vote, levels, 60)
+    for j, own in model.schema_.levels.items():  # codes of the schema to values of the table
+        read = drawn[:, j]
+        if j in vote.columns:
+            code = np.where(np.isnan(read), 0, read).astype(np.intp)
+            drawn[:, j] = np.where(np.isnan(read), np.nan, np.asarray(own, dtype=float)[code])
+    if not case.missing:
+        drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    return np.vstack([known, drawn])
+
+
+def figures_of(model, X):
+    """Return labels or numbers, and by name the figures of a model that are compared."""
+    vote = model.vote_
+    read = model._values(X)
+    score, mass = vote.score_and_mass(read)
+    figures = {
+        "score": score,
+        "mass": mass,
+        "contributions": vote.contributions(read),
+        "votes": vote.votes(read),
+        "shares": vote.shares(read),
+        "importance": model.local_importance(X[:20]),
+        "stages": list(vote.staged_scores(read[:20])),
+    }
+    if hasattr(model, "predict_proba"):
+        figures["probabilities"] = model.predict_proba(X)
+    words = [
+        model.explain(X[:3]).words(i, t) for i in range(3) for t in range(min(3, vote.n_voters))
+    ]
+    return model.predict(X), figures, vote.leaves(read), words
+
+
+def no_prediction_needs_a_kernel(case, request):
+    """Without kernels labels are equal, ties are as with them, and scores differ by 1e-12."""
+    X = drawn_cases(case)
+    labels, figures, leaves, words = figures_of(case.model, X)
+    request.getfixturevalue("plain")
+    plain_labels, plain_figures, plain_leaves, plain_words = figures_of(case.model, X)
+    if case.n_classes:
+        assert_array_equal(plain_labels, labels)
+    for what, wanted in figures.items():
+        size = max(1.0, np.nanmax(np.abs(wanted), initial=1.0))
+        assert_allclose(plain_figures[what] / size, wanted / size, rtol=0, atol=1e-12, err_msg=what)
+    assert_array_equal(plain_leaves, leaves)
+    assert plain_words == words
 
 
 def test_every_estimator_has_a_small_setting():

@@ -4,8 +4,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
@@ -17,7 +16,6 @@ from psephos._errors import PsephosError
 from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.names import Names
-from psephos.vote.reading.core import unpacked
 from psephos.vote.reasons import Reason
 
 sparse: Any = scipy.sparse  # its types say less than they promise
@@ -141,6 +139,17 @@ class Voters(Part):
 
     def primary(self) -> Self:
         """Return the voters without what they read only where a value is missing."""
+        return self
+
+    def primary_beside(self, unsure: Sequence[int]) -> Self:
+        """Return the voters like `primary`, but for what they read where one of `unsure` is new.
+
+        `unsure` are positions of columns that may hold categories the voters do not know.
+        """
+        return self.primary() if not unsure else self
+
+    def abstaining(self) -> Self:
+        """Return the same voters in words of complete cases: on others they abstain."""
         return self
 
     def kinds(self) -> tuple[str, ...]:
@@ -292,76 +301,6 @@ class Weighting(Part):
     def prototype_batches(self) -> Any:
         """Return the columns and bandwidths of prototypes, for their displays."""
         return None
-
-
-class ReadAsLowered(Voters):
-    """Voters whose rules, reasons and attribution are those of the operation they lower to."""
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the voter in words."""
-        return self.lowered().rule(voter, names, levels)
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
-        return self.lowered().reasons(X)
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return a voter's possible votes."""
-        return self.lowered().sides(voter)
-
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-        """Return (n, p): how much of the sizes each column accounts for."""
-        return self.lowered().divided(X, size, centre)
-
-    def marks(self) -> Breakpoints:
-        """Return (columns, values): the breakpoints of answers."""
-        return self.lowered().marks()
-
-    def n_trees(self, voter: int) -> int:
-        """Return how many trees a voter is."""
-        return self.lowered().n_trees(voter)
-
-    def shown_tree(self, voter: int, tree: int) -> ShownTree:
-        """Return a tree of a voter, to be drawn."""
-        return self.lowered().shown_tree(voter, tree)
-
-    def tree(self, voter: int) -> Tree | None:
-        """Return the tree that a voter is, for text."""
-        return self.lowered().tree(voter)
-
-
-class RowByRow(Voters):
-    """Operations whose reasons are made row by row, by the code that a scorer has too."""
-
-    reader: ClassVar[type[Any]]  # in psephos.vote.reading
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
-        rows = zip(X.tolist(), self.votes(X).tolist(), strict=True)
-        return [self._reader.reasons(x, votes) for x, votes in rows]
-
-    @cached_property
-    def _reader(self) -> Any:
-        from psephos.vote.plain import to_plain
-
-        return self.reader(unpacked(to_plain(self)))
-
-
-class LoweredOnce:
-    """What parts share that keep the operation they lower to, which no file or pickle holds."""
-
-    @cached_property
-    def _operation(self) -> Any:
-        raise NotImplementedError
-
-    def lowered(self) -> Any:
-        """Return the operation of `psephos.vote.operations` that gives the same."""
-        return self._operation
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields: what was derived from them is made anew."""
-        own: Any = self
-        return {field.name: getattr(self, field.name) for field in fields(own)}
 
 
 class ReadsColumns:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.names import number, plural
 from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import (
     Columns,
-    LoweredOnce,
-    ReadAsLowered,
     ReadsColumns,
     ReadsLike,
     Voters,
@@ -151,7 +150,7 @@ class PrototypeVoters(ReadsLike, Voters):
 
 @register
 @dataclass(frozen=True)
-class CaseVoters(LoweredOnce, ReadsColumns, ReadAsLowered):
+class CaseVoters(ReadsColumns, ReadAsLowered):
     """Training cases as voters: each votes for its own class, labels or numbers.
 
     Parameters

@@ -17,7 +17,6 @@ from psephos.vote.codec import register
 from psephos.vote.marks import range_marks
 from psephos.vote.operations.distance import PRIOR, Distance
 from psephos.vote.part import (
-    LoweredOnce,
     ReadsLike,
     Weighting,
     check,
@@ -223,21 +222,9 @@ class OwnPoint:
 
 
 # ---------------------------------------------------------------------- weights
-class ByDistance(Weighting):
-    """What weights share that are known up to a factor of each row: `relative` has them."""
-
-    def weights(self, X: _Floats) -> _Floats:
-        relative, log_scale = self.relative(X)
-        with np.errstate(over="ignore"):
-            return relative * np.exp(log_scale)[:, None]
-
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        raise NotImplementedError
-
-
 @register
 @dataclass(frozen=True)
-class DistanceWeights(ReadsLike, ByDistance):
+class DistanceWeights(ReadsLike, Weighting):
     """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it, k the profile.
 
     Parameters
@@ -285,6 +272,11 @@ class DistanceWeights(ReadsLike, ByDistance):
         for start in range(0, len(z), step):
             rows = slice(start, start + step)
             yield rows, self.distance.squares(z[rows])
+
+    def weights(self, X: _Floats) -> _Floats:
+        relative, log_scale = self.relative(X)
+        with np.errstate(over="ignore"):
+            return relative * np.exp(log_scale)[:, None]
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
         return self._relative(self.distance.scaled(X))
@@ -425,32 +417,3 @@ def cases_near(
     answer = np.array(target.words(voters.values), dtype=object)[place]
     meaning = "Training cases are the voters here, and these have the greatest weight."
     return Nearest(place, apart, share, rows[place], answer, meaning)
-
-
-class ReadAsDistance(LoweredOnce, ByDistance):
-    """Weights that are read as the `DistanceWeights` that they lower to."""
-
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        return self.lowered().relative(X)
-
-    def mean_share(self) -> _Floats:
-        """Return each voter's mean share of the weight; see `DistanceWeights.mean_share`."""
-        return self.lowered().mean_share()
-
-    def words(self) -> str:
-        return self.lowered().words()
-
-    def similarities(self, X: _Floats) -> _Floats | None:
-        return self.lowered().similarities(X)
-
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
-        return self.lowered().nearest(voters, target, X, k)
-
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
-        return self.lowered().divided(X, size, centre)
-
-    def usage(self) -> Any:
-        return self.lowered().usage()
-
-    def marks(self) -> Any:
-        return self.lowered().marks()

@@ -7,21 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.field_types import AnySize
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
+from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import formula_name, plural
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    RowByRow,
-    check,
-    check_columns,
-    check_part,
-    usage_at,
-)
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reading.scores import SoftTrees
 
 _Floats = NDArray[np.float64]
@@ -100,10 +94,17 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
 
     def _linear(self, inputs: _Floats) -> _Floats:
         """Return the log-odds of going left at each gate, (T, gates, n)."""
-        return linear_scores(inputs, np.concatenate([self.coef, self.absent], axis=2), self.bias)
+        coef = np.concatenate([self.coef, self.absent], axis=2)
+        if fused():
+            return linear_scores(inputs, coef, self.bias)
+        return np.einsum("tgj,nj->tgn", coef, inputs) + self.bias[:, :, None]
 
     def votes(self, X: _Floats) -> _Floats:
-        return soft_votes(self._linear(self._inputs(X)), self.leaf)
+        linear = self._linear(self._inputs(X))
+        if fused():
+            return soft_votes(linear, self.leaf)
+        each = zip(linear, self.leaf, strict=True)
+        return np.stack([_reach(one)[len(one) :].T @ leaf for one, leaf in each], axis=1)
 
     def usage(self) -> Any:
         voter, column = np.nonzero(self._read())

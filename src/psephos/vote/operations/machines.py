@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.operations.scores import votes_by_score
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
-    RowByRow,
     check,
     check_part,
     check_places,

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.tree import STAY
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
@@ -26,8 +25,6 @@ from psephos.vote.part import (
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.branching import BranchVoters
-from psephos.vote.voters.trees import TreeVoters
 
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
@@ -310,12 +307,10 @@ def _word(value: float, outer: list[str]) -> str:
 
 
 def _primary(vote: Vote, unsure: Sequence[int]) -> Vote:
-    """Return a vote without what only a missing value asks, which a value of `unsure` may be."""
+    """Return a vote without what it reads only where a value is missing, or new in `unsure`."""
     if not unsure:
         return vote.primary()
-    if isinstance(vote.voters, BranchVoters):
-        return replace(vote, voters=vote.voters.primary(unsure))
-    return vote
+    return replace(vote, voters=vote.voters.primary_beside(unsure))
 
 
 def _coded(table: _Floats, levels: _Levels) -> _Floats:
@@ -372,13 +367,7 @@ def _is_own(model: Any) -> bool:
 def _compact(vote: Vote, abstains: bool) -> Vote:
     """Return a vote on what it reads; its words are of complete rows if it abstains on others."""
     small = vote.select(vote.columns)
-    voters: Any = small.voters
-    if abstains and isinstance(voters, TreeVoters):
-        voters = replace(voters, abstains=True)
-    if abstains and isinstance(voters, BranchVoters):
-        stay = np.full_like(voters.nodes.missing, STAY)
-        voters = replace(voters, nodes=replace(voters.nodes, missing=stay))
-    return replace(small, voters=voters)
+    return replace(small, voters=small.voters.abstaining()) if abstains else small
 
 
 def _levels(schema: Any) -> _Levels:

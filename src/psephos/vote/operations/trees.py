@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
 from psephos.trees.tree_leaves import (
@@ -22,13 +23,13 @@ from psephos.trees.tree_leaves import (
 )
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
+from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks
 from psephos.vote.names import listed
 from psephos.vote.operations.nodes import check_nodes
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
-    RowByRow,
     ShownTree,
     check,
     check_part,
@@ -197,7 +198,7 @@ class Trees(ReadsColumns, RowByRow):
     def leaves(self, X: _Floats) -> _Whole:
         """Return the (n, trees) node at which each row of X ends; -1 if it is divided."""
         read = self._read(X)
-        if self._packed is None:
+        if not fused() or self._packed is None:
             return self.nodes.leaves(read, self.root)
         packed, in_set, known = self._packed
         leaves = binary_leaves(packed, in_set, read, self.root, bool(self.nodes.single))

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.tree import Tree, join_trees
+from psephos.trees.tree import STAY, Tree, join_trees
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import check_nodes
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import Columns, ReadAsLowered, ReadsColumns, check, check_part
+from psephos.vote.part import Columns, ReadsColumns, check, check_part
 
 _Floats = NDArray[np.float64]
 
@@ -82,11 +83,8 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.root)
 
-    def lowered(self) -> Trees:
-        return self._trees
-
     @cached_property
-    def _trees(self) -> Trees:
+    def _operation(self) -> Trees:
         says = "value" if self.code is None else "probability"
         how: Any = {"code": self.code, "says": says}
         return Trees(self.n_features, self.columns, self.root, self.nodes, self.nodes.value, **how)
@@ -94,20 +92,16 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
     @property
     def node_votes(self) -> _Floats:
         """Return the (nodes, K) votes of the nodes."""
-        return self._trees.node_votes
-
-    def votes(self, X: _Floats) -> _Floats:
-        return self._trees.votes(X)
+        return self._operation.node_votes
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree; -1 if it is divided."""
-        return self._trees.leaves(X)
+        return self._operation.leaves(X)
 
-    def usage(self) -> Any:
-        """Return the (T, p) table of columns that rules or surrogates read."""
-        return self._trees.usage()
+    def primary(self) -> Self:
+        return self.primary_beside(())
 
-    def primary(self, unsure: Sequence[int] = ()) -> Self:
+    def primary_beside(self, unsure: Sequence[int]) -> Self:
         """Return the same trees without the surrogates that only a missing value asks.
 
         Of a rule on categories that does not know all of them, and of rules on the columns
@@ -124,6 +118,10 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
         return replace(self, nodes=replace(nodes, surrogates=surrogates)).take(
             np.arange(self.n_voters)
         )
+
+    def abstaining(self) -> Self:
+        stay = np.full_like(self.nodes.missing, STAY)
+        return replace(self, nodes=replace(self.nodes, missing=stay))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         root, _, nodes = self.nodes.of_trees(self.root, voters)

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import ReadAsLowered, ReadsLike, check, check_part, check_ptr
+from psephos.vote.part import ReadsLike, check, check_part, check_ptr
 from psephos.vote.voters.trees import TreeVoters
 
 _Floats = NDArray[np.float64]
@@ -64,21 +65,12 @@ class ForestVoters(ReadsLike, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.group) - 1
 
-    def votes(self, X: _Floats) -> _Floats:
-        return self._trees.votes(X)
-
-    def lowered(self) -> Trees:
-        return self._trees
-
     @cached_property
-    def _trees(self) -> Trees:
+    def _operation(self) -> Trees:
         how: Any = {"says": self.says, "abstains": bool(self.abstains), "group": self.group}
         return replace(
             self.trees.lowered(), code=None if self.says == "value" else self.value, **how
         )
-
-    def usage(self) -> Any:
-        return self._trees.usage()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         group, trees = spans_of(self.group, voters)

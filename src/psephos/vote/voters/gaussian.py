@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,9 @@ from numpy.typing import NDArray
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says
-from psephos.vote.part import (
-    Columns,
-    ReadAsLowered,
-    ReadsColumns,
-    check,
-    check_part,
-    check_places,
-    usage_at,
-)
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_places
 
 _Floats = NDArray[np.float64]
 
@@ -80,14 +73,8 @@ class NaiveBayesVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.mean)
 
-    def votes(self, X: _Floats) -> _Floats:
-        return self._lowered.votes(X)
-
-    def lowered(self) -> Scores:
-        return self._lowered
-
     @cached_property
-    def _lowered(self) -> Scores:
+    def _operation(self) -> Scores:
         voter, position = np.nonzero(self._reads)
         ptr = np.searchsorted(voter, np.arange(self.n_voters + 1)).astype(np.intp)
         mean, variance = (a[voter, :, position].T for a in (self.mean, self.variance))
@@ -101,9 +88,6 @@ class NaiveBayesVoters(ReadsColumns, ReadAsLowered):
     def _reads(self) -> NDArray[np.bool_]:
         whole = np.ones((self.n_voters, len(self.columns)), dtype=bool)
         return whole if self.reads is None else self.reads
-
-    def usage(self) -> Any:
-        return usage_at(self, *np.nonzero(self._reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
@@ -185,22 +169,13 @@ class QuadraticVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.ptr) - 1
 
-    def votes(self, X: _Floats) -> _Floats:
-        return self._lowered.votes(X)
-
-    def lowered(self) -> Scores:
-        return self._lowered
-
     @cached_property
-    def _lowered(self) -> Scores:
+    def _operation(self) -> Scores:
         return Scores(
             self.n_features, self.columns, self.ptr, self.position, self.constant, self.value,
             "quadratic discriminant", self.says, abstains=self.abstains,
             centre=self.mean, whitening=self.whitening,
         )  # fmt: skip
-
-    def usage(self) -> Any:
-        return self._lowered.usage()
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.
@@ -215,7 +190,7 @@ class QuadraticVoters(ReadsColumns, ReadAsLowered):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         ptr, own = spans_of(self.ptr, voters)
-        square = spans_of(self._lowered.blocks, voters)[1]
+        square = spans_of(self._operation.blocks, voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
         return replace(
             self,

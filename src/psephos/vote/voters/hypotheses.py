@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import ReadAsLowered, ReadsLike, check, check_part, usage_at
+from psephos.vote.part import ReadsLike, check, check_part, usage_at
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Floats = NDArray[np.float64]
@@ -100,11 +101,8 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
     def take(self, voters: NDArray[np.intp]) -> Self:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
-    def lowered(self) -> Trees:
-        return self._trees
-
     @cached_property
-    def _trees(self) -> Trees:
+    def _operation(self) -> Trees:
         """Return the hypotheses as chains of tests, those on one column above its bound first."""
         tests: list[tuple[int, int, float]] = []
         sizes: list[int] = []

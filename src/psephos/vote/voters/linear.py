@@ -2,23 +2,17 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says, votes_by_score
-from psephos.vote.part import (
-    Columns,
-    ReadAsLowered,
-    ReadsColumns,
-    check,
-    check_part,
-    check_present,
-    usage_at,
-)
+from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present
 
 _Floats = NDArray[np.float64]
 
@@ -86,19 +80,14 @@ class LinearVoters(ReadsColumns, ReadAsLowered):
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, "linear models")
+        if not fused():
+            return self.lowered().votes(X)
         linear = linear_scores(read, self.coef, self.intercept)  # NaN where a value is missing
         each = linear.transpose(0, 2, 1), self.value, self.says, self.slope
         return np.ascontiguousarray(votes_by_score(*each).transpose(1, 0, 2))
 
-    def usage(self) -> Any:
-        voter, column = np.nonzero((self.coef != 0).any(axis=1))
-        return usage_at(self, voter, column)
-
-    def lowered(self) -> Scores:
-        return self._lowered
-
     @cached_property
-    def _lowered(self) -> Scores:
+    def _operation(self) -> Scores:
         voter, position = np.nonzero((self.coef != 0).any(axis=1))
         ptr = np.searchsorted(voter, np.arange(self.n_voters + 1)).astype(np.intp)
         return Scores(

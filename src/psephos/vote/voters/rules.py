@@ -12,11 +12,11 @@ from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
-    ReadAsLowered,
     ReadsColumns,
     ReadsLike,
     Weighting,
@@ -93,11 +93,8 @@ class RuleVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.value)
 
-    def lowered(self) -> Trees:
-        return self._trees
-
     @cached_property
-    def _trees(self) -> Trees:
+    def _operation(self) -> Trees:
         """Return the rules as chains, each in the order of its columns."""
         sizes, k = np.diff(self.ptr), self.value.shape[1]
         order = np.lexsort((self.feature, np.repeat(np.arange(self.n_voters), sizes)))
@@ -107,13 +104,6 @@ class RuleVoters(ReadsColumns, ReadAsLowered):
         row[last] = np.arange(self.n_voters)
         value = np.append(self.value, np.zeros((1, k)), axis=0)
         return Trees(self.n_features, self.columns, root, nodes, value, row, each="rule")
-
-    def votes(self, X: _Floats) -> _Floats:
-        return self._trees.votes(X)
-
-    def usage(self) -> Any:
-        """Return the (T, p) table of columns that each rule tests; without tests, of all."""
-        return self._trees.usage()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         ptr, tests = spans_of(self.ptr, voters)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from psephos.files.field_types import Thresholds
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
-    ReadAsLowered,
     ReadsColumns,
     ReadsNothing,
     check,
@@ -175,11 +175,8 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     def _set(self, voter: int) -> NDArray[np.bool_]:
         return self.category_left[self.category_ptr[voter] : self.category_ptr[voter + 1]]
 
-    def lowered(self) -> Trees:
-        return self._trees
-
     @cached_property
-    def _trees(self) -> Trees:
+    def _operation(self) -> Trees:
         t = self.n_voters
         root, none = 3 * np.arange(t), np.full(t, -1)
 

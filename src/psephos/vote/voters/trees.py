@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.field_types import Thresholds
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.runtime.jit import frozen
 from psephos.trees.tree import STAY, spans_of
 from psephos.vote.codec import register
+from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
-    ReadAsLowered,
     ReadsColumns,
     check,
     check_part,
@@ -138,11 +139,13 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         return len(self.root)
 
     def votes(self, X: _Floats) -> _Floats:
-        return self._trees.votes(X) if self.abstains else self.value[self.rows(X)]
+        if self.abstains or not fused():
+            return self._operation.votes(X)
+        return self.value[self.rows(X)]
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
         """Return the (n, K) weighted sums of votes, without the votes unless trees abstain."""
-        if self.abstains:
+        if self.abstains or not fused():
             return super().weighted_sum(weights, X)
         out = np.zeros((len(X), self.value.shape[1]))
         sum_leaves(self.rows(X), frozen(weights), frozen(self.value), out)
@@ -150,6 +153,8 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
+        if not fused():
+            return self._order[self._operation.leaves(X)]
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
 
@@ -204,12 +209,12 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
             answer=answer,
         )
 
-    def lowered(self) -> Trees:
-        return self._trees
+    def abstaining(self) -> Self:
+        return replace(self, abstains=True)
 
     @cached_property
-    def _trees(self) -> Trees:
-        """Return the trees with their nodes level by level, so that children stand together."""
+    def _order(self) -> NDArray[np.intp]:
+        """Return the nodes tree by tree, and level by level: children stand together."""
         inner = self.feature >= 0
         level, levels = self.root, [self.root]
         while len(level := level[inner[level]]):
@@ -217,7 +222,12 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
             levels.append(level)
         order = np.concatenate([np.empty(0, np.intp), *levels])
         of_node = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
-        order = order[np.argsort(of_node[order], kind="stable")]
+        return order[np.argsort(of_node[order], kind="stable")]
+
+    @cached_property
+    def _operation(self) -> Trees:
+        """Return the trees as the operation."""
+        inner, order = self.feature >= 0, self._order
         place = np.full(len(inner), -1)
         place[order] = np.arange(len(order))
         ptr, codes = np.zeros(len(order) + 1, np.intp), np.empty(0, np.intp)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.vote.codec import register
+from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches, Distance
 from psephos.vote.operations.distance_weights import (
     DistanceWeights,
     Gaussian,
     OwnPoint,
-    ReadAsDistance,
 )
 from psephos.vote.part import ReadsLike, check, check_part
 
@@ -25,7 +25,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class KernelWeights(ReadsLike, ReadAsDistance):
+class KernelWeights(ReadsLike, WeighedAsLowered):
     """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
 
     With z the scaled row, ``z_d = (x_d - centre_d) inverse_d``, c the scaled prototype and v the

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.field_types import AnySize, Nullable
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
 from psephos.vote.codec import register
+from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.distance import Distance
 from psephos.vote.operations.distance_weights import (
     Degrees,
     DistanceWeights,
     InversePower,
     Nearest,
-    ReadAsDistance,
     RightOrWrong,
 )
 from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, named_of
@@ -82,7 +83,7 @@ class InverseDistance:
         return InverseKernel(self.a, self.b, self.scale)
 
 
-class _Expertise(ReadAsDistance):
+class _Expertise(WeighedAsLowered):
     """What weights by expertise at anchors share."""
 
     columns: Columns | Any
@@ -192,6 +193,8 @@ class Local(ReadsColumns, _Expertise):
         return DistanceWeights(distance, profile, self.anchor_weight, table)
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        if not fused():
+            return self.lowered().relative(X)
         total, where_right, log_scale = self._summed(X, self.was_right)
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
@@ -282,6 +285,8 @@ class LocalRelevance(ReadsLike, _Expertise):
         return replace(self.local.lowered(), table=Degrees(self.relevance))
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        if not fused():
+            return self.lowered().relative(X)
         return self._summed(X, self.relevance)[1:]
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:

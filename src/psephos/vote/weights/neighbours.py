@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
+from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.vote.codec import register
+from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.distance import METRICS, Distance, far_error
 from psephos.vote.operations.distance_weights import (
@@ -18,7 +20,6 @@ from psephos.vote.operations.distance_weights import (
     Nearest,
     NearestK,
     OwnPoint,
-    ReadAsDistance,
     cases_near,
 )
 from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_within
@@ -31,7 +32,7 @@ _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of 
 
 @register
 @dataclass(frozen=True)
-class Neighbours(ReadsColumns, ReadAsDistance):
+class Neighbours(ReadsColumns, WeighedAsLowered):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
@@ -145,7 +146,8 @@ class Neighbours(ReadsColumns, ReadAsDistance):
     ) -> tuple[NDArray[np.intp], _Floats]:
         left = np.full(len(read), -1) if own is None else np.asarray(own)
         order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
-        every, scale = np.isnan(read).any(axis=1) | self._plain, self.column_scale
+        plain, scale = self._plain or not fused(), self.column_scale
+        every = np.isnan(read).any(axis=1) | plain
         some, rest = np.flatnonzero(~every), np.flatnonzero(every)
         if len(some):
             cases = self.cases / scale

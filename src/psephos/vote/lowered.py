@@ -1,0 +1,166 @@
+"""Base classes of parts that are read as the operation they lower to, and of some operations."""
+
+# pyright: reportMissingTypeStubs=false
+
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.trees.tree import Tree
+from psephos.vote.part import Breakpoints, ShownTree, Voters, Weighting
+from psephos.vote.reading.core import unpacked
+from psephos.vote.reasons import Reason
+
+_Floats = NDArray[np.float64]
+
+
+class LoweredOnce:
+    """What parts share that keep the operation they lower to, which no file or pickle holds."""
+
+    @cached_property
+    def _operation(self) -> Any:
+        raise NotImplementedError
+
+    def lowered(self) -> Any:
+        """Return the operation of `psephos.vote.operations` that gives the same."""
+        return self._operation
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields: what was derived from them is made anew."""
+        own: Any = self
+        return {field.name: getattr(self, field.name) for field in fields(own)}
+
+
+class ReadAsLowered(LoweredOnce, Voters):
+    """Voters whose votes, words, reasons and attribution are those of the operation they lower to.
+
+    A kind of voters declares `lowered` (or `_operation`, which is then made once) and the members
+    that say what it is: `n_voters`, `take`, and of `select` and `columns` those that its other base
+    class lacks.
+    """
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return self.lowered().votes(X)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of who reads what."""
+        return self.lowered().usage()
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words."""
+        return self.lowered().rule(voter, names, levels)
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does."""
+        return self.lowered().reasons(X)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return a voter's possible votes."""
+        return self.lowered().sides(voter)
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): how much of the sizes each column accounts for."""
+        return self.lowered().divided(X, size, centre)
+
+    def marks(self) -> Breakpoints:
+        """Return (columns, values): the breakpoints of answers."""
+        return self.lowered().marks()
+
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a voter is."""
+        return self.lowered().n_trees(voter)
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a voter, to be drawn."""
+        return self.lowered().shown_tree(voter, tree)
+
+    def tree(self, voter: int) -> Tree | None:
+        """Return the tree that a voter is, for text."""
+        return self.lowered().tree(voter)
+
+
+class WeighedAsLowered(LoweredOnce, Weighting):
+    """Weights that are those of the operation they lower to; see `ReadAsLowered`."""
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights."""
+        relative, log_scale = self.relative(X)
+        with np.errstate(over="ignore"):
+            return relative if log_scale is None else relative * np.exp(log_scale)[:, None]
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats | None]:
+        """Return (w, log_scale): the raw weights are exp(log_scale) times w."""
+        return self.lowered().relative(X)
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the weights beside votes, of a class whose `needs_votes` is True."""
+        return self.lowered().of_votes(votes, target)
+
+    def asks(self, usage: Any) -> Any:
+        """Return the (T, p) table of the columns that weights by `of_votes` depend on."""
+        return self.lowered().asks(usage)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        """Return why a vote cannot have these weights."""
+        return self.lowered().fits(target, is_sum)
+
+    def mean_share(self) -> _Floats:
+        """Return each voter's mean share of the weight."""
+        return self.lowered().mean_share()
+
+    def words(self) -> str:
+        """Return what the weights are, in a few words."""
+        return self.lowered().words()
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of who reads what."""
+        return self.lowered().usage()
+
+    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): how much of the sizes each column accounts for."""
+        return self.lowered().divided(X, size, centre)
+
+    def marks(self) -> Breakpoints:
+        """Return (columns, values): the breakpoints of answers."""
+        return self.lowered().marks()
+
+    def primary_voters(self) -> NDArray[np.intp]:
+        """Return the voters that a complete case needs."""
+        return self.lowered().primary_voters()
+
+    def reserve(self) -> NDArray[np.bool_]:
+        """Return which voters have weight only where values are missing."""
+        return self.lowered().reserve()
+
+    def available(self, X: _Floats) -> NDArray[np.bool_] | None:
+        """Return which models of a library have all the columns that they read."""
+        return self.lowered().available(X)
+
+    def similarities(self, X: _Floats) -> _Floats | None:
+        """Return the similarity of each row to the training case that a voter is."""
+        return self.lowered().similarities(X)
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Any:
+        """Return the training cases of greatest weight."""
+        return self.lowered().nearest(voters, target, X, k)
+
+
+class RowByRow(Voters):
+    """Operations whose reasons are made row by row, by the code that a scorer has too."""
+
+    reader: ClassVar[type[Any]]  # in psephos.vote.reading
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does."""
+        rows = zip(X.tolist(), self.votes(X).tolist(), strict=True)
+        return [self._reader.reasons(x, votes) for x, votes in rows]
+
+    @cached_property
+    def _reader(self) -> Any:
+        from psephos.vote.plain import to_plain
+
+        return self.reader(unpacked(to_plain(self)))

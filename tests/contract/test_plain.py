@@ -1,0 +1,21 @@
+"""The fixture `plain`, and refusals without kernels; the contract has the rest."""
+
+import numpy as np
+import pytest
+
+from psephos import MLkNNClassifier, PsephosError
+from psephos.testing import small_table
+from psephos.vote.voters import trees
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_kernel_raises_outside_fits():
+    with pytest.raises(AssertionError, match="a prediction called the kernel sum_leaves"):
+        trees.sum_leaves()
+
+
+@pytest.mark.usefixtures("plain")
+def test_rows_that_are_too_far_are_refused():
+    model = MLkNNClassifier(n_neighbors=3).fit(*small_table())
+    with pytest.raises(PsephosError, match="so far from the training cases"):
+        model.predict(np.full((1, 12), 1e149))
