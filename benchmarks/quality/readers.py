@@ -91,10 +91,10 @@ def wanted(model):
     X[rng.random(_ROWS) < 0.01] = np.nan
     known = np.where(np.isnan(X), np.nan_to_num(drawn), X)
     near = [np.where(np.abs(table) > _FAR, np.nan_to_num(drawn), table) for table in (X, known)]
-    for X in [X, near[0], known, near[1]]:  # some models refuse missing values, or far ones
-        table = X if q else np.zeros((_ROWS, 1))
+    for table in (X, near[0], known, near[1]):  # some models refuse missing values, or far ones
         try:
-            scores, mass = vote.score_and_mass(table)
+            scores, mass = vote.score_and_mass(table if q else np.zeros((_ROWS, 1)))
+            X = table
             break
         except PsephosError as error:
             refused = error
