@@ -161,7 +161,7 @@ def figures_of(model, X):
         "votes": vote.votes(read),
         "shares": vote.shares(read),
         "importance": model.local_importance(X[:20]),
-        "stages": list(vote.staged_scores(read[:20])),
+        "stages": np.array(list(vote.staged_scores(read[:20]))),
     }
     if hasattr(model, "predict_proba"):
         figures["probabilities"] = model.predict_proba(X)

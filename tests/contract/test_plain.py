@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from psephos import MLkNNClassifier, PsephosError
+from psephos import MLKNeighborsClassifier, PsephosError
 from psephos.testing import small_table
 from psephos.vote.voters import trees
 
@@ -16,6 +16,6 @@ def test_a_kernel_raises_outside_fits():
 
 @pytest.mark.usefixtures("plain")
 def test_rows_that_are_too_far_are_refused():
-    model = MLkNNClassifier(n_neighbors=3).fit(*small_table())
+    model = MLKNeighborsClassifier(n_neighbors=3).fit(*small_table())
     with pytest.raises(PsephosError, match="so far from the training cases"):
         model.predict(np.full((1, 12), 1e149))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
@@ -124,7 +125,7 @@ def X():
 
 def test_it_is_explained(model, X):
     rule = model.vote_.voters.rule(0, ["dose", "age", "weight", *"abcdefghi"], {})
-    assert "dose ≤" in rule
+    assert "a tree of 3 leaves on dose, which first asks if dose <" in rule
     words = model.explain(X[:4]).words(0, 0)
     assert "column 0" in words
     assert "→ egg" in words or "→ ham" in words
@@ -151,7 +152,8 @@ def test_the_page_answers_by_it(X, elsewhere, tmp_path):
     assert not done.failures, done.words()
     path = build_report(tmp_path / "study")
     model = load(tmp_path / "study" / "models" / "third-bands.psephos")
-    labels, chances, words = elsewhere.page(path, "third-bands", X)
+    X = pd.DataFrame(X, columns=model.feature_names_in_)
+    labels, chances, words = elsewhere.page(path, "third-bands", X.to_numpy())
     assert labels == model.predict(X).tolist()
     assert_allclose(chances, model.predict_proba(X), atol=1e-12)
     assert "column" in words[0][0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
@@ -84,7 +85,7 @@ class Around(ReadsColumns, WeighedAsLowered):
 class FadingClassifier(AdaBoostClassifier):
     """AdaBoost whose later rounds fade."""
 
-    anatomy = AdaBoostClassifier.anatomy._replace(weights="fading", readout="normalised")
+    anatomy = AdaBoostClassifier.anatomy._replace(weighting="fading")
     contender = replace(AdaBoostClassifier.contender, name="third-fading")
 
     def _fit_vote(self, table, labels, weight, context):
@@ -96,7 +97,7 @@ class FadingClassifier(AdaBoostClassifier):
 class AroundClassifier(AdaBoostClassifier):
     """AdaBoost whose voters are for one class each: where it lies, they have weight."""
 
-    anatomy = AdaBoostClassifier.anatomy._replace(weights="around", readout="normalised")
+    anatomy = AdaBoostClassifier.anatomy._replace(weighting="around")
     contender = replace(AdaBoostClassifier.contender, name="third-around")
 
     def _fit_vote(self, table, labels, weight, context):
@@ -152,7 +153,7 @@ def test_it_is_explained(model, X):
     assert bool(np.ptp(shares, axis=0).max() > 0.01) is local
     words = " ".join(model.describe())
     assert ("weights by Gaussian kernels" if local else "constant weights") in words
-    assert "≤" in model.explain(X[:2]).words(0, 0)
+    assert "column" in model.explain(X[:2]).words(0, 0)
 
 
 def test_it_is_saved_and_loaded(model, X, tmp_path):
@@ -181,7 +182,8 @@ def test_the_page_answers_by_them(X, elsewhere, tmp_path):
     path = build_report(tmp_path / "study")
     for name in names:
         model = load(tmp_path / "study" / "models" / f"{name}.psephos")
+        rows = pd.DataFrame(X, columns=model.feature_names_in_)
         labels, chances, words = elsewhere.page(path, name, X)
-        assert labels == model.predict(X).tolist()
-        assert_allclose(chances, model.predict_proba(X), atol=1e-12)
-        assert "≤" in words[0][0]
+        assert labels == model.predict(rows).tolist()
+        assert_allclose(chances, model.predict_proba(rows), atol=1e-12)
+        assert "column" in words[0][0]

@@ -235,7 +235,8 @@ def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, s
     if condition.single:
         with np.errstate(over="ignore"):
             low = np.float32(bound)
-        if low > bound or (not after and low == bound):
+        below = float(low)  # beside a number of single precision NumPy rounds the bound, too
+        if below > bound or (not after and below == bound):
             low = np.nextafter(low, np.float32(-np.inf))
         ends = float(low), float(np.nextafter(low, np.float32(np.inf)))
         for few in range(1, 10):

@@ -2,13 +2,16 @@
 
 import importlib.util
 import operator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos import CARTRegressor
 from psephos.trees.tree_leaves import Condition, bound_words
+from psephos.trees.tree_text import export_text
 from psephos.vote import StumpVoters
 from psephos.vote.names import Names
 from psephos.vote.operations.trees import Trees
@@ -100,6 +103,42 @@ def test_400_printed_thresholds_divide_close_values_as_the_model_does(random_see
         near += [round(bound, 1), bound + 0.5, bound - 0.5]
         held = voters.votes(np.array(near)[:, None])[:, t, 0] > 0
         assert [_HOLDS[relation](x, float(words)) for x in near] == held.tolist(), words
+
+
+def line_of(lines, x):
+    """Return which line of a printed tree a case ends at, by what is printed alone."""
+    depth = 0
+    for i, line in enumerate(lines):
+        if line.count("|   ") != depth:
+            continue
+        asked, _, leaf = line.replace("|   ", "").replace(" or missing", "").partition(": ")
+        relation, bound = asked.split()[-2:]
+        if _HOLDS[relation](x, float(bound)):
+            if leaf:
+                return i
+            depth += 1
+    raise AssertionError(f"no line is for {x!r}")
+
+
+@pytest.mark.parametrize("how", [{}, {"single": True}, {"strict": True}])
+def test_400_thresholds_of_printed_trees_divide_close_values_as_the_model_does(how, random_seed):
+    rng = np.random.default_rng(random_seed)
+    days = 20180000.0 + rng.choice(4000, 250, replace=False)
+    shares = 0.3 + np.cumsum(rng.uniform(1e-7, 1e-6, 250))
+    printed = 0
+    for values in (days, shares):
+        grown = CARTRegressor(n_folds=0, min_samples_split=2, min_samples_leaf=1, cp=0.0)
+        grown.fit(values[:, None], rng.permutation(len(values)).astype(float))
+        tree = replace(grown.vote_.voters.tree(0), **how)
+        lines, bounds = export_text(tree).splitlines(), tree.threshold[tree.n_children > 0]
+        near = np.concatenate([values, bounds, *(np.nextafter(bounds, e) for e in (-9e9, 9e9))])
+        if tree.single:
+            near = near.astype(np.float32).astype(np.float64)
+        leaves = tree.leaves(near[:, None]).ravel().tolist()
+        pairs = set(zip([line_of(lines, x) for x in near.tolist()], leaves, strict=True))
+        assert len(pairs) == len(set(leaves)) == len({line for line, _ in pairs})
+        printed += len(bounds)
+    assert printed >= 400
 
 
 def test_thresholds_of_single_precision_are_short_and_divide_single_values(random_seed):

@@ -21,7 +21,6 @@ from psephos.vote.part import (
     check,
     check_part,
     named_of,
-    usage_of_all,
 )
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.near import Prototypes
@@ -192,10 +191,6 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
 
     def votes(self, X: _Floats) -> _Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
-
-    def usage(self) -> Any:
-        """Return the (T, p) table: a case is described in all columns."""
-        return usage_of_all(self)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         return replace(self, rows=named_of(self.rows, names))
