@@ -117,8 +117,8 @@ class Elsewhere:
         _, labels, chances = session.run(None, {"columns": read})
         return [str(model.classes_[k]) for k in labels], chances
 
-    def page(self, path, name, X):
-        """Open a report in Chromium, and let its script answer by the model of a name."""
+    def page(self, path, name, table):
+        """Open a report in Chromium, and let its script answer a frame by the model of a name."""
         api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'test')")
         chromium = os.environ.get("PSEPHOS_CHROMIUM") or shutil.which("chromium")
         if not chromium:
@@ -130,14 +130,14 @@ class Elsewhere:
             page.on("console", lambda message: errors.append(message.text))
             page.goto(path.as_uri())
             found = page.evaluate(
-                """([name, rows]) => {
+                """([name, names, rows]) => {
                 const { plain } = page.data.case.models[name], model = openModel(plain);
-                const at = plain.columns.map((column) => column.place);
+                const at = plain.columns.map((column) => names.indexOf(column.name));
                 return rows.map((row) => {
                   const { label, probabilities, ballots } = model.answer(at.map((j) => row[j]));
                   return [label, probabilities, ballots.map((b) => `${b.reason} → ${b.says}`)];
                 }); }""",
-                [name, self._cells(X)],
+                [name, list(table.columns), self._cells(table.to_numpy())],
             )
             browser.close()
         assert errors == []

@@ -153,7 +153,7 @@ def test_the_page_answers_by_it(X, elsewhere, tmp_path):
     path = build_report(tmp_path / "study")
     model = load(tmp_path / "study" / "models" / "third-bands.psephos")
     X = pd.DataFrame(X, columns=model.feature_names_in_)
-    labels, chances, words = elsewhere.page(path, "third-bands", X.to_numpy())
+    labels, chances, words = elsewhere.page(path, "third-bands", X)
     assert labels == model.predict(X).tolist()
     assert_allclose(chances, model.predict_proba(X), atol=1e-12)
     assert "column" in words[0][0]

@@ -183,7 +183,7 @@ def test_the_page_answers_by_them(X, elsewhere, tmp_path):
     for name in names:
         model = load(tmp_path / "study" / "models" / f"{name}.psephos")
         rows = pd.DataFrame(X, columns=model.feature_names_in_)
-        labels, chances, words = elsewhere.page(path, name, X)
+        labels, chances, words = elsewhere.page(path, name, rows)
         assert labels == model.predict(rows).tolist()
         assert_allclose(chances, model.predict_proba(rows), atol=1e-12)
         assert "column" in words[0][0]

@@ -36,7 +36,7 @@ OF_PARTS = {"usage", "select", "take", "lowered", "divided", "marks", "named_row
 OF_VOTERS = {
     "votes", "rule", "reasons", "sides", "weighted_sum", "primary", "kinds", "are_cases",
     "voter_names", "label", "how_said", "open", "read_members", "joined_parts", "n_trees",
-    "shown_tree", "tree", "components", "row_names",
+    "shown_tree", "tree", "components", "row_names", "primary_beside", "abstaining",
 }  # fmt: skip
 OF_WEIGHTS = {
     "weights", "mean_share", "words", "fits", "of_votes", "asks", "relative", "sums_with",
