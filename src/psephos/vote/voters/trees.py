@@ -154,7 +154,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
         if not fused():
-            return self._order[self._operation.leaves(X)]
+            return self._order[replace(self, abstains=False).lowered().leaves(X)]
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
 
