@@ -10,10 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.forest_draws import add_votes, take_pairs, take_rows
+from psephos.kernels.binned_trees.forest_draws import add_votes, take_rows
 from psephos.kernels.binned_trees.forest_grow import (
     Grown,
-    Kind,
     Rule,
     Table,
     blank,
@@ -71,26 +70,22 @@ class Forest:
     trees: Sequence[Grown]
     n_classes: int  # 0 for numbers
     center: float  # what was taken from the numbers before
-    named: bool  # a leaf of one class names it: such leaves share one answer a class
 
     def answers(self) -> _Floats:
         """Return (rows, C): class shares, or the mean number (C = 1), of leaves.
 
-        First those of one class, if named; then those of the others, tree by tree.
+        First those of one class, which its leaves share; then those of the others, tree by tree.
         """
         return np.concatenate([self._pure(), *(self._mixed(tree) for tree in self.trees)])
 
     def _pure(self) -> _Floats:
         """Return the answers of leaves that name a class."""
-        return np.eye(self.n_classes if self.named else 0, max(self.n_classes, 1))
+        return np.eye(self.n_classes, max(self.n_classes, 1))
 
     def _mixed(self, tree: Grown) -> _Floats:
         """Return the other answers of a tree."""
         if self.n_classes == 0:
             return self.center + tree.sums[:, 1:] / tree.sums[:, :1]
-        if self.n_classes == 2 and not self.named:  # grown on numbers 0 and 1
-            share = tree.sums[:, 1:] / tree.sums[:, :1]
-            return np.concatenate([1.0 - share, share], axis=1)
         return tree.sums / tree.sums.sum(axis=1, keepdims=True)
 
     def impurity_importance(self) -> _Floats:
@@ -201,11 +196,7 @@ def grow_forest(
     weight = float(rows.mass.sum() if draws is None else draws.size)
     whole = (draws is not None or rows.counts) and not balanced
 
-    def kind() -> Kind:
-        return kind_of(m, n_classes, whole, random, bool(bins.categories), unbinned)
-
-    named = kind().numbers is None
-    answers = rows.y.astype(np.uint32) if named else rows.y.astype(np.float64) - center
+    answers = rows.y.astype(np.uint32) if n_classes > 2 else rows.y.astype(np.float64) - center
     least = least_share * weight
     if whole:  # a row is as many as it weighs
         least = max(least, float(rule.least))
@@ -217,26 +208,22 @@ def grow_forest(
     step = progress(len(seeds), "trees")
 
     def work(worker: int) -> None:
-        own, mine = range(worker, len(seeds), n_workers), kind()
+        own, kind = range(worker, len(seeds), n_workers), kind_of(m, n_classes, random, unbinned)
         row, count = np.empty(m, np.uint32), np.empty(m)
-        y: Any = np.empty(m, np.int64) if mine.pairs else np.empty_like(answers)
-        w = None if mine.pairs else np.empty(m)
-        scratch = workspace(m, n_classes, y, mine, len(bins.n_bins))
+        y, w = np.empty_like(answers), np.empty(m)
+        scratch = workspace(m, n_classes, y, kind, len(bins.n_bins))
         # What no tree reaches takes no memory; each is copied out of the room for the largest.
         room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
             weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
-            if w is None:
-                size = take_pairs(rows.first, weight, answers, row, y)
-            else:
-                size = take_rows(rows.first, weight, answers, row, y, w)
-            part = row[:size], y[:size], None if w is None else w[:size]
+            size = take_rows(rows.first, weight, answers, row, y, w)
+            part = row[:size], y[:size], w[:size]
             state = ~np.uint64(seeds[t])
-            trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *mine))
+            trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *kind))
             step()
 
     run_blocks(work, n_workers, n_jobs)
-    return Forest(bins, rows.first, trees, n_classes, center, named)
+    return Forest(bins, rows.first, trees, n_classes, center)
 
 
 def _criterion(name: str, n_classes: int, least: float, each: NDArray[Any]) -> Criterion:

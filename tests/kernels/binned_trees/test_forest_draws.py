@@ -9,7 +9,6 @@ from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
     split_counts,
-    take_pairs,
     take_rows,
 )
 from psephos.kernels.binned_trees.forest_random import uniform
@@ -128,8 +127,3 @@ def test_taken_rows_are_those_of_weight():
     assert_array_equal(row[:2], [11, 13])
     assert_array_equal(y[:2], [2.0, 4.0])
     assert_array_equal(w[:2], [2.0, 1.0])
-    pairs = np.empty(4, np.int64)
-    answers, count = np.array([0, 1, 1, 0], np.uint32), np.array([0, 2, 0, 1])
-    assert take_pairs(np.arange(10, 14), count, answers, row, pairs) == 2
-    assert_array_equal(row[:2], [11, 13])
-    assert_array_equal(pairs[:2], [2 << 32 | 2, 1 << 32])

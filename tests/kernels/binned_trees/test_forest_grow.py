@@ -56,14 +56,10 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
         given = Unbinned(np.ascontiguousarray(X.T))
         empty = given.low, given.high, is_category
         table = Table(given.codes, given.n_bins, given.ptr, *empty)
-    whole = bool((w == np.round(w)).all())
-    kind = kind_of(len(y), n_classes, whole, bool(random), bool(categories), unbinned)
+    kind = kind_of(len(y), n_classes, bool(random), unbinned)
     rows = np.flatnonzero(w > 0).astype(np.uint32)
-    answers = y[rows].astype(np.float64 if kind.numbers else np.uint32)
+    answers = y[rows].astype(np.float64 if n_classes <= 2 else np.uint32)
     parts = rows, answers, w[rows].astype(float)
-    if kind.pairs:
-        whole = w[rows].astype(np.int64)
-        parts = rows, whole << 32 | whole * answers.astype(np.int64), None
     work = workspace(len(y), n_classes, parts[1], kind, X.shape[1])
     tree = blank(2 * len(y) - 1, len(y), len(work.sums), len(y))
     nodes, told, sets = grow(crit, rule, table, *parts, np.uint64(seed), work, tree, *kind)
@@ -73,7 +69,7 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
         f, threshold = done["link"][node, 0], done["threshold"][node]
         lows = bins.low[bins.ptr[f] : bins.ptr[f + 1]]  # each value's own: the last on the left
         done["link"][node, 2] = np.searchsorted(lows, threshold, side="right") - 1
-    return bins, type(tree)(**done), kind
+    return bins, type(tree)(**done)
 
 
 def goes_left(tree, node, codes, n_bins):
@@ -83,10 +79,10 @@ def goes_left(tree, node, codes, n_bins):
     return np.where(codes == n_bins, tree.missing_left[node], codes <= tree.link[node, 2])
 
 
-def check_leaf(tree, node, got, pure, kind, n_classes):
+def check_leaf(tree, node, got, pure, n_classes):
     """What the leaf answers is what its rows (answers, weights) make."""
     told, (y, w) = tree.link[node, 1], got
-    if kind.numbers:
+    if not n_classes:
         assert_allclose(tree.sums[told], [w.sum(), (w * y).sum()], rtol=1e-9, atol=1e-9)
     elif pure:
         assert told == y[0]
@@ -98,7 +94,7 @@ def check_leaf(tree, node, got, pure, kind, n_classes):
 def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=(), seed=7):
     """Follow the rows down the tree and check every node against the definition."""
     crit = crit or CRITERIA[name, n_classes]
-    bins, tree, kind = grown(X, y, w, crit, n_classes, rule, random, categories, seed)
+    bins, tree = grown(X, y, w, crit, n_classes, rule, random, categories, seed)
     seen = 0
     p = X.shape[1]
 
@@ -117,7 +113,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
         pure = len(np.unique(got[0])) < 2
         small = len(rows) < rule.min_split or depth >= rule.max_depth
         if f < 0:
-            check_leaf(tree, node, got, pure, kind, n_classes)
+            check_leaf(tree, node, got, pure, n_classes)
             assert pure or small or rule.max_features < p or not any(options) or random
             return
         assert not pure
@@ -185,7 +181,7 @@ def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     w = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
     crit = Criterion(GINI, n_classes, 9.0)
     tree = check(X, y, w, "gini", n_classes, Rule(5, 12, 4, 2), crit, random)
-    assert (tree.sums if n_classes > 2 else tree.sums[:, :1]).sum(axis=1).min(initial=9.0) >= 9.0
+    assert tree.sums.sum(axis=1).min(initial=9.0) >= 9.0
 
 
 @pytest.mark.parametrize("random", [True, "values"])
@@ -205,10 +201,10 @@ def test_random_places_are_even(random):
 def test_constant_columns_are_passed_over():
     X, y = problem(2, p=6)
     X[:, :5] = 1.0
-    _, tree, _ = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
+    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
     assert (tree.link[:, 0] == 5).sum() > 1
     X[:, 5] = 1.0
-    _, tree, _ = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
+    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
     assert len(tree.link) == 1
 
 

@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 from psephos.kernels.numerics.criteria import rise, side, side_of_sum
 from psephos.runtime.jit import jit
 
-_ONES = 0xFFFFFFFF  # the bits of a pair's second class
-
 
 class BinSums(NamedTuple):
     """Sums of a node's rows by bin; zeroed after each use.
 
-    `cells` (256, C): the weight and the sum of w y, or the weight a class; of pairs (256,) int64.
+    `cells` (256, C): the weight and the sum of w y, or the weight a class.
     `rows` (256,) int64: how many. `seen` (256,) uint8: 1 for the codes that the node holds, also
     as `words` (32,) uint64. `held` (257,) int64: these codes in their order.
     """
@@ -48,16 +46,10 @@ class Classes(NamedTuple):
 
 
 @jit(fastmath={"reassoc"})
-def total_of(y, w, start, end, out, pairs, numbers, classes):
+def total_of(y, w, start, end, out, numbers, classes):
     """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
     weight = 0.0
     pure = False
-    if pairs is not None:
-        total = np.int64(0)
-        for k in range(end - start):
-            total += y[np.uintp(start + k)]
-        out[0], out[1] = total >> 32, total & _ONES
-        weight, pure = out[0], out[1] == 0.0 or out[1] == out[0]
     if numbers is not None:
         total, differ = 0.0, False
         for k in range(start, end):

@@ -188,21 +188,6 @@ def take_rows(first, weight, answers, row, y, w):
 
 
 @jit
-def take_pairs(first, weight, answers, row, y):
-    """Write the rows of positive weight and their pairs (see `forest_pairs`); return their number.
-
-    Weights are whole numbers, and answers 0 and 1. Row i of the forest is row ``first[i]`` of the
-    table.
-    """
-    m = 0
-    for i in range(len(weight)):
-        whole = np.int64(weight[i])
-        row[m], y[m] = first[i], whole << 32 | whole * np.int64(answers[i])
-        m += whole > 0
-    return m
-
-
-@jit
 def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen):
     """Add a tree's answer to the totals of the rows it was not grown on.
 

@@ -3,7 +3,7 @@
 With the JIT off the same functions run as plain Python.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,6 @@ from psephos.kernels.binned_trees.forest_cuts import (
     add_rows,
     cut_many,
     total_of,
-)
-from psephos.kernels.binned_trees.forest_pairs import (
-    FEW_PAIRS,
-    LIGHT,
-    Pairs,
-    cut_few_pairs,
-    cut_many_pairs,
-    pack_few,
 )
 from psephos.kernels.binned_trees.forest_random import (
     Values,
@@ -69,8 +61,7 @@ class Rule(NamedTuple):
     """How a tree grows.
 
     A node is cut that has at least `min_split` rows and the weight `min_weight`, into sides of at
-    least `least` rows each; every row counts once here. With pairs (see `Kind`), whose weights
-    count rows, `least` is 1, and the criterion has the least weight of a side.
+    least `least` rows each; every row counts once here.
     """
 
     max_depth: int
@@ -81,15 +72,13 @@ class Rule(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is compiled: of the first three and of the next three all but one are None.
+    """What is compiled: of the first two and of the next three all but one are None.
 
-    `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
-    1. `classes`: three or more. `best`, `chance` (m,) uint8 or `values`: the best cuts, or those
-    of extra trees, on bins or on values. `mask` (256,) uint8: columns may be categorical; not with
-    pairs, and not with values.
+    `numbers`: of two classes, 0 and 1. `classes`: three or more. `best`, `chance` (m,) uint8 or
+    `values`: the best cuts, or those of extra trees, on bins or on values. `mask` (256,) uint8:
+    columns may be categorical; not with values.
     """
 
-    pairs: Pairs | None
     numbers: bool | None
     classes: Classes | None
     best: bool | None
@@ -142,39 +131,34 @@ def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
     )
 
 
-def kind_of(
-    m: int, n_classes: int, whole: bool, random: bool, categorical: bool, unbinned: bool = False
-) -> Kind:
-    """Return the kind of trees of at most m rows.
-
-    `whole`: weights are, and below 2^31 together. `unbinned`: cuts at random, of values.
-    """
-    two = n_classes == 2 and whole and not categorical
-    few = np.zeros((3, FEW_PAIRS), np.int32)
+def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kind:
+    """Return the kind of trees of at most m rows; `unbinned`: cuts at random, of values."""
     return Kind(
-        Pairs(*few) if two else None,
-        True if n_classes <= 2 and not two else None,
+        True if n_classes <= 2 else None,
         Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
         None if random else True,
         np.empty(m, np.uint8) if random and not unbinned else None,
         Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
-        None if two or unbinned else np.empty(256, np.uint8),
+        None if unbinned else np.empty(256, np.uint8),
     )
 
 
 def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
     """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
     n_sums = n_classes if n_classes > 2 else 2
-    cells: Any = np.zeros(256, np.int64) if kind.pairs else np.zeros((256, n_sums))
     seen = np.zeros(256, np.uint8)
     return Work(
         np.empty(m, np.uint32),
         np.empty(m, y.dtype),
-        np.empty(0 if kind.pairs else m),
+        np.empty(m),
         np.empty(m, np.uint8),
         np.empty(n_sums),
         BinSums(
-            cells, np.zeros(256, np.int64), seen, seen.view(np.uint64), np.empty(257, np.int64)
+            np.zeros((256, n_sums)),
+            np.zeros(256, np.int64),
+            seen,
+            seen.view(np.uint64),
+            np.empty(257, np.int64),
         ),
         np.zeros(256, np.uint8),
         np.empty((_DEPTH, 4), np.int64),
@@ -220,17 +204,12 @@ def _part(
         here = np.uintp(start + k)
         right, r, answer = np.uintp(code[k]), row[here], y[here]
         row[at], y[at], spare[spared], spare_y[spared] = r, answer, r, answer
-        if w is not None:
-            weight = w[here]
-            w[at], spare_w[spared] = weight, weight
+        w[at], spare_w[spared] = w[here], w[here]
         at += one - right
         spared += right
     middle = np.int64(at)
     for k in range(end - middle):
-        row[middle + k], y[middle + k] = spare[k], spare_y[k]
-    if w is not None:
-        for k in range(end - middle):
-            w[middle + k] = spare_w[k]
+        row[middle + k], y[middle + k], w[middle + k] = spare[k], spare_y[k], spare_w[k]
     return middle, missing, following
 
 
@@ -251,9 +230,8 @@ def _place(low, high, at, following):
 
 @jit
 def grow(
-    crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, values,
-    mask,
-):  # fmt: skip
+    crit, rule, table, row, y, w, state, work, tree, numbers, classes, best, chance, values, mask
+):
     """Grow a tree into the nodes of `tree`; return (nodes, rows of `sums`, sets of categories).
 
     At a node columns are drawn without replacement until `max_features` have been looked at, and
@@ -262,11 +240,11 @@ def grow(
     Parameters
     ----------
     crit : criterion
-    row, y, w : (m,) uint32, (m,), (m,) float64; rows of the tree, their answers (pairs int64,
-        numbers float64, classes uint32) and positive weights (of pairs None); they change places
+    row, y, w : (m,) uint32, (m,), (m,) float64; rows of the tree, their answers (numbers float64,
+        classes uint32) and positive weights; they change places
     state : uint64; where the draws begin
     work, tree : Work, Grown; of `workspace` and `blank`; `tree` is the result
-    pairs, numbers, classes, best, chance, values, mask : see `Kind`. What is None is known while
+    numbers, classes, best, chance, values, mask : see `Kind`. What is None is known while
         compiling, and leaves its part out: only tests for what is not None do so.
     """
     # One function and few places for each step: what is called is compiled once more in here.
@@ -280,13 +258,13 @@ def grow(
         top -= 1
         node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         m = end - start
-        weight, pure = total_of(y, w, start, end, sums, pairs, numbers, classes)
+        weight, pure = total_of(y, w, start, end, sums, numbers, classes)
         f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
         parent = 0.0
         few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
         if not (pure or few or depth >= rule.max_depth):
             # ---------------------------------------------------------------- the best column
-            terms, small, extent = 0.0, False, weight
+            terms, extent = 0.0, weight
             if classes is not None:
                 for c in range(n_sums):
                     terms += rise(crit, 0.0, sums[c])
@@ -295,11 +273,6 @@ def grow(
                 parent = side_of_sum(crit, sums[1], weight)
                 extent = sums[1]
             highest = most(crit, extent)
-            if best is not None:  # noqa: SIM102 (joined, the tests would leave nothing out)
-                if pairs is not None:
-                    small = m <= FEW_PAIRS and weight < LIGHT
-                    if small:
-                        pack_few(y, start, m, pairs.pack)
             looked = varied = 0
             while looked < p and worth_most < highest:
                 if looked >= rule.max_features and varied > 0:
@@ -346,7 +319,7 @@ def grow(
                                 here = last_left(low, first, last, wanted)
                             worth, left = random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
-                                weight, pairs, numbers, classes,
+                                weight, numbers, classes,
                             )  # fmt: skip
                     if values is not None:
                         state, u = uniform(state)
@@ -357,27 +330,13 @@ def grow(
                             here = 0
                             worth, left = random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
-                                weight, pairs, numbers, classes,
+                                weight, numbers, classes,
                             )  # fmt: skip
                     if best is not None:
-                        if pairs is not None:
-                            if small:
-                                worth, here, left, several = cut_few_pairs(
-                                    crit, n_bins, column, row, start, m, weight, sums[1], pairs
-                                )  # fmt: skip
-                            else:
-                                worth, here, left, several = cut_many_pairs(
-                                    crit, n_bins, column, row, y, start, end, weight, sums[1],
-                                    bins,
-                                )  # fmt: skip
-                        if w is not None:
-                            add_rows(
-                                column, row, y, w, start, end, least > 1, bins, numbers, classes
-                            )
-                            worth, here, left, several = cut_many(
-                                crit, least, n_bins, bins, m, sums, weight, terms,
-                                numbers, classes,
-                            )  # fmt: skip
+                        add_rows(column, row, y, w, start, end, least > 1, bins, numbers, classes)
+                        worth, here, left, several = cut_many(
+                            crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
+                        )
                 varied += several
                 if worth > worth_most:
                     worth_most, f, at, threshold, to_left = worth, g, here, wanted, left
@@ -385,15 +344,11 @@ def grow(
         link[node, 0], link[node, 1], link[node, 2], link[node, 3] = f, nodes, at, -1
         if f < 0:
             tree.threshold[node], tree.gain[node], tree.missing_left[node] = np.nan, 0.0, False
-            named = False
-            if numbers is None and pure:
-                named = True
-                for c in range(n_sums):
-                    if sums[c] > 0.0:
-                        link[node, 1] = c
-            if not named:
-                link[node, 1] = n_sums_kept if numbers is not None else n_sums + n_sums_kept
-                if pairs is not None:
+            if pure and crit.n_classes > 0:
+                link[node, 1] = np.int64(y[start])
+            else:
+                link[node, 1] = crit.n_classes + n_sums_kept
+                if crit.n_classes == 2:  # grown as numbers 0 and 1
                     sums[0] -= sums[1]
                 for c in range(n_sums):
                     tree.sums[n_sums_kept, c] = sums[c]

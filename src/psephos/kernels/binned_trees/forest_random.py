@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees.forest_cuts import heavy
 from psephos.kernels.binned_trees.forest_sets import worth_left
-from psephos.kernels.numerics.criteria import side_of_sum
 from psephos.kernels.small_models.tree import GAMMA, mix
 from psephos.runtime.jit import jit
 
 _S11 = np.uint64(11)
-_ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
 class Values(NamedTuple):
@@ -159,13 +157,10 @@ def last_left(low, first, last, wanted):
 
 
 @jit(fastmath={"reassoc"})
-def random_cut(
-    crit, least, n_bins, at, both, code, y, w, start, m, sums, weight, pairs, numbers, classes
-):
+def random_cut(crit, least, n_bins, at, both, code, y, w, start, m, sums, weight, numbers, classes):
     """Return (worth, missing left) of the cut after the bin `at`.
 
     `code` are the node's rows. Missing values are on the right, or if `both` on the better side.
-    Answers are pairs (see `forest_pairs`) where `pairs` is given.
     """
     best, missing_left = -np.inf, False
     for missing_first in range(2 if both else 1):
@@ -174,11 +169,6 @@ def random_cut(
         if missing_first == 1:  # as if they were below all others
             for k in range(m):
                 code[k] = 0 if code[k] == n_bins else code[k]
-        if pairs is not None:
-            total = np.int64(0)
-            for k in range(m):
-                total += y[np.uintp(start + k)] if code[k] <= at else np.int64(0)
-            w_l, s_l = np.float64(total >> 32), np.float64(total & _ONES)
         if classes is not None:
             w_l = _classes_left(code, at, y, w, start, m, classes)
         if numbers is not None:
@@ -186,20 +176,12 @@ def random_cut(
                 add = w[np.uintp(start + k)] if code[k] <= at else 0.0
                 w_l += add
                 s_l += add * y[np.uintp(start + k)]
-        if pairs is None:  # noqa: SIM102 (joined, the tests would leave nothing out)
-            if least > 1:
-                n_l = 0
-                for k in range(m):
-                    n_l += code[k] <= at
+        if least > 1:
+            n_l = 0
+            for k in range(m):
+                n_l += code[k] <= at
         if n_l >= least and m - n_l >= least and heavy(crit, w_l, weight):
-            worth = -np.inf
-            if pairs is not None:
-                worth = side_of_sum(crit, s_l, w_l)
-                worth += side_of_sum(crit, sums[1] - s_l, weight - w_l)
-            if numbers is not None:
-                worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
-            if classes is not None:
-                worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
+            worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
             if worth > best:
                 best, missing_left = worth, missing_first == 1
     return best, missing_left
