@@ -45,7 +45,7 @@ class TreeDisplay(Framed):
         Its columns are those of the table.
     names : Names
         The words of the columns and of their categories.
-    answers : Answers
+    answers : NodeAnswers
         What every node answers.
     voter : int
         Its number among the voters, from 0.

@@ -80,7 +80,7 @@ def export_text(
         The categories of each categorical column, by code.
     classes : sequence of str, default=()
         Where the tree's values are class shares.
-    answers : Answers, default=None
+    answers : NodeAnswers, default=None
         What the nodes answer; None: as their values say (`answers_of`).
     max_depth : int, default=None
         Branches below are counted, not written; None writes all.
