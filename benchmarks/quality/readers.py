@@ -124,15 +124,16 @@ def farthest(found, wanted):
 
 
 def _answered(lines, given):
-    """Return the greatest difference of lines of csv: a name, answers, and probabilities."""
-    lines = list(csv.reader(lines))[1:]
+    """Return the greatest difference of lines of csv, whose head names their columns."""
+    heads, *rows = csv.reader(lines)
+    said = [i for i, head in enumerate(heads) if head == "predicted" or head.startswith("given_")]
+    chances = [i for i, head in enumerate(heads) if head.startswith("probability_")]
     if given.probabilities is None:
-        return farthest([line[1:] for line in lines], given.answers)
+        return farthest([[row[i] for i in said] for row in rows], given.answers)
     answers = [[str(v) for v in np.atleast_1d(one)] for one in given.answers]
-    n, k = len(answers[0]), len(given.probabilities[0])
-    if [line[1 : 1 + n] for line in lines] != answers:
+    if [[row[i] for i in said] for row in rows] != answers:
         return np.inf
-    return farthest([line[1 + n : 1 + n + k] for line in lines], given.probabilities)
+    return farthest([[row[i] for i in chances] for row in rows], given.probabilities)
 
 
 def _table(path, given, rows):

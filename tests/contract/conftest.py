@@ -94,8 +94,7 @@ class Elsewhere:
             csv.writer(file).writerows([names, *self._cells(X)])
         words = [sys.executable, "-I", "-S", str(program), str(table)]
         done = subprocess.run(words, env={}, capture_output=True, encoding="utf-8", check=True)
-        lines = list(csv.reader(done.stdout.splitlines()))[1:]
-        return [line[1] for line in lines], np.array([line[2:] for line in lines], dtype=float)
+        return self._told(*csv.reader(done.stdout.splitlines()))
 
     def sqlite(self, model, X):
         base, names = sqlite3.connect(":memory:"), model.schema_.words().columns
@@ -105,10 +104,7 @@ class Elsewhere:
         base.execute(f"CREATE TABLE cases ({columns})")
         base.executemany(f"INSERT INTO cases VALUES ({marks})", self._cells(X))
         found = base.execute(sql(model))
-        heads, rows = [one[0] for one in found.description], found.fetchall()
-        at = [i for i, head in enumerate(heads) if head.startswith("probability")]
-        chances = np.array([[row[i] for i in at] for row in rows])
-        return [row[heads.index("predicted")] for row in rows], chances
+        return self._told([one[0] for one in found.description], *found.fetchall())
 
     def onnx(self, model, X):
         onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra 'quality'")
@@ -143,6 +139,12 @@ class Elsewhere:
         assert errors == []
         labels, chances, words = zip(*found, strict=True)
         return list(labels), np.array(chances), words
+
+    @staticmethod
+    def _told(heads, *rows):
+        at = [i for i, head in enumerate(heads) if head.startswith("probability")]
+        chances = np.array([[row[i] for i in at] for row in rows], dtype=float)
+        return [row[heads.index("predicted")] for row in rows], chances
 
     @staticmethod
     def _cells(X):
