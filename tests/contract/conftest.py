@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from functools import wraps
 from types import FunctionType
 
 import numpy as np
@@ -54,6 +55,7 @@ def plain(monkeypatch):
 
     fit = VoteEstimator.fit
 
+    @wraps(fit)  # its parameters are looked at
     def noted(*args, **kwargs):
         fitting.append(fit)
         try:

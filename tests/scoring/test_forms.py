@@ -40,6 +40,9 @@ ONNX = [
     "adaboost-c45, 2 classes, 0.2 missing",
     "column-budget, 2 classes, 0.0 missing",
     "column-budget-regressor, 0 classes, 0.0 missing",
+    "column-budget, 3 classes, 0.0 missing",
+    "bagging, 3 classes, 0.0 missing",
+    "rank-ridge, 3 classes, 0.0 missing",
 ]
 
 

@@ -1,7 +1,7 @@
 """A model as ONNX: trees, rules and linear models whose votes add up, in single precision.
 
 Trees are a `TreeEnsembleRegressor`, or operators level by level where a case may take several
-branches or surrogates decide; linear models are a `Gemm`, links and answers plain operators. The
+branches or surrogates decide; linear models, links and answers are plain operators. The
 input is one table of the columns that the model reads, float32, NaN where missing, categories as
 codes (their places among the levels, which stand in the metadata).
 """
@@ -144,10 +144,8 @@ class _Graph:
             raise self._refused(f"its voters are those of {part['called']}")
         elif kind == "ranked voters":
             self._ranked(part, alpha)
-        elif kind == "scores" and part["says"] != "value" and len(part["constant"][0]) > 1:
-            raise self._refused("its linear models are of several classes")
         elif kind == "scores":
-            self._line(part, alpha)
+            self._lines(part, alpha)
         else:
             raise self._refused(f"its voters are {kind!r}")
 
@@ -330,34 +328,36 @@ class _Graph:
         return self._split(rule.column, bound, codes, gap, way)
 
     # ------------------------------------------------------------------ the rest
-    def _line(self, part: dict[str, Any], alpha: Any) -> None:
-        many, name = len(part["constant"]), f"line {len(self.terms)}"
-        alpha = np.append(alpha, np.zeros(many - len(alpha)))
-        read = np.array(part["columns"], dtype=np.intp)[np.array(part["position"], dtype=np.intp)]
-        coef = np.zeros((len(self.model["columns"]), many))
-        coef[read, np.repeat(np.arange(many), np.diff(part["ptr"]))] = part["coef"][0]
-        sums = self.op("MatMul", [self.columns, self.floats(coef)], f"{name} sum")
-        score = self.op("Add", [sums, self.floats(np.array(part["constant"]).T)], name)
-        no, yes = np.zeros(1), np.ones(1)
-        if part["says"] != "value":
-            no, yes = np.array(part["value"][:2])
-            nothing = self.op("Mul", [score, self.number(0.0)], f"{name} 0")  # NaN stays
-            if part["says"] == "answer":
-                above = self.cast(self.op("Greater", [score, self.number(0.0)], f"{name} above"))
-                score = self.op("Add", [above, nothing], f"{name} answer")
-            else:
-                odds = self.op("Mul", [score, self.number(part["slope"])], f"{name} log odds")
-                score = self.op("Sigmoid", [odds], f"{name} chance")
-        if part["abstains"]:
-            gone = self.op("IsNaN", [score], f"{name} gone")
-            score = self.op("Where", [gone, self.number(0.0), score], f"{name} kept")
-            there = self.cast(self.op("Not", [gone], f"{name} there"))
-            base = self.floats(alpha[:, None] * no)
-            self.terms.append(self.op("MatMul", [there, base], f"{name} base"))
-        else:
-            self.base += alpha.sum() * no
-        change = self.floats(alpha[:, None] * (yes - no))
-        self.terms.append(self.op("MatMul", [score, change], f"{name} votes"))
+    def _lines(self, part: dict[str, Any], alpha: Any) -> None:
+        """Add linear models; of two classes the scores are 0 and the model's."""
+        coef, constant, one = np.array(part["coef"]), part["constant"], len(part["coef"]) == 1
+        code = np.array(part["value"][: 2 if one else None])
+        for t, ((a, b), weight) in enumerate(zip(spans(part["ptr"]), alpha, strict=False)):
+            name, read = (
+                f"line {len(self.nodes)}",
+                [part["columns"][i] for i in part["position"][a:b]],
+            )
+            sums = self.zeros(len(coef))
+            if read:  # a missing value elsewhere says nothing
+                at = self.constant(np.array(read, dtype=np.int64))
+                own = self.op("Gather", [self.columns, at], f"{name} columns", axis=1)
+                sums = self.op("MatMul", [own, self.floats(coef[:, a:b].T)], f"{name} sum")
+            voted = score = self.op("Add", [sums, self.floats(constant[t])], name)
+            if part["says"] != "value":
+                level = self.op("Mul", [score, self.number(0.0)], f"{name} level")
+                each = self.op("Concat", [level, score], f"{name} each", axis=1) if one else score
+                if part["says"] == "answer":
+                    place = self.op("ArgMax", [each], f"{name} place", axis=1, keepdims=0)
+                    voted = self.op("Gather", [self.floats(code), place], f"{name} answer", axis=0)
+                else:
+                    odds = self.op("Mul", [each, self.number(part["slope"])], f"{name} log odds")
+                    shares = self.op("Softmax", [odds], f"{name} shares", axis=1)
+                    voted = self.op("MatMul", [shares, self.floats(code)], f"{name} mean code")
+            total = self.op("ReduceSum", [score, self.constant(np.array([1]))], f"{name} total")
+            gone = self.op("IsNaN", [total], f"{name} gone")
+            nothing = self.number(0.0 if part["abstains"] else np.nan)
+            voted = self.op("Where", [gone, nothing, voted], f"{name} vote")
+            self.terms.append(self.op("Mul", [voted, self.number(weight)], f"{name} weighed"))
 
     def _ranked(self, part: dict[str, Any], alpha: Any) -> None:
         """Add voters on normal scores: each column becomes a line through its knots."""
