@@ -143,6 +143,16 @@ def test_code_stays_within_its_ceilings():
     assert {f: n for f, n in found.items() if n > FOLDERS.get(f, 0)} == {}
 
 
+def test_a_class_name_has_one_owner():
+    owners = Counter(
+        node.name
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name: n for name, n in owners.items() if n > 1} == {}
+
+
 def test_modules_are_small():
     sizes = {path.name: len(path.read_text().splitlines()) for path in SOURCES}
     assert {name: size for name, size in sizes.items() if size > 600} == {}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.binned_trees.forest_grow import Rule
+from psephos.kernels.binned_trees.forest_grow import ForestGrowth
 from psephos.trees.forest import grow_forest
 from psephos.trees.forest_rows import Bootstraps, ForestRows
 
@@ -33,7 +33,7 @@ def forest(n_classes, n_jobs=None, random=False, categories=(1,), criterion=None
     rows = ForestRows.of(X, dict.fromkeys(categories, 6), y, np.ones(60), 255, n_jobs)
     draws = Bootstraps(rows.mass, 60)
     criterion = criterion or ("gini" if n_classes else "squared_error")
-    rule = Rule(99, 2, 1, 2)
+    rule = ForestGrowth(99, 2, 1, 2)
     found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, n_jobs, 0.0, random)
     return X, y, rows, draws, found
 
@@ -130,7 +130,7 @@ def test_limits_count_a_row_as_often_as_it_is_there(n_classes, weights, random):
     w = rng.integers(1, 4, 120).astype(float) if weights != "real" else rng.uniform(0.5, 2.0, 120)
     rows = ForestRows.of(X, {}, y, w, 255, None, counted=weights == "real")
     draws = Bootstraps(rows.mass, 150) if weights == "drawn" else None
-    criterion, rule = "gini" if n_classes else "squared_error", Rule(99, 14, 5, 3)
+    criterion, rule = "gini" if n_classes else "squared_error", ForestGrowth(99, 14, 5, 3)
     found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, None, 0.0, random)
     for t, seed in enumerate(SEEDS):
         number = {"drawn": lambda s=seed: draws.counts(s), "whole": lambda: rows.mass}
@@ -180,7 +180,7 @@ def test_values_and_bins_of_each_value_grow_the_same_trees(criterion, n_classes,
     y[7] = y[3]
     # Sums of these, and their mean, are exact: rows may be added in any order.
     uneven = np.tile([0.5, 1.5], 32) if n_classes else np.ones(64)
-    for w, rule in ((np.ones(64), Rule(99, 2, 1, 8)), (uneven, Rule(4, 8, 3, 8))):
+    for w, rule in ((np.ones(64), ForestGrowth(99, 2, 1, 8)), (uneven, ForestGrowth(4, 8, 3, 8))):
         both = [
             ForestRows.of(X, {}, y / 4.0 if n_classes == 0 else y, w, 255, None, unbinned=unbinned)
             for unbinned in (False, True)
@@ -205,7 +205,7 @@ def test_values_are_read_in_any_layout_and_order_of_rows():
         before = values.copy()
         for n_jobs in (1, 3):
             rows = ForestRows.of(values, {}, answers, np.ones(150), 255, n_jobs, unbinned=True)
-            rule = Rule(99, 2, 1, 20)
+            rule = ForestGrowth(99, 2, 1, 20)
             found = grow_forest(rows, 0, "squared_error", rule, SEEDS, None, n_jobs, 0.0, True)
             assert_array_equal(values, before)
             told.append(b"".join(part.tobytes() for part in vars(found.nodes()).values()))

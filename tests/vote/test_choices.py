@@ -21,7 +21,7 @@ from psephos.vote import (
     Target,
     Vote,
 )
-from psephos.vote.calibration import Isotonic, Sigmoid, Table, Temperature
+from psephos.vote.calibration import Isotonic, PosteriorTable, Sigmoid, Temperature
 from psephos.vote.choices import CHOICES, uniform_of
 from psephos.vote.codec import decode, encode
 
@@ -206,7 +206,7 @@ def test_counts_become_posteriors():
     posterior = np.array([[0.05, 0.2, 0.7, 0.9], [0.1, 0.6, 0.8, 0.99]])
     votes = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
     vote = fixed(votes, np.ones(3), LabelsTarget(np.array(["a", "b"])), score="normalised")
-    vote = replace(vote, readout=replace(vote.readout, calibration=Table(posterior)))
+    vote = replace(vote, readout=replace(vote.readout, calibration=PosteriorTable(posterior)))
     X = np.zeros((1, 2))
     chances = vote.readout.probabilities(vote.score(X), vote.target)
     assert_allclose(chances, [[0.7, 0.6]])  # two of three said a, one said b
@@ -222,7 +222,7 @@ def test_wrong_parts_are_refused():
         lambda: Temperature(0.0),
         lambda: Sigmoid(np.array([-1.0]), np.zeros(1)),
         lambda: Isotonic((np.array([0.0, 1.0]),), (np.array([1.0, 0.0]),)),
-        lambda: Table(np.array([[0.0, 1.5]])),
+        lambda: PosteriorTable(np.array([[0.0, 1.5]])),
     ):
         with pytest.raises(PsephosError, match="inconsistent part"):
             wrong()

@@ -29,7 +29,7 @@ class Band(NamedTuple):
     points: tuple[int, ...]
 
 
-class Sheet(NamedTuple):
+class PointSheet(NamedTuple):
     """Points to be added: `base`, and one band of every column.
 
     Parameters
@@ -56,7 +56,7 @@ class Sheet(NamedTuple):
         return self.classes[total.index(max(total))]
 
 
-def sheet_of(estimator: Any) -> Sheet:
+def sheet_of(estimator: Any) -> PointSheet:
     """Return the points of a model of stumps: whole numbers that give the same answers.
 
     Points are the contributions in units that are as coarse as they can be: every total that bands
@@ -94,7 +94,7 @@ def sheet_of(estimator: Any) -> Sheet:
         for (j, own), points in zip(used, whole[1:], strict=True)
     ]
     outputs = names[1:] if len(names) == 2 else names
-    return Sheet(outputs, tuple(whole[0][0].tolist()), columns, names)
+    return PointSheet(outputs, tuple(whole[0][0].tolist()), columns, names)
 
 
 class _Stumps:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, Grown, weigh
+from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, CartNodes, weigh
 
 
 def best_splits(gain: NDArray[np.float64], first: NDArray[Any], max_leaves: int) -> NDArray[Any]:
@@ -32,7 +32,9 @@ def best_splits(gain: NDArray[np.float64], first: NDArray[Any], max_leaves: int)
     return split
 
 
-def best_first(grown: Grown, max_leaf_nodes: int, alpha: float, *, regression: bool) -> Grown:
+def best_first(
+    grown: CartNodes, max_leaf_nodes: int, alpha: float, *, regression: bool
+) -> CartNodes:
     """Return the part of a tree that best-first growth reaches, its complexities its own.
 
     Parameters

@@ -15,7 +15,7 @@ from psephos._errors import PsephosError
 from psephos.kernels.sorted_trees.c45_groups import groups_for
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
-from psephos.kernels.sorted_trees.c45_worth import TIE, Rule, counts_for
+from psephos.kernels.sorted_trees.c45_worth import TIE, C45Growth, counts_for
 from psephos.runtime.jit import frozen
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of
@@ -154,7 +154,7 @@ def grown(data: C45Table, options: C45Options) -> Nodes:
     whole = np.arange(min(int(data.total) + 1, _TABLED), dtype=np.float64)
     table = whole * np.log2(np.maximum(whole, 1.0))
     old = options.release == "c45"
-    rule = Rule(
+    rule = C45Growth(
         n_classes, float(options.least), _ROUNDING if old else TIE, old, data.total,
         options.by_gain, options.grouped, float(options.gap),
     )  # fmt: skip

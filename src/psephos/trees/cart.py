@@ -22,7 +22,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     N_RULES,
     N_SURROGATES,
     RISK,
-    Grown,
+    CartNodes,
     grow,
     root_of,
 )
@@ -174,7 +174,7 @@ def grow_tree(
     alpha: float,
     *,
     reuse: bool = False,
-) -> Grown:
+) -> CartNodes:
     """Grow a tree on some rows.
 
     `rows` int32; `alpha`: risk that a split must save. `reuse`: the sorted entries are not needed
@@ -225,7 +225,7 @@ def _picks(settings: CartSettings, p: int) -> Picks:
 
 
 def run_down(
-    grown: Grown,
+    grown: CartNodes,
     values: NDArray[np.float64],
     place: _Whole,
     use: int,
@@ -259,7 +259,7 @@ def run_down(
 class _Sides:
     """Where the rules of a tree send rows."""
 
-    def __init__(self, grown: Grown, values: NDArray[Any], place: _Whole, use: int) -> None:
+    def __init__(self, grown: CartNodes, values: NDArray[Any], place: _Whole, use: int) -> None:
         self.grown, self.values, self.place, self.use = grown, values, place, use
         sizes = grown.rule_whole[:, 4]
         ends = np.cumsum(sizes)
@@ -313,7 +313,7 @@ class Prunings(NamedTuple):
     xstd: _Floats
 
 
-def prunings(grown: Grown, alpha: float) -> Prunings:
+def prunings(grown: CartNodes, alpha: float) -> Prunings:
     """Return the prunings of a tree that was grown to complexity alpha."""
     whole, real = grown.whole, grown.real
     inner = whole[:, CHILD] > 0

@@ -20,7 +20,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     RISK,
     ROWS,
     WEIGHT,
-    Grown,
+    CartNodes,
 )
 from psephos.trees.cart import CartData, Prunings
 from psephos.trees.tree import STAY, Surrogates, Tree
@@ -202,7 +202,7 @@ class CartGrowth:
         return replace(left, n_features=len(columns), column=where[left.column])
 
 
-def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
+def growth_of(grown: CartNodes, data: CartData, table: Prunings) -> CartGrowth:
     """Return what was found while a tree was grown; rules are in the order of the nodes."""
     whole, real, inner = grown.whole, grown.real, grown.whole[:, CHILD] > 0
     held = np.where(inner, whole[:, N_RULES] + whole[:, N_SURROGATES], 0)
@@ -239,7 +239,7 @@ def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
     )
 
 
-def tree_of(growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int) -> Tree:
+def tree_of(growth: CartGrowth, grown: CartNodes, data: CartData, use_surrogates: int) -> Tree:
     """Return the tree: what answers.
 
     A row that no rule can send goes where growth sent it, to the child of more known weight, and
@@ -314,7 +314,7 @@ def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
     return out
 
 
-def _means(grown: Grown, data: CartData) -> _Floats:
+def _means(grown: CartNodes, data: CartData) -> _Floats:
     """Return the mean of each node; of rows that are all alike exactly their number."""
     mean, known = grown.real[:, MEAN] + data.centre, data.numbers
     largest = max(abs(float(known[0])), abs(float(known[-1])))
@@ -326,7 +326,7 @@ def _means(grown: Grown, data: CartData) -> _Floats:
     return np.where(alike & (np.abs(near - mean) <= slack), near, mean)
 
 
-def _values(grown: Grown, data: CartData) -> _Floats:
+def _values(grown: CartNodes, data: CartData) -> _Floats:
     cart = data.cart
     if cart.n_classes == 0:
         return _means(grown, data)[:, None]

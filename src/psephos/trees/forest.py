@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees.forest_draws import add_votes, take_rows
 from psephos.kernels.binned_trees.forest_grow import (
-    Grown,
-    Rule,
-    Table,
+    BinnedSample,
+    ForestGrowth,
+    GrownTree,
     blank,
     grow,
     kind_of,
@@ -67,7 +67,7 @@ class Forest:
     bins: Bins | Unbinned  # the columns that they were grown on
     # (m,); the rows of `bins` that they were grown on, in the order of the draws
     first: NDArray[np.int64]
-    trees: Sequence[Grown]
+    trees: Sequence[GrownTree]
     n_classes: int  # 0 for numbers
     center: float  # what was taken from the numbers before
 
@@ -82,7 +82,7 @@ class Forest:
         """Return the answers of leaves that name a class."""
         return np.eye(self.n_classes, max(self.n_classes, 1))
 
-    def _mixed(self, tree: Grown) -> _Floats:
+    def _mixed(self, tree: GrownTree) -> _Floats:
         """Return the other answers of a tree."""
         if self.n_classes == 0:
             return self.center + tree.sums[:, 1:] / tree.sums[:, :1]
@@ -163,7 +163,7 @@ def grow_forest(
     rows: ForestRows,
     n_classes: int,
     criterion: str,
-    rule: Rule,
+    rule: ForestGrowth,
     seeds: Any,
     draws: Bootstraps | GroupDraws | None,
     n_jobs: int | None = None,
@@ -192,7 +192,7 @@ def grow_forest(
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
     unbinned = isinstance(bins, Unbinned)
-    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
+    table = BinnedSample(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
     weight = float(rows.mass.sum() if draws is None else draws.size)
     whole = (draws is not None or rows.counts) and not balanced
 
@@ -247,11 +247,11 @@ def _weight_of(
     return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
-def _kept(room: Grown, nodes: int, sums: int, sets: int) -> Grown:
+def _kept(room: GrownTree, nodes: int, sums: int, sets: int) -> GrownTree:
     """Return a copy of the tree that was grown in a room."""
     ends = nodes, nodes, nodes, nodes, sums, sets
     arrays: Any = [a[:end].copy() for a, end in zip(room, ends, strict=True)]
-    return Grown(*arrays)
+    return GrownTree(*arrays)
 
 
 Split = Literal["uniform", "midpoint", "balanced"]

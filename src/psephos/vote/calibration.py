@@ -142,7 +142,7 @@ class Isotonic:
 
 @register
 @dataclass(frozen=True)
-class Table:
+class PosteriorTable:
     """Posteriors by share: the chance of label k where the share j / m of the voters said yes.
 
     Parameters

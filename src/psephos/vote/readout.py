@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Table, Temperature
+from psephos.vote.calibration import ClassVotes, Isotonic, PosteriorTable, Sigmoid, Temperature
 from psephos.vote.choices import CHOICES
 from psephos.vote.codec import register
 from psephos.vote.part import check
@@ -52,7 +52,7 @@ class Readout:
         Of what is drawn.
     cut : float, default=0.0
         The share of the weight that a trimmed mean leaves out at either end.
-    calibration : Sigmoid, Isotonic, Temperature, Table or ClassVotes, default=None
+    calibration : Sigmoid, Isotonic, Temperature, PosteriorTable or ClassVotes, default=None
         From the link's probabilities to calibrated (or weighed) ones; the answer follows them.
     """
 
@@ -62,7 +62,7 @@ class Readout:
     slope: float = 1.0
     seed: int = 0
     cut: float = 0.0
-    calibration: Sigmoid | Isotonic | Temperature | Table | ClassVotes | None = None
+    calibration: Sigmoid | Isotonic | Temperature | PosteriorTable | ClassVotes | None = None
 
     def __post_init__(self) -> None:
         check(self.score in _SCORES, f"unknown score {self.score!r}")
@@ -133,7 +133,7 @@ class Readout:
         if self.calibration is None:
             return linked
         chances = self.calibration.chances(linked, apart)
-        if mass is None or not isinstance(self.calibration, Table):
+        if mass is None or not isinstance(self.calibration, PosteriorTable):
             return chances
         return self.calibration.with_prior(chances, mass > 0, apart)
 

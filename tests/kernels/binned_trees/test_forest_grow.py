@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.binned_trees.forest_grow import Rule, Table, blank, grow, kind_of, workspace
+from psephos.kernels.binned_trees.forest_grow import (
+    BinnedSample,
+    ForestGrowth,
+    blank,
+    grow,
+    kind_of,
+    workspace,
+)
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Unbinned
@@ -51,11 +58,11 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
     unbinned = random == "values"
     bins = Bins.of(X, dict.fromkeys(categories, 5))
     is_category = np.isin(np.arange(X.shape[1]), categories)
-    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
+    table = BinnedSample(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
     if unbinned:
         given = Unbinned(np.ascontiguousarray(X.T))
         empty = given.low, given.high, is_category
-        table = Table(given.codes, given.n_bins, given.ptr, *empty)
+        table = BinnedSample(given.codes, given.n_bins, given.ptr, *empty)
     kind = kind_of(len(y), n_classes, bool(random), unbinned)
     rows = np.flatnonzero(w > 0).astype(np.uint32)
     answers = y[rows].astype(np.float64 if n_classes <= 2 else np.uint32)
@@ -147,7 +154,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
     return tree
 
 
-ALL = Rule(99, 2, 1, 4)
+ALL = ForestGrowth(99, 2, 1, 4)
 
 
 @pytest.mark.parametrize("random", [False, True, "values"], ids=["best", "random", "values"])
@@ -163,7 +170,7 @@ def test_every_node(name, n_classes, random):
 def test_large_nodes_are_counted_as_small_ones_are_sorted(n_classes):
     X, y = problem(n_classes, n=220, missing=0.1)
     name = "gini" if n_classes else "squared_error"
-    check(X, y, np.ones(len(y)), name, n_classes, Rule(3, 2, 1, 4))
+    check(X, y, np.ones(len(y)), name, n_classes, ForestGrowth(3, 2, 1, 4))
 
 
 @pytest.mark.parametrize("random", [False, True], ids=["best", "random"])
@@ -180,7 +187,7 @@ def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     X, y = problem(n_classes, n=90, missing=0.1)
     w = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
     crit = Criterion(GINI, n_classes, 9.0)
-    tree = check(X, y, w, "gini", n_classes, Rule(5, 12, 4, 2), crit, random)
+    tree = check(X, y, w, "gini", n_classes, ForestGrowth(5, 12, 4, 2), crit, random)
     assert tree.sums.sum(axis=1).min(initial=9.0) >= 9.0
 
 
@@ -189,7 +196,7 @@ def test_random_places_are_even(random):
     """A column of 0, 1, ..., 9 is cut in each of its nine gaps about as often."""
     X = np.arange(10.0)[:, None]
     y = np.arange(10) % 2
-    rule = Rule(1, 2, 1, 1)
+    rule = ForestGrowth(1, 2, 1, 1)
     cuts = [
         grown(X, y, np.ones(10), CRITERIA["gini", 2], 2, rule, random, seed=s)[1].threshold[0]
         for s in range(450)
@@ -201,16 +208,16 @@ def test_random_places_are_even(random):
 def test_constant_columns_are_passed_over():
     X, y = problem(2, p=6)
     X[:, :5] = 1.0
-    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
+    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, ForestGrowth(99, 2, 1, 1))
     assert (tree.link[:, 0] == 5).sum() > 1
     X[:, 5] = 1.0
-    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, Rule(99, 2, 1, 1))
+    _, tree = grown(X, y, np.ones(len(y)), CRITERIA["gini", 2], 2, ForestGrowth(99, 2, 1, 1))
     assert len(tree.link) == 1
 
 
 def test_a_tree_depends_on_its_seed_alone():
     X, y = problem(3)
-    w, rule = np.ones(len(y)), Rule(99, 2, 1, 2)
+    w, rule = np.ones(len(y)), ForestGrowth(99, 2, 1, 2)
     same = [grown(X, y, w, CRITERIA["gini", 3], 3, rule, seed=s)[1] for s in (5, 6, 5)]
     for a, b in zip(same[0], same[2], strict=True):
         assert_array_equal(a, b)

@@ -10,7 +10,7 @@ from psephos.kernels.small_models.forest import (
     tree_seed,
     weigh,
 )
-from psephos.kernels.small_models.tree import Rule, Table, grow, leaf_of, room
+from psephos.kernels.small_models.tree import SmallTreeGrowth, TreeTable, grow, leaf_of, room
 from psephos.runtime.jit import frozen
 
 # NumPy says so where kernels run uncompiled
@@ -25,7 +25,7 @@ def table_of(n_classes, seed=0):
     y = rng.integers(0, n_classes, _N).astype(float) if n_classes else rng.standard_normal(_N)
     values = rng.standard_normal((_P, _N))
     values[0] += 0.5 * y
-    return Table(frozen(values), np.argsort(values, axis=1).astype(np.uint32), y)
+    return TreeTable(frozen(values), np.argsort(values, axis=1).astype(np.uint32), y)
 
 
 def splits():
@@ -52,7 +52,7 @@ def scores(table, rule, subsets, weight, bootstrap=True):
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("bootstrap", [True, False])
 def test_scores_are_those_of_the_mean_tree(n_classes, bootstrap):
-    table, rule = table_of(n_classes), Rule(n_classes, 4, 1, 1)
+    table, rule = table_of(n_classes), SmallTreeGrowth(n_classes, 4, 1, 1)
     weight = np.random.default_rng(1).uniform(0.5, 2, _N)
     columns = np.array([0, 2, 4])
     work, tree = room(_N, 3, n_classes)
@@ -86,7 +86,7 @@ def test_scores_are_those_of_the_mean_tree(n_classes, bootstrap):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_candidate_does_not_depend_on_its_batch(n_classes):
-    table, rule, weight = table_of(n_classes), Rule(n_classes, 9, 1, 1), np.ones(_N)
+    table, rule, weight = table_of(n_classes), SmallTreeGrowth(n_classes, 9, 1, 1), np.ones(_N)
     subsets = [[0, 1], [1, 3], [2, 4]]
     whole = scores(table, rule, subsets, weight)
     for b in range(3):
@@ -129,7 +129,7 @@ def test_training_without_rows_knows_nothing():
     work, tree = room(_N, 1, 3)
     table = table_of(3)
     work.mass[:, 0] = 0.0
-    grow(table, Rule(3, 9, 1, 1), np.array([0]), _SEED, work, tree, work.left)
+    grow(table, SmallTreeGrowth(3, 9, 1, 1), np.array([0]), _SEED, work, tree, work.left)
     shares = np.zeros((1, 3))
     add_share(tree.sums, 0, 3, shares, 0)
     assert_allclose(shares, 1 / 3)

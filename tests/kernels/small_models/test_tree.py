@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.tree import Rule, Table, draw, grow, leaf_of, mix, room
+from psephos.kernels.small_models.tree import (
+    SmallTreeGrowth,
+    TreeTable,
+    draw,
+    grow,
+    leaf_of,
+    mix,
+    room,
+)
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")
@@ -17,7 +25,7 @@ _START = np.uint64(7)
 def table_of(X, y):
     values = np.ascontiguousarray(X.T, dtype=np.float64)
     order = np.argsort(values, axis=1, kind="stable").astype(np.uint32)
-    return Table(values, order, np.asarray(y, dtype=np.float64))
+    return TreeTable(values, order, np.asarray(y, dtype=np.float64))
 
 
 def grown(X, y, w, rule, columns, state=_START):
@@ -128,8 +136,8 @@ def test_every_cut_is_the_best_there_is(n_classes, max_depth, least):
         X, y = problem(n_classes, seed=seed, levels=levels)
         w = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float)
         columns = [0, 2, 3]
-        check_tree(X, y, w, Rule(n_classes, max_depth, least, 3), columns)
-        check_tree(X, y, w + 0.25 * w**2, Rule(n_classes, max_depth, least, 1), columns)
+        check_tree(X, y, w, SmallTreeGrowth(n_classes, max_depth, least, 3), columns)
+        check_tree(X, y, w + 0.25 * w**2, SmallTreeGrowth(n_classes, max_depth, least, 1), columns)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -139,18 +147,18 @@ def test_degenerate_columns(n_classes):
     X[:, 2] = X[:, 0]
     w = np.ones(12)
     for drawn in (1, 3):
-        check_tree(X, y, w, Rule(n_classes, 9, 1, drawn), [0, 1, 2])
-    link, _, _ = grown(X, y, w, Rule(n_classes, 9, 1, 1), [1])
+        check_tree(X, y, w, SmallTreeGrowth(n_classes, 9, 1, drawn), [0, 1, 2])
+    link, _, _ = grown(X, y, w, SmallTreeGrowth(n_classes, 9, 1, 1), [1])
     assert len(link) == 1
-    link, _, _ = grown(X, y, w, Rule(n_classes, 9, 1, 3), [0, 1, 2])
+    link, _, _ = grown(X, y, w, SmallTreeGrowth(n_classes, 9, 1, 3), [0, 1, 2])
     assert 2 not in link[:, 0]  # of equals the first
     for rows in (0, 1):  # no row, one row
         few = (np.arange(12) < rows).astype(float)
-        link, sums, leaves = grown(X, y, few, Rule(n_classes, 9, 1, 3), [0, 1, 2])
+        link, sums, leaves = grown(X, y, few, SmallTreeGrowth(n_classes, 9, 1, 3), [0, 1, 2])
         assert link[:, 0].tolist() == [-1]
         assert sums[0, 1] == rows
         assert (leaves == 0).all()
-    link, sums, _ = grown(X, y, w, Rule(n_classes, 9, 1, 0), [])
+    link, sums, _ = grown(X, y, w, SmallTreeGrowth(n_classes, 9, 1, 0), [])
     assert link[:, 0].tolist() == [-1]
     assert sums[0, 1] == 12
 
@@ -158,7 +166,7 @@ def test_degenerate_columns(n_classes):
 def test_equal_cuts_of_a_column():
     """Both cuts leave the same impurity: the lower value wins."""
     X, y = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 0])
-    link, sums, _ = grown(X, y, np.ones(3), Rule(2, 1, 1, 1), [0])
+    link, sums, _ = grown(X, y, np.ones(3), SmallTreeGrowth(2, 1, 1, 1), [0])
     assert link[0].tolist() == [0, 1]
     assert sums[0, 0] == 1.5
     assert_array_equal(sums[1:, 1:], [[1, 0], [2, 1]])
@@ -168,7 +176,7 @@ def test_equal_cuts_of_a_column():
 def test_neighbours_in_float64_are_told_apart(low):
     high = np.nextafter(low, np.inf)
     X, y = np.array([[low], [high]], dtype=float), np.array([0, 1])
-    link, sums, leaves = grown(X, y, np.ones(2), Rule(2, 9, 1, 1), [0])
+    link, sums, leaves = grown(X, y, np.ones(2), SmallTreeGrowth(2, 9, 1, 1), [0])
     assert len(link) == 3
     assert low <= sums[0, 0] < high
     assert leaves.tolist() == [1, 2]
@@ -193,6 +201,6 @@ def test_columns_are_drawn_alike_often():
     roots = np.zeros(3)
     for k in range(120):
         state = mix(np.uint64(k))
-        link, _, _ = grown(X, y, np.ones(20), Rule(2, 1, 1, 1), [0, 1, 2], state)
+        link, _, _ = grown(X, y, np.ones(20), SmallTreeGrowth(2, 1, 1, 1), [0, 1, 2], state)
         roots[link[0, 0]] += 1
     assert (((roots - 40) ** 2) / 40).sum() < 13.8  # chi-square of 2 degrees, one in a thousand

@@ -21,8 +21,8 @@ from psephos.kernels.sorted_trees.c45_prune import (
 )
 from psephos.kernels.sorted_trees.c45_worth import (
     TIE,
+    C45Growth,
     Counts,
-    Rule,
     best_cut,
     code_worth,
     x_log2_x,
@@ -44,7 +44,7 @@ NONE = np.empty(0)
 
 
 def rule(k=2, least=2.0, old=False, n=100.0):
-    return Rule(k, least, 0.0 if old else TIE, old, n)
+    return C45Growth(k, least, 0.0 if old else TIE, old, n)
 
 
 def counts(codes, k):

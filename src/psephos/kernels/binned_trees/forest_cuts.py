@@ -38,7 +38,7 @@ class BinSums(NamedTuple):
     held: NDArray[np.int64]
 
 
-class Classes(NamedTuple):
+class ClassScratch(NamedTuple):
     """Scratch (C,) for the totals of classes: of the left side, and of a half of the rows."""
 
     left: NDArray[np.float64]

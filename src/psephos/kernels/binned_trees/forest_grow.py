@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos.kernels.binned_trees.bins import between
 from psephos.kernels.binned_trees.forest_cuts import (
     BinSums,
-    Classes,
+    ClassScratch,
     add_rows,
     cut_many,
     total_of,
@@ -39,7 +39,7 @@ from psephos.runtime.jit import jit
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
 
 
-class Table(NamedTuple):
+class BinnedSample(NamedTuple):
     """A binned table; see `psephos.trees.bins.Bins`.
 
     `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
@@ -57,7 +57,7 @@ class Table(NamedTuple):
     is_category: NDArray[np.bool_]
 
 
-class Rule(NamedTuple):
+class ForestGrowth(NamedTuple):
     """How a tree grows.
 
     A node is cut that has at least `min_split` rows and the weight `min_weight`, into sides of at
@@ -80,14 +80,14 @@ class Kind(NamedTuple):
     """
 
     numbers: bool | None
-    classes: Classes | None
+    classes: ClassScratch | None
     best: bool | None
     chance: NDArray[np.uint8] | None
     values: Values | None
     mask: NDArray[np.uint8] | None
 
 
-class Work(NamedTuple):
+class ForestScratch(NamedTuple):
     """Scratch of one thread; see `workspace`."""
 
     row: NDArray[np.uint32]
@@ -101,7 +101,7 @@ class Work(NamedTuple):
     shuffled: NDArray[np.int64]
 
 
-class Grown(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree: children stand side by side, after their parent.
 
     `link` (nodes, 4) int32: the column, the first child, the last bin on the left (numeric) and
@@ -119,9 +119,9 @@ class Grown(NamedTuple):
     sets: NDArray[np.uint8]
 
 
-def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
+def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> GrownTree:
     """Return workspace for so many nodes, leaves and sets; what is not reached takes no memory."""
-    return Grown(
+    return GrownTree(
         np.empty((nodes, 4), np.int32),
         np.empty(nodes),
         np.empty(nodes),
@@ -135,7 +135,7 @@ def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kin
     """Return the kind of trees of at most m rows; `unbinned`: cuts at random, of values."""
     return Kind(
         True if n_classes <= 2 else None,
-        Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
+        ClassScratch(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
         None if random else True,
         np.empty(m, np.uint8) if random and not unbinned else None,
         Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
@@ -143,11 +143,11 @@ def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kin
     )
 
 
-def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
+def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> ForestScratch:
     """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
     n_sums = n_classes if n_classes > 2 else 2
     seen = np.zeros(256, np.uint8)
-    return Work(
+    return ForestScratch(
         np.empty(m, np.uint32),
         np.empty(m, y.dtype),
         np.empty(m),
@@ -243,7 +243,7 @@ def grow(
     row, y, w : (m,) uint32, (m,), (m,) float64; rows of the tree, their answers (numbers float64,
         classes uint32) and positive weights; they change places
     state : uint64; where the draws begin
-    work, tree : Work, Grown; of `workspace` and `blank`; `tree` is the result
+    work, tree : ForestScratch, GrownTree; of `workspace` and `blank`; `tree` is the result
     numbers, classes, best, chance, values, mask : see `Kind`. What is None is known while
         compiling, and leaves its part out: only tests for what is not None do so.
     """

@@ -92,7 +92,7 @@ def forest_scores(
 
     Parameters
     ----------
-    table, rule : Table, Rule
+    table, rule : TreeTable, SmallTreeGrowth
     weight : (n,) float64
     train, train_ptr, test, test_ptr : rows of each split
     subsets : (B, d) int64

@@ -21,7 +21,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
-class Table(NamedTuple):
+class TreeTable(NamedTuple):
     """A training table: `values` (p, n) float64, `order` (p, n) uint32 rows by value; `y` (n,).
 
     `y` holds class codes 0, 1, ... as float64, or the numbers of a regression, best with mean 0.
@@ -32,7 +32,7 @@ class Table(NamedTuple):
     y: NDArray[np.float64]
 
 
-class Rule(NamedTuple):
+class SmallTreeGrowth(NamedTuple):
     """How a tree grows; `n_classes` is 0 for a regression, `least` the rows a leaf needs."""
 
     n_classes: int
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     max_features: int
 
 
-class Tree(NamedTuple):
+class SmallTree(NamedTuple):
     """Nodes of a tree: the second child follows the first, and children their parent.
 
     `link` (nodes, 2) int32: the position of the feature among the tree's columns, -1 at a leaf,
@@ -53,7 +53,7 @@ class Tree(NamedTuple):
     sums: NDArray[np.float64]
 
 
-class Work(NamedTuple):
+class TreeScratch(NamedTuple):
     """Scratch of one thread; see `room`.
 
     `mass` (n, 2): a row's weight, and weight times y. `lines` (d + 1, n): the rows of the open
@@ -68,11 +68,11 @@ class Work(NamedTuple):
     left: NDArray[np.float64]
 
 
-def room(n: int, d: int, n_classes: int) -> tuple[Work, Tree]:
+def room(n: int, d: int, n_classes: int) -> tuple[TreeScratch, SmallTree]:
     """Return scratch for trees of n rows and d columns, and the largest such tree."""
     sums = n_classes if n_classes > 2 else 1
     nodes = max(2 * n - 1, 1)
-    work = Work(
+    work = TreeScratch(
         np.zeros((n, 2)),
         np.empty((d + 1, n), np.uint32),
         np.zeros(n, np.int64),
@@ -80,7 +80,7 @@ def room(n: int, d: int, n_classes: int) -> tuple[Work, Tree]:
         np.empty(d, np.int64),
         np.empty(sums),
     )
-    return work, Tree(np.empty((nodes, 2), np.int32), np.empty((nodes, 2 + sums)))
+    return work, SmallTree(np.empty((nodes, 2), np.int32), np.empty((nodes, 2 + sums)))
 
 
 @jit
@@ -111,7 +111,7 @@ def grow(table, rule, columns, state, work, tree, left=None):
     ----------
     columns : (d,) int64
     state : uint64, where the draws of columns begin (used if max_features < d)
-    work, tree : Work, Tree; of `room`; `tree` is the result
+    work, tree : TreeScratch, SmallTree; of `room`; `tree` is the result
     left : (n_classes,) float64 or None; scratch, ``work.left``; None unless there are three classes
         or more (as None it is known while compiling, and leaves their part out)
     """
@@ -257,7 +257,7 @@ def grow(table, rule, columns, state, work, tree, left=None):
 
 @jit
 def leaf_of(values, columns, link, sums, row):
-    """Return the leaf of a `Tree`, given as its arrays, that a row of a table's values reaches."""
+    """Return the leaf of a `SmallTree`, given as its arrays, that a row of values reaches."""
     node = 0
     while link[node, 0] >= 0:
         value = values[columns[link[node, 0]], row]

@@ -100,7 +100,7 @@ def group_codes(met, weight, rule, table, c, g):
     ``g.of`` holds the group of every code; groups are numbered by their first code.
 
     `met`: how many codes there are, at least 1. `weight`: W, of the node. `rule`, `table`, `c`, `g`
-    Rule, (r,) float64, Counts, Groups.
+    C45Growth, (r,) float64, Counts, Groups.
     """
     tie = rule.tolerance
     _sort(c.seen, met)

@@ -207,7 +207,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
     order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and how many
         have one
     listed : (p,) bool; columns whose gain counts in the average
-    rule, table : Rule, (r,) float64; see `kernels.sorted_trees.c45_worth`
+    rule, table : C45Growth, (r,) float64; see `kernels.sorted_trees.c45_worth`
     c, g : Counts, Groups or None; scratch for the largest number of codes; None unless
         ``rule.grouped``: numba leaves out what would not be run
     """

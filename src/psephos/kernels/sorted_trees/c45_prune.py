@@ -203,7 +203,7 @@ def rows_of_branch(rows, weights, sizes, at, k, b, start, end, part, least, top)
     return top, to, to
 
 
-class Work(NamedTuple):
+class PruneScratch(NamedTuple):
     """Workspace to work in, made outside and made longer there.
 
     The visits on the way, one a row of `whole` and `errors`: node, rows from and to, next child,
@@ -267,7 +267,7 @@ def prune(X, y, weight, nodes, limit):
     `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64.
     """
     n, most = len(y), int(nodes.n_children.max(initial=0))
-    work = Work(
+    work = PruneScratch(
         np.empty((_VISITS_FIRST, 9), np.int64), np.zeros((_VISITS_FIRST, 3)),
         np.empty(3 * n, np.int32), np.empty(3 * n),
         np.empty(2 * most + 64, np.int64), np.empty(2 * most + 64),

@@ -16,7 +16,7 @@ from psephos.runtime.jit import jit
 TIE = 1e-6  # what J48 takes for equal
 
 
-class Rule(NamedTuple):
+class C45Growth(NamedTuple):
     """How a tree grows."""
 
     n_classes: int  # K, declared

@@ -23,7 +23,7 @@ from psephos.runtime.jit import jit
 
 __all__ = [
     "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "root_of", "weigh",
+    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "CartNodes", "grow", "root_of", "weigh",
 ]  # fmt: skip
 
 # Columns of `whole` and of `real`, the tables of nodes.
@@ -31,7 +31,7 @@ NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SURROGATES, HEAVIER, DEPTH = range
 WEIGHT, RISK, COMPLEXITY, MEAN = range(4)
 
 
-class Grown(NamedTuple):
+class CartNodes(NamedTuple):
     """A grown tree: `n_nodes` nodes, and the rules of each from ``whole[:, FIRST]`` on.
 
     A node has N_RULES rules, the chosen one first, then N_SURROGATES surrogates. ``rule_whole`` is
@@ -51,7 +51,7 @@ class Grown(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Room for the arrays of `Grown`, and the number of rules; `level` is code and branch."""
+    """Room for the arrays of `CartNodes`, and the number of rules; `level` is code and branch."""
 
     whole: NDArray[np.int64]
     real: NDArray[np.float64]
@@ -83,7 +83,7 @@ def root_of(data, rows, counts):
 def _grown_of(held, n_nodes, n_rules, n_levels):
     """Return the tree of tables that hold so many nodes, rules and levels."""
     whole, real, counts, rule_whole, rule_real, level = held
-    return Grown(
+    return CartNodes(
         n_nodes, whole[:n_nodes].copy(), real[:n_nodes].copy(), counts[:n_nodes].copy(),
         rule_whole[:n_rules].copy(), rule_real[:n_rules].copy(), level[:n_levels, 0].copy(),
         level[:n_levels, 1].copy(),

@@ -18,7 +18,7 @@ from psephos._errors import PsephosError
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import refuse_unread
-from psephos.kernels.binned_trees.forest_grow import Rule
+from psephos.kernels.binned_trees.forest_grow import ForestGrowth
 from psephos.models.ensemble import Ensemble
 from psephos.models.first_fit import REDUCED, FirstFit
 from psephos.models.leaves import Leaves
@@ -347,10 +347,10 @@ def _reads_values(model: Any, table: Table) -> bool:
     return numbers and whole and n < p and n <= _FEW
 
 
-def _rule(model: Any, n: float, p: int) -> Rule:
+def _rule(model: Any, n: float, p: int) -> ForestGrowth:
     """Return the rule of growth that a model's parameters ask for; a tree has n rows."""
     split, leaf = model.min_samples_split, model.min_samples_leaf
-    return Rule(
+    return ForestGrowth(
         2**31 if model.max_depth is None else int(model.max_depth),
         int(split) if split >= 2 else max(2, int(np.ceil(split * n))),
         int(leaf) if leaf >= 1 else int(np.ceil(leaf * n)),

@@ -121,7 +121,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Spread:
+class FoldSpread:
     """Mean, standard deviation (divisor J - 1) and standard error SD / sqrt(J) of J values.
 
     All are NaN for no value; SD and SE are 0 for one. The standard error takes splits as
@@ -139,9 +139,9 @@ class Summary:
     """The figures of one model over its outer splits."""
 
     model: str
-    measures: Mapping[str, Spread]
-    columns_used: Spread
-    n_voters: Spread
+    measures: Mapping[str, FoldSpread]
+    columns_used: FoldSpread
+    n_voters: FoldSpread
     stability: Stability
     n_failed: int
 
@@ -210,12 +210,12 @@ def _number(value: Any) -> float | None:
     return None if value is None or value == "" else float(value)
 
 
-def _spread(values: Sequence[float]) -> Spread:
+def _spread(values: Sequence[float]) -> FoldSpread:
     if not values:
-        return Spread(math.nan, math.nan, math.nan, 0)
+        return FoldSpread(math.nan, math.nan, math.nan, 0)
     n = len(values)
     sd = float(np.std(values, ddof=1)) if n > 1 else 0.0
-    return Spread(float(np.mean(values)), sd, sd / math.sqrt(n), n)
+    return FoldSpread(float(np.mean(values)), sd, sd / math.sqrt(n), n)
 
 
 # ------------------------------------------------------------------- differences

@@ -21,7 +21,7 @@ from psephos.report.words import (
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotFrame:
     """The size of a drawing and the margins of its axes, in units of its view box."""
 
     name: str
@@ -44,9 +44,9 @@ class Frame:
         return self.height - self.bottom
 
 
-WIDE = Frame("wide", 940, 430, 46, 16, 34, 50, 6.9)
-MIDDLE = Frame("middle", 620, 400, 46, 12, 34, 50, 6.9)
-NARROW = Frame("narrow", 344, 440, 40, 8, 34, 50, 6.6)
+WIDE = PlotFrame("wide", 940, 430, 46, 16, 34, 50, 6.9)
+MIDDLE = PlotFrame("middle", 620, 400, 46, 12, 34, 50, 6.9)
+NARROW = PlotFrame("narrow", 344, 440, 40, 8, 34, 50, 6.6)
 FRAMES = (WIDE, MIDDLE, NARROW)  # text is never scaled: the page shows the widest that fits
 
 
@@ -85,7 +85,7 @@ class _ColumnScale:
 
 
 def pareto_chart(
-    points: Sequence[Point], n_columns: int, chance: float, frame: Frame
+    points: Sequence[Point], n_columns: int, chance: float, frame: PlotFrame
 ) -> dict[str, Any]:
     """Return the chart of `points` in the coordinates of `frame`.
 
@@ -176,7 +176,7 @@ def _score_ticks(low: float, step: float) -> list[float]:
     return [round(low + step * i, 2) for i in range(round((1.0 - low) / step) + 1)]
 
 
-def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[dict[str, Any]]:
+def _column_ticks(across: _ColumnScale, n_columns: int, frame: PlotFrame) -> list[dict[str, Any]]:
     """Return ticks at 0, 1 and round numbers, and the number of columns at the end."""
     decades = math.log10(max(n_columns, 2))
     steps = (
@@ -189,7 +189,7 @@ def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[di
     return [{"x": _r(across(v)), "text": count(v)} for v in [0, *inside, n_columns]]
 
 
-def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
+def _labels(marks: list[dict[str, Any]], frame: PlotFrame) -> list[dict[str, Any]]:
     """Place each label beside its point where it covers least; readable models choose first."""
     taken = [(m["x"] - 6, m["y"] - 6, m["x"] + 6, m["y"] + 6) for m in marks]
     soft = [  # folds, drawn when their model is read

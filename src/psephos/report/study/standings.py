@@ -8,7 +8,7 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, paired_difference, pareto, summary
 from psephos.protocol.evaluation.scores import main_metric
-from psephos.protocol.evaluation.statistics import Spread, Summary, comparable
+from psephos.protocol.evaluation.statistics import FoldSpread, Summary, comparable
 from psephos.report.study.folder import Fit, Folder
 
 
@@ -26,9 +26,9 @@ class Standing:
     failed: list[Fit]
     ranked: bool = True  # whether it has the folds that others have (see `comparable`)
 
-    def spread(self, measure: str) -> Spread:
+    def spread(self, measure: str) -> FoldSpread:
         """Return the mean and standard deviation of a measure; NaN where it was not measured."""
-        return self.summary.measures.get(measure, Spread(math.nan, math.nan, math.nan, 0))
+        return self.summary.measures.get(measure, FoldSpread(math.nan, math.nan, math.nan, 0))
 
     @property
     def score(self) -> float:
@@ -42,7 +42,7 @@ class Standing:
         return spread.sd if spread.n > 1 else math.nan
 
     @property
-    def columns(self) -> Spread:
+    def columns(self) -> FoldSpread:
         """Return the columns used."""
         return self.summary.columns_used
 

@@ -55,7 +55,7 @@ class Tempered:
 
 
 @of_kind(CALIBRATIONS, "isotonic calibration")
-class Isotonic:
+class IsotonicReader:
     """A rising line through points, class by class."""
 
     def __init__(self, part: dict[str, Any]) -> None:

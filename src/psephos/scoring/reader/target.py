@@ -11,15 +11,15 @@ _LEVEL = 2.0**-41
 def target_of(data: dict[str, Any]) -> Any:
     """Return the reader of a target."""
     kinds = {
-        "target": Classes,
-        "target with losses": Classes,
-        "target with a threshold": Classes,
+        "target": ClassReader,
+        "target with losses": ClassReader,
+        "target with a threshold": ClassReader,
         "labels target": LabelSets,
     }
     return kinds.get(data["kind"], Numbers)(data)
 
 
-class Classes:
+class ClassReader:
     """One class."""
 
     def __init__(self, data: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import formula_name, plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
-from psephos.vote.reading.scores import SoftTrees
+from psephos.vote.reading.scores import SoftTreeReader
 
 _Floats = NDArray[np.float64]
 _NAMED = 6  # columns of a gate that a rule names
@@ -50,7 +50,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     """
 
     tag: ClassVar[str] = "soft trees"
-    reader: ClassVar[type[Any]] = SoftTrees
+    reader: ClassVar[type[Any]] = SoftTreeReader
     n_features: int
     columns: Columns
     centre: AnySize

@@ -9,7 +9,7 @@ from psephos.vote.reasons import Always, CaseLike
 
 
 @of_kind(VOTERS, "prototype voters")
-class Prototypes:
+class CaseReader:
     """Training cases that vote for their own answer, and the prior."""
 
     def __init__(self, part: dict[str, Any]) -> None:

@@ -200,7 +200,7 @@ class KernelMachines(_Scoring):
 
 
 @of_kind(VOTERS, "soft trees")
-class SoftTrees:
+class SoftTreeReader:
     """Complete trees whose gates divide every case."""
 
     def __init__(self, part: dict[str, Any]) -> None:

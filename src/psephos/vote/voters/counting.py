@@ -102,7 +102,7 @@ class Problem:
                 raise TooManyStates(_TOO_MANY)
         return states.get(0, 0)
 
-    def table(self, most: int = STATES) -> "Table":
+    def table(self, most: int = STATES) -> "ColumnPaths":
         """Return what listing and drawing need: the weight of each way on from each state."""
         every, columns, _ = self._layers()
         if len(columns) > _LAYERS:
@@ -123,7 +123,7 @@ class Problem:
             }
             onward.append(ways)
         free = [i for i in range(self.space.n_columns) if i not in {c for c, _ in columns}]
-        return Table(self, every, columns, onward[::-1], [(i, self.groups(i)) for i in free])
+        return ColumnPaths(self, every, columns, onward[::-1], [(i, self.groups(i)) for i in free])
 
     def drawn(self, size: int, rng: np.random.Generator, tries: int = TRIES) -> "Drawn":
         """Return hypotheses drawn by the prior, of which inconsistent ones were left out.
@@ -177,7 +177,7 @@ _TOO_MANY = (
 
 
 @dataclass(frozen=True)
-class Table:
+class ColumnPaths:
     """The consistent hypotheses, as ways through the columns."""
 
     problem: Problem

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.kernels.small_models.forest import forest_scores
-from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
+from psephos.kernels.small_models.tree import (
+    SmallTree,
+    SmallTreeGrowth,
+    TreeScratch,
+    TreeTable,
+    room,
+)
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
 from psephos.vote.operations.trees import spoken
@@ -147,10 +153,10 @@ class ForestLearner:
         return BoundTrees(problem, _table(problem), self, self)
 
 
-def _table(problem: SearchProblem) -> Table:
+def _table(problem: SearchProblem) -> TreeTable:
     """Return the columns and their orders."""
     order = np.argsort(problem.XT, axis=1, kind="stable").astype(np.uint32)
-    return Table(problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
+    return TreeTable(problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
 
 
 def _centre(problem: SearchProblem) -> float:
@@ -163,15 +169,15 @@ class BoundTrees(BoundLearner):
     """Trees or forests on one problem; `forest` is the learner, if its models are forests."""
 
     problem: SearchProblem
-    table: Table
+    table: TreeTable
     learner: TreeLearner | ForestLearner
     forest: ForestLearner | None
 
-    def _rule(self, d: int) -> Rule:
+    def _rule(self, d: int) -> SmallTreeGrowth:
         depth = _DEEP if self.learner.max_depth is None else min(self.learner.max_depth, _DEEP)
         drawn = self.forest.drawn(d) if self.forest else d
         least = min(self.learner.min_samples_leaf, len(self.table.y) + 1)
-        return Rule(self.problem.n_classes, int(depth), int(least), drawn)
+        return SmallTreeGrowth(self.problem.n_classes, int(depth), int(least), drawn)
 
     def _n_trees(self) -> int:
         return int(self.forest.n_estimators) if self.forest else 1
@@ -187,7 +193,7 @@ class BoundTrees(BoundLearner):
 
     def _run(
         self, subsets: NDArray[np.intp], folds: Folds, split: int, numbers: tuple[int, int],
-        given: tuple[Work, Tree], out: _Floats,
+        given: tuple[TreeScratch, SmallTree], out: _Floats,
     ) -> int:  # fmt: skip
         """Run `forest_scores`; return the nodes of the last tree, which stands in `given`."""
         problem, n_classes = self.problem, self.problem.n_classes
