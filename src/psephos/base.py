@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, LabelsLike, NDArray, PerRow, TableLike
 from psephos.estimator.contender import Anatomy
 from psephos.estimator.labels import (
     Labels,
@@ -85,8 +86,8 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
     soft_labels: ClassVar[bool] = False
 
     def _read_labels(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow
+    ) -> tuple[Labels, Floats]:
         labels, weight = self._labels_of(X, y, sample_weight)
         if self.binary_only and labels.target.n_classes > 2:
             raise PsephosError(
@@ -96,7 +97,9 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
             )
         return labels, weight
 
-    def _labels_of(self, X: Any, y: Any, sample_weight: Any) -> tuple[Labels, NDArray[np.float64]]:
+    def _labels_of(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow
+    ) -> tuple[Labels, Floats]:
         if self.soft_labels and is_table(y):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
@@ -109,8 +112,8 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         return Labels(target, codes), weight
 
     def _further_labels(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None
+    ) -> tuple[Labels, Floats]:
         known = self.classes_ if hasattr(self, "vote_") else None
         if self.soft_labels and is_table(y):
             found, soft, weight = later_soft(self, X, y, sample_weight, classes, known)
@@ -132,13 +135,13 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         number = len(self.classes_)
         return [2] * number if self.vote_.target.kind == "multilabel" else number
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multilabel
         tags.classifier_tags.multi_class = not self.binary_only
         return tags
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: TableLike) -> Floats:
         """Return the score F(x).
 
         Returns
@@ -148,7 +151,7 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         values = self._values(X)
         return self._flat(self.vote_.score(values))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
 
         With the link 'logistic' (boosting, soft trees, scores of weak labels) it is a function of
@@ -159,12 +162,12 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         values = self._values(X)  # says so if the model is not fitted
         return self.vote_.probabilities(values)
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: TableLike) -> Any:
         """Return the natural logarithms of `predict_proba`, -inf of a probability of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_decision_function(self, X: TableLike) -> Iterator[Floats]:
         """Yield the score of the first 1, 2, ..., T voters.
 
         The final vote is truncated: columns and scale of local weights stay as they are.
@@ -172,12 +175,12 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         for score, _ in self._staged(X):
             yield self._flat(score)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(self, X: TableLike) -> Iterator[Floats]:
         """Yield the probabilities of the first 1, 2, ..., T voters."""
         for score, mass in self._staged(X):
             yield self.vote_.readout.probabilities(score, self.vote_.target, mass)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> float:
         """Return the accuracy, by weight; of several labels, the share of rows all right.
 
         Raises
@@ -188,13 +191,15 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         require_answers(y)
         return super().score(X, y, sample_weight)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None
+    ) -> Iterator[float]:
         """Yield the accuracy of the first 1, 2, ..., T voters."""
         require_answers(y)
         for answer in self.staged_predict(X):
             yield float(accuracy_score(y, answer, sample_weight=sample_weight))
 
-    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+    def margins(self, X: TableLike, y: LabelsLike) -> Floats:
         """Return each row's margin for its label, in [-1, 1] if votes are (not of boosted trees).
 
         For two classes it is positive where the vote is right; for K > 2 where the label has more
@@ -224,18 +229,18 @@ class VoteRegressor(NativeArrays, _Verbose, RegressorMixin, VoteEstimator):
     multioutput: ClassVar[bool] = False
 
     def _read_labels(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow
+    ) -> tuple[Labels, Floats]:
         target, numbers, weight = number_target(self, X, y, sample_weight)
         return Labels(target, numbers), weight
 
     def _further_labels(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None
+    ) -> tuple[Labels, Floats]:
         target, numbers, _ = number_target(self, X, y, None)
         return Labels(target, numbers), read_sample_weight(sample_weight, len(numbers))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> float:
         """Return R^2, by weight.
 
         Raises
@@ -246,13 +251,15 @@ class VoteRegressor(NativeArrays, _Verbose, RegressorMixin, VoteEstimator):
         require_answers(y)
         return super().score(X, y, sample_weight)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None
+    ) -> Iterator[float]:
         """Yield R^2 of the first 1, 2, ..., T voters."""
         require_answers(y)
         for answer in self.staged_predict(X):
             yield float(r2_score(y, answer, sample_weight=sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.multioutput
         return tags

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 import scipy.special
-from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, NDArray, PerRow, TableLike
 from psephos.base import VoteClassifier
 from psephos.estimator.labels import codes_among, read_sample_weight
 from psephos.figures.calibration import likeliest
@@ -22,14 +22,13 @@ from psephos.vote.seen import refuse_seen, summary_of
 from psephos.vote.threshold import at_threshold as vote_at
 from psephos.vote.threshold import with_calibration
 
-_Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
 _LEVEL = 1e-6  # a slope, or a rise of a map, below is none
 _WIDEST = 5.0  # of the logarithm of a temperature
 
 
 def calibrate(
-    model: Any, X: Any, y: Any, method: str = "sigmoid", sample_weight: Any = None
+    model: Any, X: TableLike, y: Any, method: str = "sigmoid", sample_weight: PerRow = None
 ) -> Any:
     """Return a classifier whose probabilities are calibrated on held-out rows.
 
@@ -181,7 +180,7 @@ def at_threshold(model: Any, threshold: float, positive: Any = None) -> Any:
 
 
 def fitted_map(
-    chances: _Floats, truth: _Floats, weight: _Floats, method: str
+    chances: Floats, truth: Floats, weight: Floats, method: str
 ) -> Sigmoid | Isotonic | Temperature:
     """Return the map of a method from probabilities, (n, K), to what they came to.
 
@@ -228,13 +227,13 @@ def _is_level(found: Any, k: int) -> bool:
     return isinstance(found, Isotonic) and bool(np.ptp(found.told[k]) < _LEVEL)
 
 
-def _of_mean_one(weight: _Floats) -> _Floats:
+def _of_mean_one(weight: Floats) -> Floats:
     """Return weights whose sum is the number of rows with weight."""
     share = weight / weight.max(initial=1e-320)
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
 
 
-def _least(weight: _Floats) -> float:
+def _least(weight: Floats) -> float:
     """Return the least probability that rows can tell from 0, 1 / (n + 2), as Platt's targets.
 
     n is the sum of weights: in `calibrate` the number of rows with weight, and in a recalibration
@@ -251,7 +250,7 @@ def _maps_of_classes(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
     return [mirror(second), second]
 
 
-def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
+def _sigmoid(chances: Floats, truth: Floats, weight: Floats) -> Sigmoid:
     least = _least(weight)
     odds = log_odds(chances, least)
     maps = _maps_of_classes(
@@ -261,7 +260,7 @@ def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
     return Sigmoid(np.array(slope), np.array(offset), least)
 
 
-def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float]:
+def _platt(odds: Floats, truth: Floats, weight: Floats) -> tuple[float, float]:
     """Return slope and offset of least log-loss, the labels smoothed by one row of each kind."""
     yes, no = float(weight @ truth), float(weight @ (1.0 - truth))
     wanted = np.where(truth == 1, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
@@ -274,8 +273,8 @@ def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float
     return slope, offset
 
 
-def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
-    def of_class(k: int) -> tuple[_Floats, _Floats]:
+def _isotonic(chances: Floats, truth: Floats, weight: Floats) -> Isotonic:
+    def of_class(k: int) -> tuple[Floats, Floats]:
         fitted: Any = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         fitted.fit(chances[:, k], truth[:, k], sample_weight=weight)
         return fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_
@@ -287,7 +286,7 @@ def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
     return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in mapped))
 
 
-def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperature:
+def _temperature(chances: Floats, truth: Floats, weight: Floats) -> Temperature:
     least = _least(weight)
     logs = np.log(moved(chances, least))
 
@@ -302,7 +301,7 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
     return Temperature(float(np.exp(best.x)), least)
 
 
-def losses_of(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:
+def losses_of(codes: NDArray[Any], chances: Floats, weight: Floats) -> tuple[float, float]:
     """Return log-loss and Brier score by weight, as those of `psephos.figures`."""
     told = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
     gap = (chances - np.eye(chances.shape[1])[codes]) ** 2

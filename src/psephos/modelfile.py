@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._errors import MissingFileError, ModelFileError
+from psephos._types import Array
 from psephos.estimator.params import Unsaved, kept
 from psephos.estimator.schema import Schema
 from psephos.files.archive import Entries, check_text, read_array, read_entries, read_json
@@ -92,7 +92,7 @@ def _files(model: "VoteEstimator") -> dict[str, bytes]:
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     _check_registered(type(model))
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     manifest = _manifest(model, arrays)
     if not model._has_its_anatomy():
         parts: Any = model.vote_
@@ -139,7 +139,7 @@ def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) ->
         raise ModelFileError(f"the model cannot be saved: {error}") from None
 
 
-def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _manifest(model: "VoteEstimator", arrays: dict[str, Array]) -> dict[str, Any]:
     schema = model.schema_
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     vote = held_once(encode(model.vote_, arrays, "vote"), arrays)
@@ -188,7 +188,7 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
     return schema.levels[j]
 
 
-def _npy(array: NDArray[Any]) -> bytes:
+def _npy(array: Array) -> bytes:
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, np.asarray(array, order="C"), version=(1, 0))
     return buffer.getvalue()
@@ -270,7 +270,7 @@ class Stored:
     vote: Vote
     schema: Schema
     manifest: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, Array]
 
     @property
     def recalibration(self) -> Recalibration | None:

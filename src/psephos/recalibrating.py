@@ -5,20 +5,20 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray, PerRow
 from psephos.calibrating import fitted_map, losses_of
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote.recalibration import Recalibration, no_map
 from psephos.vote.threshold import with_calibration
 
-_Floats = NDArray[np.float64]
 _MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
 _FOLDS = 10
 
 
-def recalibrated(model: Any) -> Any:
+def recalibrated(model: VoteEstimator) -> Any:
     """Return the classifier that answers through the map that its held-out answers justify.
 
     `psephos.compare` fits the map for each model it saves, on the answers of its recipe to cases
@@ -63,7 +63,7 @@ def recalibration_of(
     codes: Any,
     cases: Any = None,
     *,
-    groups: Any = None,
+    groups: PerRow = None,
     method: str | None = None,
     seed: int = 0,
 ) -> Recalibration:
@@ -90,14 +90,14 @@ def recalibration_of(
 
 
 def cross_fitted(
-    chances: _Floats,
+    chances: Floats,
     codes: NDArray[Any],
-    groups: NDArray[Any],
+    groups: Array,
     *,
-    weight: _Floats | None = None,
+    weight: Floats | None = None,
     method: str = "sigmoid",
     seed: int = 0,
-) -> tuple[_Floats, int]:
+) -> tuple[Floats, int]:
     """Return each row's probabilities by a map fitted on other groups, and the number of folds."""
     weight = np.ones(len(codes)) if weight is None else weight
     k = chances.shape[1]
@@ -122,9 +122,7 @@ def cross_fitted(
     return out, n_folds
 
 
-def _divided(
-    codes: NDArray[Any], groups: NDArray[Any], n_folds: int, seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _divided(codes: Array, groups: Array, n_folds: int, seed: int) -> list[tuple[Indices, Indices]]:
     """Return (rows to fit on, rows held out) of each fold; groups stay whole."""
     _, first, own, count = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from psephos._types import LabelsLike, TableLike
 from psephos.bounds.formulas import binomial_inverse, gibbs_kl
 from psephos.bounds.requirements import (
     Bound,
@@ -17,11 +18,14 @@ from psephos.bounds.requirements import (
     of_hypotheses,
     refuse_unless_binary,
 )
+from psephos.estimator.vote_estimator import VoteEstimator
 
 _CELLS = 1 << 21
 
 
-def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> Bound:
+def version_space_bound(
+    model: VoteEstimator, X: TableLike, y: LabelsLike, *, delta: float = 0.05
+) -> Bound:
     """Return a limit of the error of the vote of all hypotheses that agree with the rows.
 
     With H the conjunctions there were, V those left by n rows, Q uniform on V and P uniform on H,
@@ -104,7 +108,7 @@ def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> B
     )
 
 
-def gibbs_bound(model: Any, X: Any) -> Bound:
+def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
     """Return the bound on the Gibbs classifier by the Bayes-optimal vote: Gibbs <= 2 Bayes.
 
     With p_k(x) the posterior weight of the hypotheses that say class k, of targets drawn from the

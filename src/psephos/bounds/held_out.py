@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
+from psephos._types import Array, LabelsLike, NDArray, TableLike
 from psephos.bounds.formulas import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
@@ -24,6 +24,7 @@ from psephos.bounds.requirements import (
     refuse_seen,
 )
 from psephos.estimator.labels import codes_among
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote import Vote
 from psephos.vote.seen import first_copies
 
@@ -34,7 +35,7 @@ class _Counted(NamedTuple):
 
 
 def held_out_bound(
-    model: Any, X: Any, y: Any, *, method: str = "binomial", delta: float = 0.05
+    model: VoteEstimator, X: Any, y: LabelsLike, *, method: str = "binomial", delta: float = 0.05
 ) -> Bound:
     """Return the hold-out certificate of any classifier: a limit of its error from its errors.
 
@@ -189,9 +190,9 @@ probability 95 %.
 
 
 def occam_bound(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: VoteEstimator,
+    X: TableLike,
+    y: LabelsLike,
     *,
     n_hypotheses: float | None = None,
     prior: float | None = None,
@@ -270,7 +271,9 @@ def occam_bound(
     )
 
 
-def _nats_of_prior(model: Any, n_hypotheses: Any, prior: Any) -> tuple[float, tuple[str, ...]]:
+def _nats_of_prior(
+    model: VoteEstimator, n_hypotheses: Any, prior: Any
+) -> tuple[float, tuple[str, ...]]:
     """Return (ln(1 / p), what is assumed) of the hypothesis that answers."""
     if prior is not None and n_hypotheses is not None:
         raise PsephosError(
@@ -288,7 +291,7 @@ def _nats_of_prior(model: Any, n_hypotheses: Any, prior: Any) -> tuple[float, tu
     return abs(math.log(number)), (assumed,)
 
 
-def _nats_known(model: Any) -> tuple[float, tuple[str, ...]]:
+def _nats_known(model: VoteEstimator) -> tuple[float, tuple[str, ...]]:
     """Return the same of a model that knows its prior."""
     facts, vote = hypotheses_of(model), getattr(model, "vote_", None)
     if facts is None or vote is None:
@@ -326,8 +329,8 @@ def _errors(model: Any, X: Any, y: Any, bound: str, assumed: str) -> tuple[_Coun
     return counted, assumed
 
 
-def _counted(model: Any, X: Any, y: Any) -> _Counted:
-    labels: NDArray[Any] = np.asarray(y)
+def _counted(model: Any, X: TableLike, y: LabelsLike) -> _Counted:
+    labels: Array = np.asarray(y)
     if isinstance(model, Vote):
         model = _Answering(model)
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, LabelsLike, NDArray, TableLike
 from psephos.bounds.formulas import c_bound_1, c_bound_2, c_bound_value, gibbs_kl, tandem_kl
 from psephos.bounds.requirements import (
     INDEPENDENT,
@@ -26,12 +26,12 @@ from psephos.bounds.requirements import (
     refuse_unless_binary,
     signed_votes,
 )
+from psephos.estimator.vote_estimator import VoteEstimator
 
-_Floats = NDArray[np.float64]
 _ROWS = ("held-out", "weights", "out-of-bag", "training")
 
 
-def c_bound(model: Any, X: Any, y: Any) -> Bound:
+def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
     """Return the C-bound of a vote on given rows: what margins say of its error on these rows.
 
     With M = y F(x), F the weighted mean of votes in [-1, 1], R the Gibbs risk and d the
@@ -89,7 +89,13 @@ def c_bound(model: Any, X: Any, y: Any) -> Bound:
 
 
 def pac_bayes_kl_bound(
-    model: Any, X: Any, y: Any, *, rows: str = "held-out", prior: Any = None, delta: float = 0.05
+    model: VoteEstimator,
+    X: TableLike,
+    y: LabelsLike,
+    *,
+    rows: str = "held-out",
+    prior: Floats | None = None,
+    delta: float = 0.05,
 ) -> Bound:
     """Return the PAC-Bayes-kl bound of a vote: twice a limit of the Gibbs risk.
 
@@ -180,13 +186,13 @@ def pac_bayes_kl_bound(
 
 
 def pac_bayes_c_bound(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: VoteEstimator,
+    X: TableLike,
+    y: LabelsLike,
     *,
     version: int = 2,
     rows: str = "held-out",
-    prior: Any = None,
+    prior: Floats | None = None,
     delta: float = 0.05,
 ) -> Bound:
     """Return the C-bound of a vote on new cases: PAC-Bound 1 or 2 of Germain et al.
@@ -261,7 +267,13 @@ def pac_bayes_c_bound(
 
 
 def tandem_bound(
-    model: Any, X: Any, y: Any, *, rows: str = "out-of-bag", prior: Any = None, delta: float = 0.05
+    model: VoteEstimator,
+    X: TableLike,
+    y: LabelsLike,
+    *,
+    rows: str = "out-of-bag",
+    prior: Floats | None = None,
+    delta: float = 0.05,
 ) -> Bound:
     """Return the tandem bound of a vote: four times a limit of how often two voters err together.
 
@@ -357,7 +369,7 @@ def tandem_bound(
 
 
 def _prior_and_rows(
-    one: Evaluated, weights: _Floats, rows: str, prior: Any, function: str
+    one: Evaluated, weights: Floats, rows: str, prior: Any, function: str
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
     if rows not in _ROWS:
@@ -404,7 +416,7 @@ def _refuse_none(one: Evaluated, n: int) -> None:
         raise one.refuse("a voter was left no row out of bag. Grow it on fewer rows (max_samples).")
 
 
-def _moments(votes: _Floats, weights: _Floats) -> tuple[float, float, _Floats]:
+def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
     """Return (Gibbs risk, disagreement, margins) from y h_t(x), (n, T)."""
     margin = votes @ weights
     return (
@@ -414,7 +426,7 @@ def _moments(votes: _Floats, weights: _Floats) -> tuple[float, float, _Floats]:
     )
 
 
-def _pairs(one: Evaluated, out: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+def _pairs(one: Evaluated, out: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return for each two voters the rows both were left out of, and the sum of their losses.
 
     Voters that were dropped (the last lines of `out`) have rows alone.

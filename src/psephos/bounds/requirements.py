@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, NDArray, TableLike
 from psephos.estimator.labels import codes_among
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote import Vote
 from psephos.vote.seen import seen
 
@@ -57,7 +58,7 @@ predicting the most frequent class errs on 0.5.
         """Return whether always predicting the most frequent class is as good as what is proved."""
         return not self.value < self.trivial
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return all of it as plain values."""
         return {
             "name": self.name, "value": self.value, "of": self.of, "vacuous": self.vacuous,
@@ -85,7 +86,6 @@ predicting the most frequent class errs on 0.5.
         return "\n".join(lines + ([f"Source: {self.source}"] if self.source else []))
 
 
-_Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 _ROUNDING = 1e-9
 
@@ -119,7 +119,7 @@ class Evaluated(NamedTuple):
     model: Any
     vote: Vote
     values: Any
-    y: NDArray[np.intp]
+    y: Indices
     bound: str
 
     @property
@@ -143,7 +143,7 @@ class Evaluated(NamedTuple):
         return PsephosError(f"the {self.bound} does not hold for {self.name}: {why}")
 
 
-def asked(model: Any, X: Any, y: Any, bound: str) -> Evaluated:
+def asked(model: VoteEstimator, X: TableLike, y: Any, bound: str) -> Evaluated:
     """Return a fitted model's vote and the rows as it reads them."""
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
@@ -177,7 +177,7 @@ def asked(model: Any, X: Any, y: Any, bound: str) -> Evaluated:
 
 def constant_error(counts: Any) -> float:
     """Return the error of always predicting the most frequent class, from the sizes of classes."""
-    sizes: NDArray[Any] = np.asarray(counts, dtype=np.float64)
+    sizes: Array = np.asarray(counts, dtype=np.float64)
     return float((sizes.sum() - sizes.max()) / sizes.sum())
 
 
@@ -198,7 +198,7 @@ def refuse_unless_binary(one: Evaluated) -> None:
         )
 
 
-def constant_weights(one: Evaluated) -> _Floats:
+def constant_weights(one: Evaluated) -> Floats:
     """Return Q: the weights as a distribution over the voters, (T,)."""
     weights = one.vote.constant_weights()
     if weights is None:
@@ -213,7 +213,7 @@ def constant_weights(one: Evaluated) -> _Floats:
     return weights / weights.sum()
 
 
-def loss_blocks(one: Evaluated) -> Iterator[tuple[slice, _Floats]]:
+def loss_blocks(one: Evaluated) -> Iterator[tuple[slice, Floats]]:
     """Yield `losses` in blocks of rows."""
     k, target = one.vote.target.n_classes, one.vote.target
     n, T = len(one.y), one.vote.n_voters
@@ -230,7 +230,7 @@ def loss_blocks(one: Evaluated) -> Iterator[tuple[slice, _Floats]]:
         yield part, np.clip((k - 1) / k * (1.0 - margin.reshape(m, T)), 0.0, 1.0)
 
 
-def losses(one: Evaluated) -> _Floats:
+def losses(one: Evaluated) -> Floats:
     """Return the loss of each voter on each row, (n, T): the share of its vote for other classes.
 
     In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
@@ -239,12 +239,12 @@ def losses(one: Evaluated) -> _Floats:
     return np.concatenate([block for _, block in loss_blocks(one)])
 
 
-def signed_votes(one: Evaluated) -> _Floats:
+def signed_votes(one: Evaluated) -> Floats:
     """Return y h_t(x) of two classes, (n, T), in [-1, 1]."""
     return 1.0 - 2.0 * losses(one)
 
 
-def _refuse_unbounded(one: Evaluated, size: _Floats) -> None:
+def _refuse_unbounded(one: Evaluated, size: Floats) -> None:
     if (size > 1.0 + _ROUNDING).any():
         t = int(np.argmax(size))
         raise one.refuse(
@@ -253,7 +253,7 @@ def _refuse_unbounded(one: Evaluated, size: _Floats) -> None:
         )
 
 
-def divergence_of(one: Evaluated, prior: Any, weights: _Floats, dropped: int = 0) -> float:
+def divergence_of(one: Evaluated, prior: Any, weights: Floats, dropped: int = 0) -> float:
     """Return KL(Q || P).
 
     `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q. `dropped` voters
@@ -283,7 +283,7 @@ def divergence_of(one: Evaluated, prior: Any, weights: _Floats, dropped: int = 0
     return relative_entropy(weights, np.log(np.where(p > 0, p, 1.0)))
 
 
-def relative_entropy(weights: _Floats, log_prior: _Floats) -> float:
+def relative_entropy(weights: Floats, log_prior: Floats) -> float:
     """Return KL(Q || P) of Q and ln P."""
     there = weights > 0
     q = weights[there]
@@ -315,7 +315,7 @@ def refuse_seen(one: Evaluated, what: str) -> str:
 
 
 # ---------------------------------------------------------------------- rows out of bag
-def out_of_bag_rows(one: Evaluated, X: Any, y: Any) -> NDArray[np.bool_]:
+def out_of_bag_rows(one: Evaluated, X: TableLike, y: LabelsLike) -> NDArray[np.bool_]:
     """Return which rows each voter was not grown on, (T, n), and below those that were dropped."""
     ask: Any = getattr(one.model, "_left_out", None)
     if ask is None:
@@ -339,7 +339,7 @@ def out_of_bag_rows(one: Evaluated, X: Any, y: Any) -> NDArray[np.bool_]:
     return np.asarray(out, dtype=np.bool_)
 
 
-def _refuse_unlike(one: Evaluated, X: Any, y: Any) -> None:
+def _refuse_unlike(one: Evaluated, X: TableLike, y: LabelsLike) -> None:
     """Raise PsephosError if some rows were drawn oftener than others, by the causes there are."""
     weight = one.model.read(X, y)[2]
     causes: list[str] = []
@@ -358,14 +358,12 @@ def _refuse_unlike(one: Evaluated, X: Any, y: Any) -> None:
 
 
 # ---------------------------------------------------------------------- hypotheses
-def hypotheses_of(model: Any) -> Any:
+def hypotheses_of(model: VoteEstimator) -> Any:
     """Return what a model says of its hypotheses, `hypotheses_`; None if it has none."""
     return getattr(model, "hypotheses_", None)
 
 
-def of_hypotheses(
-    one: Evaluated, facts: Any, weights: NDArray[np.float64]
-) -> tuple[float, tuple[str, ...]]:
+def of_hypotheses(one: Evaluated, facts: Any, weights: Floats) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed) of a posterior, by the prior over the whole space."""
     assumed = refuse_bins(one, facts)
     if len(facts.log_prior) != 1:

@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.bounds.formulas import sample_compression
 from psephos.bounds.requirements import (
     INDEPENDENT,
@@ -23,14 +23,15 @@ from psephos.bounds.requirements import (
     signed_votes,
 )
 from psephos.estimator.labels import read_sample_weight
+from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.vote.part import Weighting
 from psephos.vote.rows import columns_of
 
-_Floats = NDArray[np.float64]
 _STUMP, _SIMILARITY = 2, 1  # rows
 
 
 def sample_compression_bound(
-    model: Any, X: Any, y: Any, *, theorem: int = 3, delta: float = 0.05
+    model: VoteEstimator, X: TableLike, y: Any, *, theorem: int = 3, delta: float = 0.05
 ) -> Bound:
     """Return SamBA's sample-compression bound, for the variant of SamBA for which it holds.
 
@@ -169,7 +170,7 @@ def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
     return relative_entropy(merged.ravel(), np.tile(share, len(q)))
 
 
-def _keys(rows: _Floats, classes: NDArray[np.intp]) -> list[tuple[bytes, int]]:
+def _keys(rows: Floats, classes: Indices) -> list[tuple[bytes, int]]:
     pairs = zip(rows + 0.0, classes.tolist(), strict=True)
     return [(row.tobytes(), label) for row, label in pairs]
 
@@ -208,7 +209,7 @@ def _check(one: Evaluated, facts: Any) -> None:
 
 def _reasons(one: Evaluated) -> str:
     """Return why the theorem is not about a vote, as far as it shows."""
-    weighting: Any = one.vote.weighting
+    weighting: Weighting = one.vote.weighting
     similarity: Any = weighting.local_similarity()
     reasons = [
         "its voters were found by all weighted rows (a stump's threshold, too), so that none is a "
@@ -238,13 +239,15 @@ def _reasons(one: Evaluated) -> str:
 class _Rounds(NamedTuple):
     """What each round adds to a row's margin, and what the theorem says besides."""
 
-    steps: _Floats  # (m, T): y_i times what voter t adds to F(x_i)
-    signs: _Floats  # (m, T): y_i h_t(x_i)
-    prior: _Floats  # (m,): pi_1
+    steps: Floats  # (m, T): y_i times what voter t adds to F(x_i)
+    signs: Floats  # (m, T): y_i h_t(x_i)
+    prior: Floats  # (m,): pi_1
     published: str  # of the two published products the one that is about it, or ''
 
 
-def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Bound:
+def training_error_bound(
+    model: VoteEstimator, X: TableLike, y: LabelsLike, *, sample_weight: PerRow = None
+) -> Bound:
     """Return the bound on the training error of a boosted vote, its rounds replayed.
 
     With pi_1 the sample weights, F = sum_t F_t and pi_{t+1}(i) = pi_t(i) exp(-y_i F_t(x_i)) / Z_t::
@@ -327,7 +330,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     )
 
 
-def _constant(one: Evaluated, weight: _Floats) -> _Rounds:
+def _constant(one: Evaluated, weight: Floats) -> _Rounds:
     constant_weights(one)
     signs = signed_votes(one)
     alpha = one.vote.constant_weights()
@@ -337,7 +340,7 @@ def _constant(one: Evaluated, weight: _Floats) -> _Rounds:
     return _Rounds(steps, signs, prior, _adaboost(steps, signs, prior))
 
 
-def _adaboost(steps: _Floats, signs: _Floats, prior: _Floats) -> str:
+def _adaboost(steps: Floats, signs: Floats, prior: Floats) -> str:
     """Return 'AdaBoost' if each weight is what its round's error asks for, and so exp(-2 ...)."""
     z, epsilon = _replay(_Rounds(steps, signs, prior, ""))
     hard = bool((np.abs(signs) == 1.0).all())
@@ -345,7 +348,7 @@ def _adaboost(steps: _Floats, signs: _Floats, prior: _Floats) -> str:
     return "AdaBoost" if hard and np.allclose(z, least, rtol=1e-9, atol=1e-12) else ""
 
 
-def _local(one: Evaluated, X: Any, y: Any, weight: _Floats) -> _Rounds:
+def _local(one: Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Rounds:
     part: Any = one.vote.weighting
     similarity: Any = part.similarity
     if similarity.a != 0:
@@ -374,7 +377,7 @@ def _local(one: Evaluated, X: Any, y: Any, weight: _Floats) -> _Rounds:
     return _Rounds(relevance * signs, signs, part.anchor_weight / kept, named)
 
 
-def _refuse_others(one: Evaluated, part: Any, weight: _Floats) -> None:
+def _refuse_others(one: Evaluated, part: Any, weight: Floats) -> None:
     """Raise PsephosError unless the rows, copies counted together, are the anchors."""
     rows = columns_of(one.values, part.columns)
     given, kept = (
@@ -389,7 +392,7 @@ def _refuse_others(one: Evaluated, part: Any, weight: _Floats) -> None:
         )
 
 
-def _weights_of(rows: _Floats, y: Any, weight: _Floats) -> dict[tuple[bytes, int], float]:
+def _weights_of(rows: Floats, y: Any, weight: Floats) -> dict[tuple[bytes, int], float]:
     """Return the weight of each different row and class."""
     found: dict[tuple[bytes, int], float] = {}
     for row, label, w in zip(rows + 0.0, y.tolist(), weight.tolist(), strict=True):
@@ -398,7 +401,7 @@ def _weights_of(rows: _Floats, y: Any, weight: _Floats) -> dict[tuple[bytes, int
     return found
 
 
-def _replay(rounds: _Rounds) -> tuple[_Floats, _Floats]:
+def _replay(rounds: _Rounds) -> tuple[Floats, Floats]:
     """Return each round's Z_t and weighted error eps_t."""
     pi = rounds.prior
     z, epsilon = np.empty(rounds.steps.shape[1]), np.empty(rounds.steps.shape[1])

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ColumnLists, NDArray
 from psephos.cli.words import say
 from psephos.files.atomic import whole
 from psephos.files.cases import Wanted
@@ -137,7 +137,7 @@ class Answering:
         """Return whether a case may have several of the labels."""
         return self.vote.target.kind == "multilabel"
 
-    def answers(self, X: NDArray[np.float64]) -> tuple[NDArray[Any], list[list[float]]]:
+    def answers(self, X: NDArray[np.float64]) -> tuple[Array, list[list[float]]]:
         """Return the class or number of each row, and its probabilities (none of a number)."""
         vote = self.vote
         score, mass = vote.score_and_mass(X)
@@ -179,7 +179,7 @@ class Answering:
         stored = self._stored
         return decode(stored.manifest.get("baseline"), stored.arrays)
 
-    def usable(self, X: NDArray[np.float64]) -> dict[str, list[Any]]:
+    def usable(self, X: NDArray[np.float64]) -> ColumnLists:
         """Return for each row which models of a library had the columns they need."""
         levels = [self.schema.levels.get(j) for j in range(self.schema.n_features)]
         return self._library.usable(_with_levels(X, levels))
@@ -190,7 +190,7 @@ class Answering:
             yield self.ids[start : start + size], self.X[start : start + size]
 
 
-def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> NDArray[Any]:
+def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> Array:
     """Return the cases with the model's own levels in place of their codes."""
     if not any(known is not None for known in levels):
         return codes

@@ -4,11 +4,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._types import ArrayLike, Floats, Indices, SeedLike
 
-_Floats = NDArray[np.float64]
 _INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column separates them
 
 
@@ -17,8 +16,8 @@ def make_spirals(
     *,
     noise: float = 0.0,
     n_turns: float = 2.0,
-    random_state: Any = None,
-) -> tuple[_Floats, NDArray[np.intp]]:
+    random_state: SeedLike = None,
+) -> tuple[Floats, Indices]:
     """Make two interleaved spirals: two classes that no single column, and no line, separates.
 
     An arm is the curve ``r = phi / (2 pi)`` of Archimedes, from phi = pi / 2 on for `n_turns`
@@ -84,8 +83,8 @@ def make_checkerboard(
     *,
     size: int = 8,
     rotation: float = 0.0,
-    random_state: Any = None,
-) -> tuple[_Floats, NDArray[np.intp]]:
+    random_state: SeedLike = None,
+) -> tuple[Floats, Indices]:
     """Make the squares of a chequered board: two classes that only nearness separates.
 
     Points are uniform on the unit square; the class is
@@ -148,8 +147,8 @@ def make_continuous_xor(
     *,
     n_noise_columns: int = 0,
     n_rows_per_orthant: int = 100,
-    random_state: Any = None,
-) -> tuple[_Floats, NDArray[np.intp]]:
+    random_state: SeedLike = None,
+) -> tuple[Floats, Indices]:
     """Make the sign of a product: two classes that need all of the informative columns at once.
 
     All columns are uniform on [-1, 1]; the class is 1 where the product of the first `n_columns`
@@ -209,7 +208,7 @@ def make_continuous_xor(
     return np.hstack([informative, noise]), (below % 2 == 0).astype(np.intp)
 
 
-def add_noise_columns(X: ArrayLike, n_columns: int, random_state: Any = None) -> _Floats:
+def add_noise_columns(X: ArrayLike, n_columns: int, random_state: SeedLike = None) -> Floats:
     """Bring columns to unit variance and append columns of standard normal noise.
 
     All columns then have the same mean (0) and, in expectation, the same variance (1): a

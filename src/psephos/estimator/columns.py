@@ -8,9 +8,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_like_dataframe
 from narwhals.exceptions import DuplicateError
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, UnknownLevelWarning
+from psephos._types import Array, Estimator, Floats, TableLike
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
@@ -22,7 +22,7 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def as_frame(X: Any) -> Any:
+def as_frame(X: TableLike) -> Any:
     """Return X as a narwhals frame, or None."""
     if isinstance(X, np.ndarray | nw.DataFrame):  # narwhals asks every kind of frame it knows
         return X if isinstance(X, nw.DataFrame) else None
@@ -34,7 +34,7 @@ def as_frame(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def is_lazy(X: Any) -> bool:
+def is_lazy(X: TableLike) -> bool:
     """Return whether X is a frame whose rows are not computed yet."""
     return hasattr(X, "collect") and isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
 
@@ -45,7 +45,7 @@ def word_of_name(name: Any) -> str:
     return "_".join(word for word in map(str, parts) if word)
 
 
-def refuse_repeated_names(X: Any) -> None:
+def refuse_repeated_names(X: TableLike) -> None:
     """Raise PsephosError if two columns of a frame have one name."""
     named: Any = getattr(X, "column_names", getattr(X, "columns", ()))  # the first of Arrow
     names = [word_of_name(name) for name in named]
@@ -56,7 +56,7 @@ def refuse_repeated_names(X: Any) -> None:
         ) from None
 
 
-def column_of(X: Any, j: int) -> NDArray[Any]:
+def column_of(X: TableLike, j: int) -> Array:
     """Return column j as objects or numbers, missing as None or NaN."""
     frame = as_frame(X)
     if frame is not None:
@@ -82,7 +82,7 @@ def plain_column(y: Any) -> Any:
     return y.to_numpy(dtype=plain)
 
 
-def numbers_of(X: Any, j: int) -> NDArray[np.float64] | None:
+def numbers_of(X: TableLike, j: int) -> Floats | None:
     """Return column j of a frame whose type says that it holds numbers, missing as NaN, or None."""
     frame = as_frame(X)
     column = None if frame is None else frame[:, j]
@@ -91,7 +91,7 @@ def numbers_of(X: Any, j: int) -> NDArray[np.float64] | None:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
+def declared_levels(X: TableLike, j: int) -> tuple[Any, ...] | None:
     """Return the categories that the type of a frame's column declares, in its order, or None."""
     frame = as_frame(X)
     if frame is None:
@@ -109,7 +109,7 @@ def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
     return tuple(_plain(object_array(words)))
 
 
-def found_levels(values: NDArray[Any]) -> tuple[Any, ...]:
+def found_levels(values: Array) -> tuple[Any, ...]:
     """Return the sorted categories; numbers before words if a column mixes them.
 
     A word that writes a number of the same column is that number.
@@ -120,7 +120,7 @@ def found_levels(values: NDArray[Any]) -> tuple[Any, ...]:
     return tuple(sorted(found, key=lambda v: (isinstance(v, str), v)))
 
 
-def _plain(values: NDArray[Any]) -> dict[Any, None]:
+def _plain(values: Array) -> dict[Any, None]:
     """Return the distinct values that are not missing, as they come."""
     kept = (v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v))
     return dict.fromkeys(kept)
@@ -136,9 +136,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def codes_of(
-    values: NDArray[Any], levels: tuple[Any, ...], name: str, *, reset: bool
-) -> NDArray[np.float64]:
+def codes_of(values: Array, levels: tuple[Any, ...], name: str, *, reset: bool) -> Floats:
     """Return the codes of values; NaN where they are missing or, in a later table, not a level."""
     find = LevelCodes(levels)
     codes = _each(values.tolist(), lambda v: np.nan if is_missing(v) else find.code(v))
@@ -152,8 +150,8 @@ def codes_of(
 
 
 def codes_of_column(
-    X: Any, j: int, levels: tuple[Any, ...], name: str, *, reset: bool
-) -> NDArray[np.float64]:
+    X: TableLike, j: int, levels: tuple[Any, ...], name: str, *, reset: bool
+) -> Floats:
     """Return `codes_of` column j; of a pandas Categorical a category is looked up once."""
     frame = as_frame(X)
     if frame is None or not frame.implementation.is_pandas():
@@ -169,7 +167,7 @@ def codes_of_column(
     return codes_of(column_of(X, j), levels, name, reset=reset)
 
 
-def _each(values: list[Any], code: Callable[[Any], float]) -> NDArray[np.float64]:
+def _each(values: list[Any], code: Callable[[Any], float]) -> Floats:
     """Return the code of each value, asked once for equal ones."""
     kinds = {type(v) for v in values} - {str, type(None)}
     if len(kinds) > 1:  # 1 and True are equal, and may be two levels
@@ -210,7 +208,7 @@ def names_in(frame: Any) -> tuple[str, ...] | None:
     return None if _is_counted(names) else tuple(map(str, names))
 
 
-def arranged(model: Any, X: Any, schema: Schema) -> Any:
+def arranged(model: Estimator, X: TableLike, schema: Schema) -> Any:
     """Return a later frame, its columns as those of the fit, or raise PsephosError.
 
     Names are compared in words. Where neither table names its columns, or only one does (a warning

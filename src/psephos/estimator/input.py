@@ -3,13 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import (
+    Array,
+    Cell,
+    Estimator,
+    Floats,
+    Indices,
+    Label,
+    LabelsLike,
+    Record,
+    SeedLike,
+    TableLike,
+)
 from psephos.estimator.checks import check_array, validate_data
 from psephos.estimator.columns import (
     arranged,
@@ -39,6 +51,7 @@ from psephos.files.columns import (
     words_among,
 )
 from psephos.files.near import CELL, shown
+from psephos.vote import Vote
 from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]
@@ -46,7 +59,7 @@ __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequ
 _KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
 _CATEGORIES = (nw.Categorical, nw.Enum)
 _WORDS = (nw.String, nw.Object)  # types of columns that may hold words
-CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
+CategoricalFeatures = Sequence[Label] | Array | str | None
 
 
 @dataclass(frozen=True)
@@ -68,13 +81,13 @@ class Table:
         """Return the categorical columns whose type does not declare their categories."""
         return [j for j in self.schema.levels if j not in self.schema.declared]
 
-    def dense(self, columns: Any = slice(None)) -> NDArray[np.float64]:
+    def dense(self, columns: Any = slice(None)) -> Floats:
         """Return some columns (default all) as a dense float64 array."""
         part: Any = self.values[:, columns]
         whole: Any = part.toarray() if sparse.issparse(part) else part
         return np.asarray(whole, dtype=np.float64)
 
-    def take(self, rows: NDArray[np.intp]) -> "Table":
+    def take(self, rows: Indices) -> "Table":
         """Return these rows only."""
         return Table(self.values[rows], self.schema, self.rows[rows])
 
@@ -86,7 +99,7 @@ class Context:
     seed: np.random.SeedSequence  # of the fit
     groups: NDArray[Any] | None = None  # (n,), groups of rows
     # positions of the rows in the user's table, where rows of weight 0 were left out
-    kept: NDArray[np.intp] | None = None
+    kept: Indices | None = None
     # the fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`
     previous: Any = None
     further: bool = False  # whether the rows come after those of earlier calls (`partial_fit`)
@@ -100,6 +113,11 @@ class Context:
     def integer(self, *task: int) -> int:
         """Return an integer seed for a task (for libraries that want one)."""
         return int(self.generator(*task).integers(2**31 - 1))
+
+
+#: What a recipe returns: the vote, and what it keeps beside it, by the names of `extras`.
+Extra: TypeAlias = Cell | Array | Record | Estimator | Sequence["Extra"] | Mapping[str, "Extra"]
+FittedVote: TypeAlias = tuple[Vote, Mapping[str, Extra]]
 
 
 # ---------------------------------------------------------------------- tables
@@ -137,7 +155,7 @@ def as_given(X: Any) -> Any:
 
 
 def read_schema(
-    estimator: Any, X: Any, y: Any, categorical_features: CategoricalFeatures
+    estimator: Any, X: Any, y: LabelsLike, categorical_features: CategoricalFeatures
 ) -> Schema:
     """Set n_features_in_ and feature_names_in_ on the estimator and return the schema of X.
 
@@ -165,7 +183,7 @@ def read_schema(
     return replace(schema, levels=levels, declared=frozenset(declared))
 
 
-def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) -> list[int]:
+def _marked_columns(X: TableLike, schema: Schema, categorical: CategoricalFeatures) -> list[int]:
     if categorical is None:
         return []
     if isinstance(categorical, str):
@@ -184,7 +202,7 @@ def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) ->
     return schema.columns_of(given, "categorical_features") if given.size else []
 
 
-def _categories_of(X: Any, schema: Schema) -> list[int]:
+def _categories_of(X: TableLike, schema: Schema) -> list[int]:
     """Return the columns of a frame that hold categories: by their type, and those of words.
 
     What the command refuses in a file is refused here: words among numbers, numbers written in
@@ -213,7 +231,7 @@ def _are_words(name: str, values: list[Any]) -> bool:
 
 
 def read_table(
-    estimator: Any, X: Any, schema: Schema, *, reset: bool, absent: bool = False
+    estimator: Estimator, X: Any, schema: Schema, *, reset: bool, absent: bool = False
 ) -> Table:
     """Return X encoded by the schema.
 
@@ -276,7 +294,7 @@ def _is_plain(X: Any, schema: Schema) -> bool:
     )
 
 
-def _incomplete(estimator: Any, X: Any, schema: Schema) -> Table:
+def _incomplete(estimator: Estimator, X: TableLike, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
     refuse_repeated_names(X)
     frame: Any = as_frame(X)
@@ -300,7 +318,7 @@ def _incomplete(estimator: Any, X: Any, schema: Schema) -> Table:
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
 
 
-def _row_names(X: Any) -> NDArray[Any] | None:
+def _row_names(X: TableLike) -> Array | None:
     index = getattr(X, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None
@@ -323,8 +341,8 @@ def _encode(X: Any, schema: Schema, *, reset: bool) -> Any:
 
 
 def _coded(
-    X: Any, j: int, name: str, levels: tuple[Any, ...] | None, *, reset: bool
-) -> NDArray[np.float64]:
+    X: TableLike, j: int, name: str, levels: tuple[Any, ...] | None, *, reset: bool
+) -> Floats:
     """Return column j as numbers: the codes of its levels, if it has any."""
     if levels is not None:
         return codes_of_column(X, j, levels, name, reset=reset)
@@ -347,7 +365,7 @@ def _all_numeric(frame: Any) -> bool:
     return bool(kinds) and all(kind.is_numeric() or kind == nw.Boolean for kind in kinds)
 
 
-def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _numbers(column: Array, name: str) -> Floats:
     values = np.full(len(column), np.nan)
     for i, value in enumerate(column):
         if is_number(value):
@@ -363,7 +381,7 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     return values
 
 
-def _has_underscore(X: Any) -> bool:
+def _has_underscore(X: TableLike) -> bool:
     """Return whether a cell is a text such as 1_2, which NumPy reads as twelve."""
     if (
         not isinstance(X, np.ndarray | Sequence)
@@ -373,7 +391,7 @@ def _has_underscore(X: Any) -> bool:
     return any(isinstance(v, str) and "_" in v for v in np.asarray(X, dtype=object).ravel())
 
 
-def _refuse_text(X: Any, schema: Schema) -> None:
+def _refuse_text(X: TableLike, schema: Schema) -> None:
     """Raise PsephosError that names the first text in a table of objects, if there is one."""
     if isinstance(X, np.ndarray | Sequence) and not isinstance(X, str):
         table = np.asarray(X)
@@ -383,7 +401,7 @@ def _refuse_text(X: Any, schema: Schema) -> None:
                 _numbers(table[:, j], words[j])
 
 
-def _check_numeric(estimator: Any, X: Any) -> Any:
+def _check_numeric(estimator: Estimator, X: TableLike) -> Any:
     check: Any = check_array  # declared narrower than it is
     return check(
         X,
@@ -408,7 +426,7 @@ def _refuse_farthest(values: Any, schema: Schema) -> None:
     refuse_far(schema.words().columns[column], float(values[row, column]), f"row {row}")
 
 
-def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+def seed_sequence(random_state: SeedLike) -> np.random.SeedSequence:
     """Return the seed sequence of a fit from scikit-learn's `random_state`."""
     if random_state is None:
         return np.random.SeedSequence()

@@ -7,10 +7,10 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.estimator.checks import (
     check_classification_targets,
     check_consistent_length,
@@ -82,7 +82,7 @@ class Labels(NamedTuple):
 
     target: Any
     y: NDArray[Any]
-    soft: NDArray[np.float64] | None = None
+    soft: Floats | None = None
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -91,11 +91,11 @@ class Labels(NamedTuple):
         return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
 
     @property
-    def certain(self) -> NDArray[Any] | None:
+    def certain(self) -> Array | None:
         """Return y if each row has one label that is known, else None."""
         return self.y if self.y.ndim == 1 and self.soft is None and self.known.all() else None
 
-    def take(self, rows: NDArray[np.intp]) -> Self:
+    def take(self, rows: Indices) -> Self:
         """Return the labels of these rows."""
         soft = None if self.soft is None else self.soft[rows]
         return self._replace(y=self.y[rows], soft=soft)
@@ -107,14 +107,14 @@ def is_table(y: Any) -> bool:
     return len(shape) == 2 and shape[1] != 1
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def _as_array(y: LabelsLike) -> Array:
     try:
         return np.asarray(y)
     except ValueError:  # lists of different lengths
         raise PsephosError(f"y holds lists in place of labels: {_ONE_LABEL}") from None
 
 
-def many_values(counts: NDArray[np.intp]) -> bool:
+def many_values(counts: Indices) -> bool:
     """Return whether whole numbers, `counts` rows of each, are rather a measurement than classes.
 
     So are more than 20 values, where one stands in a single row, or a value has fewer than five
@@ -124,7 +124,7 @@ def many_values(counts: NDArray[np.intp]) -> bool:
     return many and bool(counts.min() == 1 or _FOLDS * len(counts) > counts.sum())
 
 
-def _warn_of_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
+def _warn_of_classes(classes: Array, codes: Indices) -> None:
     """Warn of labels that may be no classes, or one class written in several ways."""
     words: list[str] = []
     if classes.dtype.kind in "iuf" and many_values(np.bincount(codes)):
@@ -142,7 +142,7 @@ def _warn_of_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
         warnings.warn(sentence, UserWarning, stacklevel=2)
 
 
-def require_answers(y: Any) -> None:
+def require_answers(y: LabelsLike) -> None:
     """Raise PsephosError unless a row has an answer to be scored against."""
     if y is None:
         raise PsephosError("score needs y, the true answers of the rows.")
@@ -154,8 +154,8 @@ def require_answers(y: Any) -> None:
 
 
 def class_target(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+    estimator: Any, X: TableLike, y: Any, sample_weight: PerRow
+) -> tuple[Any, Indices, Floats]:
     """Return (target, codes, weight) of a classifier's labels.
 
     Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
@@ -181,7 +181,7 @@ def class_target(
     return Target(classes), codes, weight
 
 
-def codes_among(classes: NDArray[Any], X: Any, y: Any) -> NDArray[np.intp]:
+def codes_among(classes: Array, X: TableLike, y: LabelsLike) -> Indices:
     """Return the place of each label among the classes of a model."""
     labels = _as_array(y)
     if labels.ndim != 1:
@@ -196,8 +196,8 @@ def codes_among(classes: NDArray[Any], X: Any, y: Any) -> NDArray[np.intp]:
 
 
 def number_target(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    estimator: Any, X: Any, y: LabelsLike, sample_weight: PerRow
+) -> tuple[Any, Floats, Floats]:
     """Return (target, numbers, weight) of a regressor; several numbers a row are (n, K)."""
     weight = read_sample_weight(sample_weight, X.shape[0])
     if estimator.multioutput and is_table(y):
@@ -208,7 +208,7 @@ def number_target(
     return target, numbers, _some_weight(weight, len(numbers))
 
 
-def read_groups(groups: Any, n: int) -> NDArray[Any] | None:
+def read_groups(groups: PerRow, n: int) -> Array | None:
     """Return the group of each row, or None."""
     if groups is None:
         return None
@@ -224,14 +224,14 @@ def read_groups(groups: Any, n: int) -> NDArray[Any] | None:
     return named
 
 
-def _some_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+def _some_weight(sample_weight: PerRow, n: int) -> Floats:
     weight = read_sample_weight(sample_weight, n)
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: a row needs weight.")
     return weight
 
 
-def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def read_target(X: TableLike, y: Any, least: int = 2) -> tuple[Array, Indices]:
     """Return (classes, codes) of the labels y, which have `least` classes or more.
 
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
@@ -265,7 +265,7 @@ def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[n
     return classes, codes.astype(np.intp)
 
 
-def _refuse_measurements(y: NDArray[Any]) -> None:
+def _refuse_measurements(y: Array) -> None:
     odd = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else []
     if len(odd):
         raise PsephosError(
@@ -274,9 +274,7 @@ def _refuse_measurements(y: NDArray[Any]) -> None:
         )
 
 
-def declared_classes(
-    declared: Any, classes: NDArray[Any], codes: NDArray[np.intp]
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def declared_classes(declared: Any, classes: Array, codes: Indices) -> tuple[Array, Indices]:
     """Return (classes, codes) in the order of the declared classes, those of no row too."""
     labels = np.asarray(declared).tolist()
     refuse_repeated(labels)
@@ -313,7 +311,7 @@ def _as_given(y: Any) -> Any:
     return object_array(y)
 
 
-def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def read_labels(X: TableLike, y: Any) -> tuple[Array, Indices]:
     """Return (labels, Y) of a multilabel target: Y (n, K) of 0 and 1, dense.
 
     y is a table of 1 (or True) where a row has a label, 0 where not. Labels are the columns of a
@@ -335,7 +333,7 @@ def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return np.arange(table.shape[1]) if names is None else names, yes.astype(np.intp)
 
 
-def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def read_several_numbers(X: TableLike, y: LabelsLike) -> tuple[tuple[str, ...], Floats]:
     """Return (names, Y) of several numbers a row, Y of shape (n, K)."""
     names = names_of(y)
     table = np.asarray(y)
@@ -345,13 +343,13 @@ def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.fl
     return tuple(outputs), np.column_stack(columns)
 
 
-def names_of(y: Any) -> NDArray[Any] | None:
+def names_of(y: Any) -> Array | None:
     """Return the names of the columns of a data frame."""
     frame = as_frame(y)
     return None if frame is None else np.array(frame.columns, dtype=object)
 
 
-def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
+def read_numbers(X: TableLike, y: Any) -> Floats:
     """Return the numbers y of a regression."""
     y = np.ma.filled(y.astype(np.float64), np.nan) if isinstance(y, np.ma.MaskedArray) else y
     y = column_or_1d(y, warn=True)
@@ -369,7 +367,7 @@ def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+def _plain_labels(y: Array) -> Array:
     """Return labels kept as objects as numbers if they are; PsephosError if they mix kinds."""
     missing = [i for i, label in enumerate(y) if is_missing(label)]
     if missing:
@@ -388,13 +386,13 @@ def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_weight(
-    sample_weight: Any,
+    sample_weight: PerRow,
     class_weight: Any,
-    y: NDArray[Any],
-    codes: NDArray[np.intp],
+    y: Array,
+    codes: Indices,
     least: int = 2,
     declared: Any = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return each row's weight: sample weight times class weight.
 
     Class weights may name a class that is declared and has no row.
@@ -420,7 +418,7 @@ def read_weight(
     return weight
 
 
-def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+def read_sample_weight(sample_weight: PerRow, n: int) -> Floats:
     """Return one finite weight of at least 0 per row."""
     try:
         plain = np.asarray(1.0 if sample_weight is None else sample_weight)
@@ -441,7 +439,7 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     return _checked(weight)
 
 
-def refuse_large_weights(weight: NDArray[np.float64]) -> None:
+def refuse_large_weights(weight: Floats) -> None:
     """Raise PsephosError if counts of rows would be lost in rounding."""
     most = float(weight.max(initial=0.0))
     if most > _MOST_WEIGHT:
@@ -451,7 +449,7 @@ def refuse_large_weights(weight: NDArray[np.float64]) -> None:
         )
 
 
-def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _checked(weight: Floats) -> Floats:
     """Return the weights; raise PsephosError if their sum is too large to be a number."""
     with np.errstate(over="ignore"):
         total = weight.sum()
@@ -465,9 +463,9 @@ def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 def class_factors(
     class_weight: Any,
     classes: list[Any],
-    totals: NDArray[np.float64],
+    totals: Floats,
     name: str = "class_weight",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return one weight a class.
 
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is

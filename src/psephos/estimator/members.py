@@ -6,6 +6,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator
 
 
 def weight_parameter(model: Any) -> str | None:
@@ -22,7 +23,7 @@ def weight_parameter(model: Any) -> str | None:
     return None if inner is None else f"{name}__{inner}"
 
 
-def needed_weight_parameter(model: Any) -> str:
+def needed_weight_parameter(model: Estimator) -> str:
     """Return the name by which `fit` takes weights of rows; raise PsephosError if it takes none."""
     found = weight_parameter(model)
     if found is not None:
@@ -33,7 +34,7 @@ def needed_weight_parameter(model: Any) -> str:
     )
 
 
-def check_probabilities(model: Any, instead: str = "") -> None:
+def check_probabilities(model: Estimator, instead: str = "") -> None:
     """Raise PsephosError if a fitted classifier has no predict_proba; `instead` is more advice."""
     if hasattr(model, "predict_proba"):
         return

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, Label, LabelsLike, PerRow, TableLike
 from psephos.estimator.checks import check_consistent_length, column_or_1d
 from psephos.estimator.columns import is_missing, plain_column
 from psephos.estimator.labels import (
@@ -26,14 +27,13 @@ NO_UNLABELED = (
     "that does"
 )
 _ROUNDING = 1e-6
-_Floats = NDArray[np.float64]
-_Coded = tuple[Target, NDArray[np.intp], _Floats]
+_Coded = tuple[Target, Indices, Floats]
 
 
 class SoftLabels(np.ndarray):
     """Probabilities (n, n_classes) in place of labels, and the classes they are of."""
 
-    classes: NDArray[Any] | None = None
+    classes: Array | None = None
 
     @classmethod
     def of(cls, chances: Any, classes: Any) -> "SoftLabels":
@@ -54,7 +54,7 @@ def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
     if unlabeled is not None and not isinstance(unlabeled, str | int | float | np.generic):
         raise PsephosError(f"unlabeled is {unlabeled!r}: give one label, such as -1 or '?'.")
 
-    def lacks(label: Any) -> bool:
+    def lacks(label: Label) -> bool:
         if is_missing(label):
             return True
         same = type(label) is type(unlabeled) or not isinstance(label, str | bool)
@@ -63,7 +63,9 @@ def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
     return np.array([not lacks(label) for label in labels.tolist()], dtype=bool)
 
 
-def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded | None:
+def partial_target(
+    estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
+) -> _Coded | None:
     """Return (target, codes, weight) of labels of which some are missing; None if none is.
 
     The code of a row without a label is -1. Its weight is its sample weight: class weights are of
@@ -102,7 +104,7 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     return Target(classes), codes, weight
 
 
-def _with_other(classes: NDArray[Any]) -> list[Any]:
+def _with_other(classes: Array) -> list[Any]:
     """Return the two classes of which one has rows: 0 and 1, or False and True."""
     only = classes.tolist()[0]
     if isinstance(only, str) or only != 1:
@@ -114,8 +116,8 @@ def _with_other(classes: NDArray[Any]) -> list[Any]:
 
 
 def soft_target(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> tuple[Target, _Floats, _Floats]:
+    estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
+) -> tuple[Target, Floats, Floats]:
     """Return (target, soft, weight) of labels that are probabilities, one column a class.
 
     Classes are the columns of a data frame or those of `SoftLabels`, else the parameter `classes`,
@@ -137,7 +139,7 @@ def soft_target(
     return Target(classes), soft, weight
 
 
-def _distributions(X: Any, y: Any, partial: bool) -> tuple[_Floats, NDArray[np.bool_]]:
+def _distributions(X: TableLike, y: LabelsLike, partial: bool) -> tuple[Floats, NDArray[np.bool_]]:
     """Return rows of y that sum to 1, and which had no number; these are 0."""
     given: Any = y
     soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
@@ -155,7 +157,7 @@ def _distributions(X: Any, y: Any, partial: bool) -> tuple[_Floats, NDArray[np.b
     return soft, empty
 
 
-def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
+def _classes(estimator: Estimator, y: Any, n_classes: int) -> Array:
     names = y.classes if isinstance(y, SoftLabels) else names_of(y)
     declared = getattr(estimator, "classes", None)
     found = names if names is not None else declared
@@ -169,8 +171,8 @@ def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
 
 
 def later_labels(
-    estimator: Any, X: Any, y: Any, classes: Any, known: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    estimator: Estimator, X: TableLike, y: Any, classes: LabelsLike | None, known: Array | None
+) -> tuple[Array, Indices]:
     """Return (classes, codes) of labels that need not name every class."""
     if classes is None and known is None:
         return read_target(X, y)
@@ -194,8 +196,8 @@ def later_labels(
 
 
 def later_soft(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, known: NDArray[Any] | None
-) -> tuple[NDArray[Any], _Floats, _Floats]:
+    estimator: Estimator, X: Any, y: Any, sample_weight: PerRow, classes: Any, known: Array | None
+) -> tuple[Array, Floats, Floats]:
     """Return (classes, soft, weight) of probabilities in a call of partial_fit.
 
     Columns are the classes that y names (a data frame, `SoftLabels`), else `classes` in the order
@@ -227,8 +229,8 @@ def later_soft(
 
 
 def later_weight(
-    sample_weight: Any, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp]
-) -> _Floats:
+    sample_weight: PerRow, class_weight: Any, classes: Array, codes: Indices
+) -> Floats:
     """Return each row's weight, where not every class need be there."""
     weight = read_sample_weight(sample_weight, len(codes))
     if isinstance(class_weight, str):

@@ -6,16 +6,24 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils import estimator_html_repr, get_tags
+from sklearn.utils import Tags, estimator_html_repr, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
 from psephos.estimator.columns import is_lazy
 from psephos.estimator.contender import Anatomy, Contender
-from psephos.estimator.input import Context, Schema, Table, read_schema, read_table, seed_sequence
+from psephos.estimator.input import (
+    Context,
+    FittedVote,
+    Schema,
+    Table,
+    read_schema,
+    read_table,
+    seed_sequence,
+)
 from psephos.estimator.labels import Labels, one_fit, read_groups
 from psephos.estimator.params import Constraint, Unsaved, check_params, kept
 from psephos.registry import is_registered
@@ -26,9 +34,10 @@ from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
-from psephos.vote.part import check
+from psephos.vote.part import Voters, Weighting, check
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
+from psephos.vote.target import AnyTarget
 
 
 class VoteEstimator(BaseEstimator):
@@ -76,7 +85,9 @@ class VoteEstimator(BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @final
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, *, groups: PerRow = None
+    ) -> Self:
         """Fit the vote.
 
         Parameters
@@ -112,7 +123,7 @@ class VoteEstimator(BaseEstimator):
         self,
         table: Table,
         labels: Labels,
-        weight: NDArray[np.float64],
+        weight: Floats,
         context: Context,
         schema: Schema,
     ) -> Self:
@@ -124,7 +135,7 @@ class VoteEstimator(BaseEstimator):
         self._set_fitted(vote, schema, extras, sample.after(earlier))
         return self
 
-    def _previous(self, schema: Schema, target: Any) -> Vote | None:
+    def _previous(self, schema: Schema, target: AnyTarget) -> Vote | None:
         """Return the vote that a warm start goes on from; None before the first fit."""
         if not hasattr(self, "vote_"):
             return None
@@ -136,7 +147,9 @@ class VoteEstimator(BaseEstimator):
             )
         return self.vote_
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _partial_fit(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None = None
+    ) -> Self:
         """Learn from further rows: `partial_fit` of estimators that have one."""
         check_params(self, self.constraints)
         first = not hasattr(self, "vote_")
@@ -152,8 +165,8 @@ class VoteEstimator(BaseEstimator):
         return self._learn(table.take(kept), labels.take(kept), weight[kept], context, schema)
 
     def read(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: PerRow = None
+    ) -> tuple[Table, Labels, Floats, Context]:
         """Return what `fit` would work on, for those who look before they fit.
 
         Returns
@@ -167,8 +180,8 @@ class VoteEstimator(BaseEstimator):
         return scratch._training(X, y, sample_weight, groups, schema)
 
     def _training(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, schema: Schema
-    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, groups: Any, schema: Schema
+    ) -> tuple[Table, Labels, Floats, Context]:
         table = read_table(self, X, schema, reset=True)
         labels, weight = self._read_labels(table.values, y, sample_weight)
         groups = read_groups(groups, len(labels.y))
@@ -181,18 +194,18 @@ class VoteEstimator(BaseEstimator):
         return table.take(kept), labels, weight[kept], Context(seed, groups, kept)
 
     def _read_labels(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow
+    ) -> tuple[Labels, Floats]:
         raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
 
     def _further_labels(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None
+    ) -> tuple[Labels, Floats]:
         raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         """Fit: the one method a recipe writes. Parameters have been checked, X and y read.
 
         Parameters
@@ -245,8 +258,8 @@ class VoteEstimator(BaseEstimator):
 
         With `nothing_found` it may also be a constant, of a class that may find no voter.
         """
-        voters: Any = self.vote_.voters
-        weighting: Any = self.vote_.weighting
+        voters: Voters = self.vote_.voters
+        weighting: Weighting = self.vote_.weighting
         tags = voters.tag, weighting.tag
         known = tags[0] in self.anatomy.voters and self.anatomy.allows(tags[1])
         if nothing_found and (hasattr(self, "estimator") or "joined voters" in self.anatomy.voters):
@@ -260,10 +273,10 @@ class VoteEstimator(BaseEstimator):
         check(numbers == isinstance(self, RegressorMixin), "it answers another question")
 
     # ------------------------------------------------------------------ answering
-    def _values(self, X: Any) -> Any:
+    def _values(self, X: TableLike) -> Any:
         return self._table(X).values
 
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: TableLike) -> Table:
         self._fitted()
         absent = getattr(self, "absent", None) == "vote"
         return read_table(self, X, self.schema_, reset=False, absent=absent)
@@ -273,19 +286,19 @@ class VoteEstimator(BaseEstimator):
             check_is_fitted(self, "vote_")
 
     @staticmethod
-    def _flat(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _flat(score: Floats) -> Floats:
         return score[:, 0] if score.shape[1] == 1 else score
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Array:
         """Return the class, or the number, that each row's vote is for; shape (n_samples,)."""
         values = self._values(X)
         return self.vote_.answers(values)
 
-    def _staged(self, X: Any) -> Iterator[tuple[NDArray[np.float64], Any]]:
+    def _staged(self, X: TableLike) -> Iterator[tuple[Floats, Any]]:
         values = self._values(X)
         return self.vote_.staged(values)
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: TableLike) -> Iterator[Array]:
         """Yield the answer of the first 1, 2, ..., T voters."""
         for score, mass in self._staged(X):
             yield self.vote_.decided(score, mass)
@@ -298,7 +311,7 @@ class VoteEstimator(BaseEstimator):
         return len(self.vote_.used)
 
     @property
-    def features_used_(self) -> NDArray[Any]:
+    def features_used_(self) -> Array:
         """Columns that a case without missing values is answered by; see `features_backup_`.
 
         Names if the table had them, else positions.
@@ -307,7 +320,7 @@ class VoteEstimator(BaseEstimator):
         return self._named(self.vote_.used)
 
     @property
-    def features_backup_(self) -> NDArray[Any]:
+    def features_backup_(self) -> Array:
         """Columns read only where another is missing: those of surrogates and reserve models.
 
         Names if the table had them, else positions. Unknown categories are missing values.
@@ -315,12 +328,12 @@ class VoteEstimator(BaseEstimator):
         self._fitted()
         return self._named(self.vote_.backup)
 
-    def _named(self, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def _named(self, columns: Indices) -> Array:
         names = self.schema_.names
         return columns if names is None else np.asarray(names, dtype=object)[columns]
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Floats:
         """How much of what moves the score comes from each column; shape (p,).
 
         Measured on at most 512 training rows, evenly spaced (or of all calls of `partial_fit`).
@@ -374,18 +387,18 @@ class VoteEstimator(BaseEstimator):
         readout += "" if last is None else f", then {last.tag}"
         return Anatomy(kinds, weights, readout, self.anatomy.found_by)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
         self._fitted()
         return self.vote_.usage()
 
-    def contributions(self, X: Any) -> NDArray[np.float64]:
+    def contributions(self, X: TableLike) -> Floats:
         """Return each voter's contribution to the score, (n, T) for two classes, else (n, T, K)."""
         values = self._values(X)
         terms = self.vote_.contributions(values)
         return terms[:, :, 0] if terms.shape[2] == 1 else terms
 
-    def local_importance(self, X: Any) -> NDArray[np.float64]:
+    def local_importance(self, X: TableLike) -> Floats:
         """Return per row how much of what moves its score comes from each column.
 
         By the rule of `feature_importances_`: shape (n, q), a column for each that the vote reads,
@@ -394,12 +407,12 @@ class VoteEstimator(BaseEstimator):
         values = self._values(X)
         return self.vote_.local_importance(values, self._needed_baseline())
 
-    def mass(self, X: Any) -> NDArray[np.float64]:
+    def mass(self, X: TableLike) -> Floats:
         """Return the total raw weight of each row, shape (n,): low far from the anchors."""
         values = self._values(X)
         return self.vote_.mass(values)
 
-    def explain(self, X: Any) -> Ballots:
+    def explain(self, X: TableLike) -> Ballots:
         """Return who voted for each row's answer, with what weight, and on which columns.
 
         Where training cases vote, those are listed that are a neighbour of any of the rows.
@@ -482,7 +495,7 @@ class VoteEstimator(BaseEstimator):
         reduced.recalibration_ = self.recalibration_
         return reduced
 
-    def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
+    def _params_on(self, columns: Array) -> dict[str, Any]:
         """Return the parameters that name columns, on the table reduced to `columns`."""
         return {}
 
@@ -498,7 +511,7 @@ class VoteEstimator(BaseEstimator):
             voter is None or (isinstance(voter, VoteEstimator) and voter.reads_categories())
         )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         voter = kept(getattr(self, "estimator", None))
         reads = get_tags(voter).input_tags if voter is not None else None
@@ -510,7 +523,7 @@ class VoteEstimator(BaseEstimator):
 _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 
-def warn_of_positions(model: Any, X: Any) -> None:
+def warn_of_positions(model: Estimator, X: TableLike) -> None:
     """Warn if a parameter names columns by whole numbers, and the frame X names them otherwise."""
     names: Any = None if is_lazy(X) else getattr(X, "columns", None)
     if names is None:

@@ -16,12 +16,12 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Axes, Floats, Indices, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.estimator.labels import read_groups, read_numbers, read_target
 from psephos.estimator.params import Interval
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
 
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
 _TRIES = 100  # drawings of rows before one is said to lack a class always
 LOSSES = ("zero_one", "squared")
 
@@ -31,17 +31,23 @@ class DrawnTable:
     """A table, what is predicted of it, and how rows are drawn from it."""
 
     X: Any  # the rows that are drawn from
-    y: NDArray[Any]  # (n,)
+    y: Array  # (n,)
     test: tuple[Any, NDArray[Any]] | None  # rows that are asked instead of those not drawn
-    unit: _Rows  # (n,), the group of each row, from 0, or the row itself
-    classes: NDArray[Any] | None  # sorted labels; None for numbers
+    unit: Indices  # (n,), the group of each row, from 0, or the row itself
+    classes: Array | None  # sorted labels; None for numbers
     loss: str  # 'zero_one' or 'squared'
     # rows that are asked and are equal, column by column, to one of another group, or drawn from
     copies: int = 0
 
     @classmethod
     def read(
-        cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
+        cls,
+        estimator: VoteEstimator,
+        X: Any,
+        y: LabelsLike,
+        loss: str | None,
+        groups: PerRow,
+        test: Any,
     ) -> "DrawnTable":
         """Return the problem of an estimator on a table."""
         labels = bool(is_classifier(estimator))
@@ -75,17 +81,17 @@ class DrawnTable:
         return cls(X, y, test, unit, classes, loss, _copies(X, unit, test))
 
     @property
-    def asked(self) -> tuple[Any, NDArray[Any]]:
+    def asked(self) -> tuple[Any, Array]:
         """Return the rows that are asked, and their answers."""
         return (self.X, self.y) if self.test is None else self.test
 
-    def coded(self, values: NDArray[Any]) -> _Floats:
+    def coded(self, values: Array) -> Floats:
         """Return answers as (n, K) numbers: a column of numbers, or one a class."""
         if self.classes is None:
             return np.asarray(values, dtype=np.float64)[:, None]
         return (np.asarray(values)[:, None] == self.classes).astype(np.float64)
 
-    def says(self, model: Any, X: Any) -> _Floats:
+    def says(self, model: Any, X: Any) -> Floats:
         """Return what a fitted estimator says, coded."""
         if self.classes is None or self.loss == "zero_one":
             return self.coded(np.asarray(model.predict(X)))
@@ -93,7 +99,7 @@ class DrawnTable:
         out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
         return out
 
-    def losses(self, said: _Floats, y: NDArray[Any]) -> _Floats:
+    def losses(self, said: Floats, y: Array) -> Floats:
         """Return each row's loss: 1 where the class is wrong, or the sum of squared differences."""
         total = ((said - self.coded(y)) ** 2).sum(axis=1)
         return total / 2 if self.loss == "zero_one" else total
@@ -104,12 +110,12 @@ class AnswerSums:
     """What the models of all draws say of each row that is asked, summed up."""
 
     loss: str  # 'zero_one' or 'squared'
-    truth: _Floats  # (n, K), the row's answer: one column a class, or the number
-    total: _Floats  # (n, K), sums over models of what they say less the truth
-    squares: _Floats  # (n, K), sums of its square
-    times: _Rows  # (n,), how many models were asked: at least 2
-    unit: _Rows  # (n,), rows of one group have one number
-    train_loss: _Floats  # (n_draws,), the mean loss of each model on its own rows
+    truth: Floats  # (n, K), the row's answer: one column a class, or the number
+    total: Floats  # (n, K), sums over models of what they say less the truth
+    squares: Floats  # (n, K), sums of its square
+    times: Indices  # (n,), how many models were asked: at least 2
+    unit: Indices  # (n,), rows of one group have one number
+    train_loss: Floats  # (n_draws,), the mean loss of each model on its own rows
     left_out: int  # rows that fewer than two models could be asked of
     # rows that are asked and are equal, column by column, to one that may have been drawn
     copies: int = 0
@@ -124,7 +130,7 @@ class AnswerSums:
         )
 
     @cached_property
-    def row_loss(self) -> _Floats:
+    def row_loss(self) -> Floats:
         """Return each row's mean loss over models."""
         return self._scale * self.squares.sum(axis=1) / self.times
 
@@ -132,7 +138,7 @@ class AnswerSums:
     def _scale(self) -> float:
         return 0.5 if self.loss == "zero_one" else 1.0
 
-    def squared(self) -> dict[str, _Floats]:
+    def squared(self) -> dict[str, Floats]:
         """Return each row's squared bias and variance, without the bias of few models.
 
         Of answers with a class they are halved, which is Kohavi and Wolpert's.
@@ -143,7 +149,7 @@ class AnswerSums:
         bias = (mean**2 - variance / n).sum(axis=1)
         return {"bias": self._scale * bias, "variance": self._scale * variance.sum(axis=1)}
 
-    def domingos(self) -> dict[str, _Floats]:
+    def domingos(self) -> dict[str, Floats]:
         """Return each row's terms of Domingos: bias, and the variance that adds or subtracts."""
         share = self.truth + self.total / self.times[:, None]
         right = self.truth.argmax(axis=1)
@@ -190,7 +196,7 @@ class RowDraws:
         state = int(check_random_state(seed).randint(2**31 - 1))
         return cls(problem, int(n_draws), int(size), bootstrap, state)
 
-    def rows(self, b: int) -> _Rows:
+    def rows(self, b: int) -> Indices:
         """Return the rows of a draw, those drawn twice twice."""
         p = self.problem
         rng = np.random.default_rng([self.seed, b])
@@ -207,7 +213,9 @@ class RowDraws:
             "another: draw more (max_samples), or join rare classes."
         )
 
-    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> AnswerSums:
+    def terms(
+        self, estimator: VoteEstimator, n_jobs: int | None = None, fixed: str = ""
+    ) -> AnswerSums:
         """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
         p = self.problem
         work = joblib.delayed(_fitted)
@@ -237,7 +245,9 @@ class RowDraws:
         )  # fmt: skip
 
 
-def _fitted(draws: RowDraws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _Floats, float]:
+def _fitted(
+    draws: RowDraws, estimator: VoteEstimator, b: int, fixed: str
+) -> tuple[Indices, Floats, float]:
     """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
     p, rows = draws.problem, draws.rows(b)
     model: Any = clone(estimator)
@@ -259,7 +269,7 @@ def _fitted(draws: RowDraws, estimator: Any, b: int, fixed: str) -> tuple[_Rows,
     return out.astype(np.intp), said, train
 
 
-def _rows_of(X: Any) -> Any:
+def _rows_of(X: TableLike) -> Any:
     """Return the rows as a table: lists of rows as an array."""
     return X if hasattr(X, "shape") else np.asarray(X)
 
@@ -276,7 +286,7 @@ def _pair(test: Any) -> tuple[Any, Any]:
     return X, y
 
 
-def _copies(X: Any, unit: _Rows, test: Any) -> int:
+def _copies(X: TableLike, unit: Indices, test: Any) -> int:
     """Return how many of the rows that are asked are equal, column by column, to one drawn from.
 
     Rows of one group are drawn together, so that they are asked of no model that has seen one.
@@ -302,7 +312,7 @@ def _keys(X: Any) -> list[Any]:
     return [row.tobytes() for row in numbers]
 
 
-def _answers(X: Any, y: Any, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+def _answers(X: TableLike, y: LabelsLike, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return (classes or None, the answers) of a table."""
     if not labels:
         return None, read_numbers(X, y)
@@ -310,7 +320,7 @@ def _answers(X: Any, y: Any, labels: bool) -> tuple[NDArray[Any] | None, NDArray
     return classes, classes[codes]
 
 
-def mean_and_error(values: _Floats, unit: _Rows) -> tuple[float, float]:
+def mean_and_error(values: Floats, unit: Indices) -> tuple[float, float]:
     """Return the mean over rows and its standard error, rows of one group taken together."""
     mean = float(values.mean())
     sums = np.bincount(unit, values - mean)
@@ -393,17 +403,17 @@ class BiasVarianceDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: VoteEstimator,
+        X: TableLike,
+        y: LabelsLike,
         *,
         loss: str | None = None,
         n_draws: int = 100,
-        groups: Any = None,
+        groups: PerRow = None,
         max_samples: float = 1.0,
         bootstrap: bool = True,
         test: Any = None,
-        random_state: Any = 0,
+        random_state: SeedLike = 0,
         n_jobs: int | None = None,
     ) -> Self:
         """Return the decomposition of an estimator on a table.
@@ -484,7 +494,7 @@ class BiasVarianceDisplay(Display):
                 lines.append(f"  {_NAMES[name]}: {term} {value:.4g} ± {error:.2g}")
         return "\n".join(lines)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         table = self.table()
         names = [
             f"{_NAMES[name]}: {term}"

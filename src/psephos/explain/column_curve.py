@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, NDArray, PerRow, TableLike
 from psephos.explain.drawing import Display
 from psephos.models.cloning import fitted
 from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
@@ -18,7 +18,6 @@ from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
 from psephos.vote.names import percent
 
-_Floats = NDArray[np.float64]
 _BUDGETS = (1, 2, 4, 8, 16, 32)
 
 
@@ -64,8 +63,8 @@ class ColumnCurveDisplay(Display):
     """
 
     n_columns: tuple[float, ...]
-    scores: _Floats
-    reference: _Floats
+    scores: Floats
+    reference: Floats
     selected: NDArray[np.bool_]
     names: tuple[str, ...]
     scoring: str
@@ -75,13 +74,13 @@ class ColumnCurveDisplay(Display):
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
+        X: TableLike,
         y: Any,
         *,
         n_columns: Iterable[float] = _BUDGETS,
         cv: Any = 5,
         n_repeats: int = 1,
-        groups: Any = None,
+        groups: PerRow = None,
         scoring: str | None = None,
     ) -> Self:
         """Return the curve of an estimator on a table.
@@ -162,13 +161,13 @@ class ColumnCurveDisplay(Display):
             "similarity": [_similarity(taken) for taken in self.selected],
         }
 
-    def _errors(self, values: _Floats) -> list[float]:
+    def _errors(self, values: Floats) -> list[float]:
         n = values.shape[1]
         if n < 2:
             return [np.nan] * len(values)
         return np.sqrt((1 / n + self.test_share) * values.var(axis=1, ddof=1)).tolist()
 
-    def returns(self, n_columns: float) -> dict[str, list[Any]]:
+    def returns(self, n_columns: float) -> ColumnLists:
         """Return how often each column was taken with a budget: `column`, `share` of the splits.
 
         The most frequent come first, and columns that were never taken are left out.
@@ -204,7 +203,7 @@ class ColumnCurveDisplay(Display):
             )
         return "\n".join(lines)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         table = self.table()
         axes.errorbar(self.n_columns, table["score"], table["error"], marker="o", capsize=3)
         axes.axhline(float(self.reference.mean()), linestyle="--", color="gray")

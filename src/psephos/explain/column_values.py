@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, Indices, Label, LabelsLike, TableLike
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.explain.effects import (
     FEW,
@@ -27,9 +27,9 @@ from psephos.explain.effects import (
 )
 from psephos.files.levels import LevelCodes
 from psephos.files.near import suggest
+from psephos.vote import Vote
 from psephos.vote.names import class_words
 
-_Floats = NDArray[np.float64]
 _WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
 _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter
 _COLOURS = (OTHER, "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
@@ -41,18 +41,18 @@ class ColumnEffect(NamedTuple):
     axis: Axis
     says: Says
     cut: Cut | None  # the value at which the column changes sides
-    missing: _Floats | None  # (K,), the move where the value is missing; None where none is
+    missing: Floats | None  # (K,), the move where the value is missing; None where none is
 
 
 def shown_of(
-    vote: Any,
-    rows: _Floats,
+    vote: Vote,
+    rows: Floats,
     column: int,
-    values: _Floats,
+    values: Floats,
     thresholds: Sequence[Threshold],
     gradual: bool,
     least: float,
-    base: _Floats,
+    base: Floats,
 ) -> ColumnEffect:
     """Return the axis of a column and what its values say.
 
@@ -81,7 +81,7 @@ class _Read(NamedTuple):
     """A model on the columns it reads, and cases."""
 
     vote: Any
-    X: _Floats
+    X: Floats
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,23 @@ class ValuesDisplay(Display):
 
     column: str
     classes: tuple[str, ...]
-    values: _Floats
-    codes: NDArray[np.intp]
+    values: Floats
+    codes: Indices
     shown: ColumnEffect | None
     levels: tuple[str, ...] = ()
-    moves: _Floats = field(default_factory=lambda: np.empty((0, 0)))
+    moves: Floats = field(default_factory=lambda: np.empty((0, 0)))
     words: str = ""
     positive: int = 1
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, column: Any, *, pos_label: Any = None
+        cls,
+        estimator: Any,
+        X: TableLike,
+        y: LabelsLike,
+        column: Any,
+        *,
+        pos_label: Label | None = None,
     ) -> Self:
         """Return the display of a column that a fitted classifier reads.
 
@@ -204,7 +210,7 @@ class ValuesDisplay(Display):
         said = direction(shown.says, shown.cut, spoken)
         return cls(name, classes, values, codes, shown, words=_text(said), positive=positive)
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a piece of the axis, or a level: what it moves the mean answer by.
 
         ``from``, ``to`` (of a category ``level``) and a move of the probability of each class.
@@ -251,7 +257,7 @@ class ValuesDisplay(Display):
     def _size(self) -> Any:
         return 9, 0.9 + 0.7 * len(self.classes)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         known = ~np.isnan(self.values)
         jitter = np.random.default_rng(_DOTS).uniform(-_LANE, _LANE, len(self.values))
         for c in range(len(self.classes)):
@@ -278,7 +284,7 @@ class ValuesDisplay(Display):
             return POSITIVE
         return _COLOURS[(c - (c > self.positive)) % len(_COLOURS)]
 
-    def _paint(self, axes: Any, ends: Sequence[float], moves: _Floats) -> None:
+    def _paint(self, axes: Axes, ends: Sequence[float], moves: Floats) -> None:
         most = max(float(np.abs(moves).max()), 1e-12)
         for low, high, move in zip(ends[:-1], ends[1:], moves, strict=True):
             c = int(move.argmax())

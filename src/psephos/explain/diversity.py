@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, Indices, LabelsLike, NDArray, TableLike
 from psephos.estimator.labels import codes_among, read_numbers
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
+from psephos.vote import Vote
 from psephos.vote.part import label_of
 from psephos.vote.seen import refuse_seen
 
-_Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 
 
@@ -64,15 +65,15 @@ class DiversityDisplay(Display):
     """
 
     names: tuple[str, ...]
-    error: _Floats
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    statistics: dict[str, _Floats]
+    error: Floats
+    first: Indices
+    second: Indices
+    statistics: dict[str, Floats]
     n_cases: int
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
+    def from_estimator(cls, estimator: VoteEstimator, X: TableLike, y: LabelsLike) -> Self:
         """Return the diversity of a fitted model's voters on some cases.
 
         Parameters
@@ -126,15 +127,15 @@ class DiversityDisplay(Display):
     def _of(
         cls,
         names: tuple[tuple[str, ...], tuple[str, ...]],
-        error: _Floats,
-        tables: dict[str, _Floats],
+        error: Floats,
+        tables: dict[str, Floats],
         n: int,
     ) -> Self:
         first, second = np.triu_indices(len(error), 1)
         pairs = {name: table[first, second] for name, table in tables.items()}
         return cls(names[0], error, first, second, pairs, n, names[1])
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a pair: both names, both errors and the statistics."""
         return {
             "first": [self.names[t] for t in self.first.tolist()],
@@ -151,7 +152,7 @@ class DiversityDisplay(Display):
             for name, values in self.statistics.items()
         }
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         name = "kappa" if "kappa" in self.statistics else "correlation"
         mean = (self.error[self.first] + self.error[self.second]) / 2
         axes.scatter(self.statistics[name], mean, s=12, alpha=0.5)
@@ -164,16 +165,14 @@ class DiversityDisplay(Display):
         )
 
 
-def _votes(vote: Any, values: Any) -> _Floats:
+def _votes(vote: Vote, values: Any) -> Floats:
     """Return the votes (n, T, K), asked for in blocks of rows."""
     size = max(1, _CELLS // (vote.n_voters * vote.target.n_outputs))
     parts = [vote.votes(values[i : i + size]) for i in range(0, values.shape[0], size)]
     return np.concatenate(parts)
 
 
-def _of_classes(
-    answers: NDArray[np.intp], wrong: NDArray[np.bool_], n_classes: int
-) -> dict[str, _Floats]:
+def _of_classes(answers: Indices, wrong: NDArray[np.bool_], n_classes: int) -> dict[str, Floats]:
     """Return (T, T) tables of the statistics."""
     n = len(answers)
     bad = wrong.astype(np.float64)
@@ -194,7 +193,7 @@ def _of_classes(
     return {"q_statistic": q, "kappa": kappa, "disagreement": b + c, "double_fault": d}
 
 
-def _of_numbers(off: _Floats) -> dict[str, _Floats]:
+def _of_numbers(off: Floats) -> dict[str, Floats]:
     spread = off.std(axis=0)
     centred = off - off.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

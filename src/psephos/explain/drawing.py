@@ -3,6 +3,7 @@
 from typing import Any
 
 from psephos._errors import MissingExtraError
+from psephos._types import Axes
 from psephos.vote.frames import Framed
 
 POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the class that is looked for, and the other
@@ -17,7 +18,7 @@ def pyplot() -> Any:
     return plt
 
 
-def axes_of(ax: Any, **settings: Any) -> Any:
+def axes_of(ax: Axes | None, **settings: Any) -> Any:
     """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``."""
     plt = pyplot()
     return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
@@ -33,7 +34,7 @@ class Display(Framed):
 
     _size: Any = None  # of new axes, in inches
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw it by matplotlib.
 
         Parameters
@@ -54,5 +55,5 @@ class Display(Framed):
         self._draw(axes)
         return axes
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         raise NotImplementedError

@@ -7,8 +7,9 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
+from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.names import MINUS, Names, number, series
 
@@ -17,7 +18,6 @@ _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fol
 _MOST = 48  # thresholds that divide an axis; of more, evenly spaced ones
 _NEAR = 1e-6  # of the axis, or of a value on a logarithmic one: beyond single precision
 _PAD = 0.02  # of the axis, beyond the values
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Pieces:
     beside: list[tuple[float, float]]  # for each of these a value just below it and one just above
 
 
-def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
+def axis_of(values: Floats, thresholds: Sequence[float] = ()) -> Axis:
     """Return the axis of the values of a column, NaN where missing.
 
     Thresholds that a model asks for lie on it as well.
@@ -126,7 +126,7 @@ class HasCases(Protocol):
         ...
 
     @property
-    def X(self) -> _Floats:
+    def X(self) -> Floats:
         """Return the cases, (n, q): categories as codes, NaN where missing."""
         ...
 
@@ -138,7 +138,7 @@ class Threshold(NamedTuple):
     closed: bool  # whether the value itself belongs to what is above
 
 
-def background(asked: HasCases) -> _Floats:
+def background(asked: HasCases) -> Floats:
     """Return training cases, evenly spaced, as the model reads them.
 
     At most 100; of a model of more than 60 voters, which takes longer to answer, at most 40.
@@ -147,7 +147,7 @@ def background(asked: HasCases) -> _Floats:
     return asked.X[evenly_spaced(len(asked.X), most)]
 
 
-def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float]) -> _Floats:
+def mean_answers(vote: Vote, rows: Floats, column: int, values: Sequence[float]) -> Floats:
     """Return the mean probability of each class if all rows had a value: (len(values), K).
 
     That is the partial dependence of the probabilities on the column, by brute force (Friedman
@@ -155,7 +155,7 @@ def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float])
     it is. NaN asks for the answer where the column is missing.
     """
     step = max(1, _ROWS // max(len(rows), 1))
-    found: list[_Floats] = []
+    found: list[Floats] = []
     for start in range(0, len(values), step):
         part = np.asarray(values[start : start + step], dtype=np.float64)
         asked = np.tile(rows, (len(part), 1))
@@ -236,7 +236,7 @@ class Cut(NamedTuple):
     # most; 'crossing': where a rising or falling answer passes that of the cases
     how: str
     # (K,), the mean answer above less that below: just above and below, or on average
-    change: _Floats
+    change: Floats
 
 
 class Says(NamedTuple):
@@ -244,16 +244,16 @@ class Says(NamedTuple):
 
     pieces: Pieces
     # (n_pieces, K), mean probabilities on each piece, less those of the cases as they are
-    moves: _Floats
-    zero: _Floats | None  # (K,), the same at zero, where it lies apart
+    moves: Floats
+    zero: Floats | None  # (K,), the same at zero, where it lies apart
     # (n_steps, K), the mean answer just above each threshold less that just below; of no threshold
     # where there are more than `FEW`
-    jumps: _Floats
+    jumps: Floats
     # what is worth a word: smaller changes are nothing beside the differences of the answers
     least: float
 
     @property
-    def every(self) -> _Floats:
+    def every(self) -> Floats:
         """Return the moves from the lowest value on, zero included."""
         return self.moves if self.zero is None else np.vstack([self.zero, self.moves])
 
@@ -263,7 +263,7 @@ def value_text(value: float, digits: int = 3) -> str:
     return number(value, digits=digits).replace("-", MINUS)
 
 
-def _written(at: float, closed: bool, values: _Floats) -> tuple[str, bool]:
+def _written(at: float, closed: bool, values: Floats) -> tuple[str, bool]:
     """Return a threshold with just enough digits that no value changes sides by it.
 
     And whether the number itself, as it is printed, is above: 0.3 for what is above 0.2999999.
@@ -278,11 +278,11 @@ def _written(at: float, closed: bool, values: _Floats) -> tuple[str, bool]:
     return repr(at).replace("-", MINUS), closed
 
 
-def _above(values: _Floats, at: float, closed: bool) -> Any:
+def _above(values: Floats, at: float, closed: bool) -> Any:
     return values >= at if closed else values > at
 
 
-def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+def cut_of(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
     """Return the value at which a column changes sides; None where there is no one.
 
     Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer
@@ -300,7 +300,7 @@ def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None
     return _split(says, closed, values)
 
 
-def _cut(at: float, closed: dict[float, bool], values: _Floats, how: str, change: _Floats) -> Cut:
+def _cut(at: float, closed: dict[float, bool], values: Floats, how: str, change: Floats) -> Cut:
     text, side = _written(at, closed.get(at, False), values)
     return Cut(float(text.replace(MINUS, "-")), side, text, how, change)
 
@@ -311,7 +311,7 @@ def _monotone(says: Says) -> bool:
     return bool((np.diff(every[:, k]) >= -1e-9).all())
 
 
-def _crossing(says: Says, values: _Floats) -> Cut | None:
+def _crossing(says: Says, values: Floats) -> Cut | None:
     """Return where a monotone answer of two classes passes that of the cases, to two figures."""
     moves, inside = says.moves, says.pieces.inside
     k = int((moves[-1] - moves[0]).argmax())
@@ -325,7 +325,7 @@ def _crossing(says: Says, values: _Floats) -> Cut | None:
     return Cut(found, False, value_text(found), "crossing", moves[-1] - moves[0])
 
 
-def _split(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+def _split(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
     """Return the value that parts the mean answers best, weighed by the cases on each piece.
 
     It is that of greatest ``n_low n_high |mean_high - mean_low|^2``: what a regression tree of one
@@ -385,7 +385,7 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     return words
 
 
-def _idle(moves: _Floats) -> str:
+def _idle(moves: Floats) -> str:
     most = float(np.ptp(moves, axis=0).max())
     if most < 1e-12:
         return "By itself its value does not move the mean answer."
@@ -409,9 +409,7 @@ def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
             f" at about {at}."]  # fmt: skip
 
 
-def sides(
-    values: _Floats, y: NDArray[np.intp], cut: Cut | None, n_classes: int
-) -> dict[str, list[int]]:
+def sides(values: Floats, y: Indices, cut: Cut | None, n_classes: int) -> dict[str, list[int]]:
     """Return the cases above the cut, at or below it and without a value, counted by class."""
     missing = np.isnan(values)
 
@@ -451,7 +449,7 @@ def further(says: Says, cut: Cut) -> str:
 
 
 def level_words(
-    moves: _Floats, levels: Sequence[str], classes: Sequence[str], least: float
+    moves: Floats, levels: Sequence[str], classes: Sequence[str], least: float
 ) -> Parts:
     """Return which categories speak for which class: those that move the mean answer to it."""
     if float(np.ptp(moves, axis=0).max()) < least:

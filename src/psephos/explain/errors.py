@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, Indices
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import pyplot
 from psephos.vote.frames import Framed
 
-_Floats = NDArray[np.float64]
-_Counts = NDArray[np.intp]
+_Counts = Indices
 
 
-def searched_by(estimator: Any) -> Any:
+def searched_by(estimator: VoteEstimator) -> Any:
     """Return the small models that a fitted estimator searched; None if it makes no search."""
     searched: Any = getattr(estimator, "searched", None)
     return None if searched is None else searched()
@@ -48,14 +48,16 @@ class ErrorDisplay(Framed):
     dimension: _Counts
     counts: _Counts
     chosen: _Counts
-    edges: _Floats
-    threshold: _Floats
-    median: _Floats
+    edges: Floats
+    threshold: Floats
+    median: Floats
     measure: str
     reference: dict[str, float]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, reference: Mapping[str, float] | None = None) -> Self:
+    def from_estimator(
+        cls, estimator: VoteEstimator, reference: Mapping[str, float] | None = None
+    ) -> Self:
         """Return the display of a fitted wrapper.
 
         Parameters
@@ -98,7 +100,7 @@ class ErrorDisplay(Framed):
             given,
         )
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a bar: ``dimension``, ``low``, ``high``, ``count``, ``chosen``."""
         bins = len(self.edges) - 1
         return {
@@ -109,7 +111,7 @@ class ErrorDisplay(Framed):
             "chosen": self.chosen.ravel().tolist(),
         }
 
-    def better(self) -> dict[str, list[Any]]:
+    def better(self) -> ColumnLists:
         """Return how many small models are better than each reference.
 
         The errors of the models that vote are the least of many, and flatter them; a reference is
@@ -135,7 +137,7 @@ class ErrorDisplay(Framed):
             ],
         }
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Axes:
         """Draw one histogram a number of columns, above each other, on one scale of error.
 
         Heights are shares of the dimension's tallest bar. The voting models are drawn over all,
@@ -173,7 +175,7 @@ class ErrorDisplay(Framed):
         axes[-1].set_xlabel(f"cross-validated {self.measure.replace('_', ' ')}")
         return axes
 
-    def _draw(self, axes: Any, d: int) -> None:
+    def _draw(self, axes: Axes, d: int) -> None:
         heights = self.counts[d] / max(self.counts[d].max(), 1)
         voting = self.chosen[d] / max(self.chosen[d].max(), 1)
         axes.stairs(heights, self.edges, fill=True, color="0.7", label="all models tried")

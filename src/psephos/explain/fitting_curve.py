@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, LabelsLike, PerRow, SeedLike, TableLike
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.bias_variance import AnswerSums, DrawnTable, RowDraws, mean_and_error
 from psephos.explain.drawing import Display
 
@@ -58,19 +60,19 @@ class FittingCurveDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: VoteEstimator,
+        X: TableLike,
+        y: LabelsLike,
         *,
         param_name: str,
         param_range: Iterable[Any],
         loss: str | None = None,
         n_draws: int = 50,
-        groups: Any = None,
+        groups: PerRow = None,
         max_samples: float = 1.0,
         bootstrap: bool = True,
         test: Any = None,
-        random_state: Any = 0,
+        random_state: SeedLike = 0,
         n_jobs: int | None = None,
     ) -> Self:
         """Return the curve of an estimator on a table.
@@ -163,7 +165,7 @@ class FittingCurveDisplay(Display):
             )
         return "\n".join(lines)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         t = self.table()
         numbers = all(isinstance(v, Real) and not isinstance(v, bool) for v in self.param_range)
         place: Any = list(self.param_range) if numbers else list(range(len(self.param_range)))

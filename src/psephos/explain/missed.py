@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Axes, ColumnLists, Floats, Label, LabelsLike, PerRow, TableLike
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import codes_among
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
@@ -105,26 +106,26 @@ class MissedDisplay(Display):
     """
 
     positive: NDArray[np.bool_]
-    answers: NDArray[np.float64]
+    answers: Floats
     threshold: float
     counts: Confusion
     names: tuple[str, str]
     estimator_name: str
     ids: tuple[str, ...]
-    groups: NDArray[Any] | None = None
+    groups: Array | None = None
     _size = (9, 4)
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        pos_label: Any = None,
+        pos_label: Label | None = None,
         threshold: float = 0.5,
-        groups: Any = None,
-        ids: Any = None,
+        groups: PerRow = None,
+        ids: LabelsLike | None = None,
         name: str | None = None,
     ) -> Self:
         """Return the display of a fitted classifier on held-out cases.
@@ -175,12 +176,12 @@ class MissedDisplay(Display):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: LabelsLike,
         y_proba: Any,
         *,
-        pos_label: Any = None,
+        pos_label: Label | None = None,
         threshold: float = 0.5,
-        groups: Any = None,
+        groups: PerRow = None,
         ids: Any = None,
         name: str = "Classifier",
         other: str | None = None,
@@ -246,7 +247,7 @@ class MissedDisplay(Display):
             threshold=threshold, groups=self.groups, ids=self.ids, name=self.estimator_name,
         )  # fmt: skip
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a case, the surest mistakes first.
 
         ``case``, ``class``, ``answer``, ``called``, ``outcome``: 'missed', 'false alarm', 'found'
@@ -265,7 +266,7 @@ class MissedDisplay(Display):
             "outcome": [words[int(self.positive[i])][int(yes[i])] for i in order],
         }
 
-    def measures(self) -> dict[str, list[Any]]:
+    def measures(self) -> ColumnLists:
         """Return one entry a measure: ``measure``, ``value``, ``low``, ``high``, ``hits``, ``n``.
 
         Sensitivity, specificity, and the predictive values at the share of positive cases here;
@@ -293,7 +294,7 @@ class MissedDisplay(Display):
             f"{alarms}."
         )
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         c, yes = self.counts, called(self.answers, self.threshold)
         ends = (("missed", "found"), ("cleared", "false alarms"))
         numbers = ((c.missed, c.found), (c.cleared, c.alarms))
@@ -315,7 +316,7 @@ class MissedDisplay(Display):
                  title=plain(self.estimator_name))  # fmt: skip
 
 
-def _labels(y_true: Any) -> NDArray[Any]:
+def _labels(y_true: LabelsLike) -> NDArray[Any]:
     """Return true classes as an array; none may be missing."""
     labels = np.asarray(y_true)
     gone = [i for i, one in enumerate(labels.ravel().tolist()) if is_missing(one)]

@@ -3,10 +3,12 @@
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos._types import TableLike
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote.next_column import NextColumn, next_of
 
 
-def next_column(model: Any, X: Any) -> NextColumn:
+def next_column(model: VoteEstimator, X: TableLike) -> NextColumn:
     """Return which missing measurement of each case would move the answer most.
 
     For a column j that a case x lacks and the model reads::

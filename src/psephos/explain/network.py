@@ -14,9 +14,10 @@ from typing import Any, Self
 import networkx as nx
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, Floats, Indices
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote.frames import frame_of
 
@@ -26,11 +27,10 @@ _WRITERS = (".graphml", ".gexf", ".json")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DATE = re.compile(rb' lastmodifieddate="[^"]*"')
 _NODE_KEYS = ("share", "role", "hub", "synonym_of")
-_Floats = NDArray[np.float64]
 _sparse: Any = scipy.sparse
 
 
-def voter_usage(estimator: Any) -> Any:
+def voter_usage(estimator: VoteEstimator) -> Any:
     """Return the (T, p) boolean table of which voter of a fitted estimator reads which column.
 
     Voters of a reserve, which have weight only where a case has gaps, are left out.
@@ -38,7 +38,7 @@ def voter_usage(estimator: Any) -> Any:
     return estimator.usage()[np.flatnonzero(~estimator.vote_.reserve())]
 
 
-def entropy_of(counts: _Floats) -> float:
+def entropy_of(counts: Floats) -> float:
     """Return the Shannon entropy of shares, in nats.
 
     H = -sum_j f_j ln f_j with f_j = count of j / sum of counts: ln q if q columns are read equally
@@ -87,14 +87,14 @@ class ColumnNetwork:
     """
 
     names: list[str]
-    positions: NDArray[np.intp]
-    weight: _Floats
-    joint: _Floats
+    positions: Indices
+    weight: Floats
+    joint: Floats
     n_models: int
 
     # ------------------------------------------------------------------ made from
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self:
+    def from_estimator(cls, estimator: VoteEstimator) -> Self:
         """Return the network of a fitted estimator's voters.
 
         Voters that read nothing, and those of a reserve (`voter_usage`), are left out.
@@ -261,7 +261,7 @@ class ColumnNetwork:
             graph.add_edge(a, b, weight=share)
         return graph
 
-    def layout(self, seed: int = 0) -> _Floats:
+    def layout(self, seed: int = 0) -> Floats:
         """Return places (q, 2) in [-1, 1]: strongly joined columns stand near each other.
 
         By Fruchterman and Reingold. The same network and seed give the same places.
@@ -304,7 +304,7 @@ class ColumnNetwork:
         file.write_bytes(_DATE.sub(b"", buffer.getvalue(), count=1))
         return file
 
-    def plot(self, *, least: float = 0.0, seed: int = 0, ax: Any = None) -> Any:
+    def plot(self, *, least: float = 0.0, seed: int = 0, ax: Axes | None = None) -> Axes:
         """Draw the network: area by share of the models, line width by joint share.
 
         Columns are numbered by their share, the most used first, and listed beside.
@@ -356,14 +356,14 @@ def _roles(network: "ColumnNetwork") -> dict[str, list[Any]]:
     return {key: [one[i] for one in found] for i, key in enumerate(keys)}
 
 
-def _alike(joint: _Floats, j: int, k: int) -> float:
+def _alike(joint: Floats, j: int, k: int) -> float:
     """Return the cosine between whom j and k stand with, leaving both out; rounded for ties."""
     a, b = (np.delete(joint[i], [j, k]) for i in (j, k))
     norm = float(np.sqrt((a @ a) * (b @ b)))
     return round(float(a @ b) / norm, 9) if norm > 0 else 0.0
 
 
-def _draw(network: ColumnNetwork, places: _Floats, least: float, ax: Any) -> Any:
+def _draw(network: ColumnNetwork, places: Floats, least: float, ax: Axes | None) -> Any:
     """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
     axes: Any = axes_of(ax, figsize=(10, 7))
     for j, k in np.argwhere(np.triu(network.joint, 1) > 0):

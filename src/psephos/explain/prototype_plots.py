@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, TableLike
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display, axes_of, plain, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
 from psephos.vote.frames import Framed
-
-_Floats = NDArray[np.float64]
 
 
 # ---------------------------------------------------------------------- surface
@@ -40,17 +39,17 @@ class DecisionSurface(Display):
 
     prototypes: Prototypes
     varied: tuple[int, int]
-    grid: tuple[_Floats, _Floats]
-    case: _Floats
-    predicted: _Floats
-    familiarity: _Floats
+    grid: tuple[Floats, Floats]
+    case: Floats
+    predicted: Floats
+    familiarity: Floats
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: VoteEstimator,
         columns: tuple[Any, Any],
-        X: Any,
+        X: TableLike,
         *,
         limits: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None),
         n_points: int = 60,
@@ -96,7 +95,7 @@ class DecisionSurface(Display):
         familiarity = found.familiarity(points).reshape(shape)
         return cls(found, (first, second), grid, case, predicted, familiarity)
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a point.
 
         Keys: ``value_<column>`` of both, ``probability_<class>`` of each class or ``mean``, and
@@ -113,7 +112,7 @@ class DecisionSurface(Display):
             table[name] = self.predicted[:, :, k].ravel().tolist()
         return {**table, "familiarity": self.familiarity.ravel().tolist()}
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         found = self.prototypes
         if not found.classes:
             shown = axes.pcolormesh(*self.grid, self.predicted[:, :, 0].T, shading="nearest")
@@ -147,7 +146,7 @@ def _position(found: Prototypes, column: Any) -> int:
 
 def _grid(
     found: Prototypes, d: int, at: float, limit: tuple[float, float] | None, n_points: int
-) -> _Floats:
+) -> Floats:
     if found.levels[d]:
         return np.arange(float(len(found.levels[d])))
     centre, unit = found.kernels.centre[d], 1.0 / found.kernels.inverse[d]
@@ -196,12 +195,14 @@ class BatchMap(Framed):
     model: Any
     prototypes: Prototypes
     batch: int
-    mean: _Floats
-    directions: _Floats
-    explained: _Floats
+    mean: Floats
+    directions: Floats
+    explained: Floats
 
     @classmethod
-    def from_estimator(cls, estimator: Any, batch: int = 0, *, n_directions: int = 2) -> Self:
+    def from_estimator(
+        cls, estimator: VoteEstimator, batch: int = 0, *, n_directions: int = 2
+    ) -> Self:
         """Return the map of one batch.
 
         Parameters
@@ -238,7 +239,7 @@ class BatchMap(Framed):
         U = np.ascontiguousarray((sign[:, None] * directions)[:n_directions].T)
         return cls(estimator, found, batch, mean, U, share[:n_directions])
 
-    def transform(self, X: Any) -> _Floats:
+    def transform(self, X: TableLike) -> Floats:
         """Return the places of any rows by the same map, shape (n, 2).
 
         Parameters
@@ -247,10 +248,10 @@ class BatchMap(Framed):
         """
         return self._places(self.prototypes.rows(self.model, X)[0])
 
-    def _places(self, rows: _Floats) -> _Floats:
+    def _places(self, rows: Floats) -> Floats:
         return _off(_spread(self.prototypes, self.batch, rows), self.mean) @ self.directions
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a prototype.
 
         Keys: ``voter``, ``row``, ``answer``, ``weight``, and the coordinates ``place_0`` ...
@@ -267,7 +268,7 @@ class BatchMap(Framed):
             **{f"place_{i}": places[:, i].tolist() for i in range(places.shape[1])},
         }
 
-    def plot(self, X: Any = None, *, ax: Any = None) -> Any:
+    def plot(self, X: TableLike | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the first two coordinates of the prototypes, area by weight, and of other rows.
 
         Parameters
@@ -305,7 +306,7 @@ class BatchMap(Framed):
         return axes
 
 
-def _spread(found: Prototypes, batch: int, rows: _Floats) -> _Floats:
+def _spread(found: Prototypes, batch: int, rows: Floats) -> Floats:
     """Return rows (n, q) as (n, D): the columns a batch reads by its bandwidths, levels apart."""
     v, Z = found.voters.batches.inverse_bandwidth[batch], found.scaled(rows)
     parts = [np.empty((len(Z), 0))]
@@ -319,7 +320,7 @@ def _spread(found: Prototypes, batch: int, rows: _Floats) -> _Floats:
     return np.hstack(parts)
 
 
-def _off(Z: _Floats, mean: _Floats) -> _Floats:
+def _off(Z: Floats, mean: Floats) -> Floats:
     return np.where(np.isnan(Z), 0.0, Z - mean)
 
 
@@ -344,11 +345,11 @@ class ColumnMap(Display):
     """
 
     names: list[str]
-    inverse_bandwidth: _Floats
-    per_unit: _Floats
+    inverse_bandwidth: Floats
+    per_unit: Floats
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self:
+    def from_estimator(cls, estimator: VoteEstimator) -> Self:
         """Return the map of a fitted ProsetClassifier or ProsetRegressor.
 
         Raises
@@ -362,7 +363,7 @@ class ColumnMap(Display):
         names = [found.names[d] for d in order.tolist()]
         return cls(names, v[:, order], found.per_unit()[:, order])
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a batch and column: ``batch``, ``column`` and the two numbers."""
         n_batches, q = self.inverse_bandwidth.shape
         return {
@@ -372,7 +373,7 @@ class ColumnMap(Display):
             "per_unit": self.per_unit.ravel().tolist(),
         }
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         if not self.inverse_bandwidth.size:
             raise PsephosError("no batch reads a column: there is no map to draw.")
         n_batches, q = self.inverse_bandwidth.shape
@@ -389,12 +390,12 @@ def _colour(k: int) -> tuple[float, ...]:
     return tuple(pyplot().get_cmap("tab10")(k % 10)[:3])
 
 
-def _legend(axes: Any, classes: list[Any]) -> None:
+def _legend(axes: Axes, classes: list[Any]) -> None:
     for k, label in enumerate(classes):
         axes.scatter([], [], color=_colour(k), label=plain(label))
     axes.legend(loc="upper right", fontsize=8)  # "best" is slow with many cases
 
 
-def _plane(places: _Floats) -> _Floats:
+def _plane(places: Floats) -> Floats:
     """Return the first two coordinates; 0 where there is no second."""
     return np.hstack([places, np.zeros((len(places), 1))])[:, :2]

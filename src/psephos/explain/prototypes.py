@@ -5,17 +5,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.stats
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Axes, ColumnLists, Floats, Indices, NDArray, TableLike
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import axes_of, plain
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.frames import Framed
 from psephos.vote.operations.distance import PRIOR
 
 _stats: Any = scipy.stats  # its types say less than they promise
-_Floats = NDArray[np.float64]
-_Counts = NDArray[np.intp]
+_Counts = Indices
 _BLOCK = 1 << 18  # entries of a table of distances held at once
 
 
@@ -66,7 +66,7 @@ class Prototypes(NamedTuple):
         target: Any = self.vote.target
         return target.classes.tolist() if target.n_classes else []
 
-    def answer_values(self) -> _Floats:
+    def answer_values(self) -> Floats:
         """Return what each voter answers: (T, K) shares of the classes, or (T, 1) numbers."""
         values = self.voters.values
         if not self.classes:
@@ -80,32 +80,32 @@ class Prototypes(NamedTuple):
             return values[:, 0].tolist()
         return [self.classes[k] for k in values.argmax(axis=1).tolist()]
 
-    def predictions(self, X: _Floats) -> _Floats:
+    def predictions(self, X: Floats) -> Floats:
         """Return (n, K) probabilities, or (n, 1) means, of rows of the q columns."""
         score = self.vote.score(X)
         if not self.classes:
             return score
         return self.vote.readout.probabilities(score, self.vote.target)
 
-    def familiarity(self, X: _Floats) -> _Floats:
+    def familiarity(self, X: Floats) -> Floats:
         """Return the mass of the prototypes alone, (n,), for rows of the q columns."""
         own = np.flatnonzero(~self.is_prior)
         return self.vote.take(own).mass(X) if len(own) else np.zeros(len(X))
 
-    def rows(self, model: Any, X: Any) -> tuple[_Floats, list[Any]]:
+    def rows(self, model: VoteEstimator, X: TableLike) -> tuple[Floats, list[Any]]:
         """Return the q columns of a table as the model encodes it, and its row identifiers."""
         table = model._table(X)
         return table.dense(self.columns), table.rows.tolist()
 
-    def scaled(self, X: _Floats) -> _Floats:
+    def scaled(self, X: Floats) -> Floats:
         """Return rows of the q columns with numbers in standard deviations from the mean."""
         return (X - self.kernels.centre) * self.kernels.inverse
 
-    def per_unit(self) -> _Floats:
+    def per_unit(self) -> Floats:
         """Return the (B, q) inverse bandwidths per original unit; of a category as they are."""
         return self.voters.batches.inverse_bandwidth * self.kernels.inverse
 
-    def in_words(self, d: int, values: _Floats) -> list[Any]:
+    def in_words(self, d: int, values: Floats) -> list[Any]:
         """Return values of column d of the q as numbers, or words and None where missing."""
         if not self.levels[d]:
             return values.tolist()
@@ -148,11 +148,11 @@ class PrototypeTable(Framed):
     prototypes: Prototypes
     voter: _Counts
     answer: list[Any]
-    weight: _Floats
-    mean_share: _Floats
+    weight: Floats
+    mean_share: Floats
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self:
+    def from_estimator(cls, estimator: VoteEstimator) -> Self:
         """Return the table of a fitted ProsetClassifier or ProsetRegressor.
 
         Raises
@@ -178,7 +178,7 @@ class PrototypeTable(Framed):
         labels = [labels[i] for i in order.tolist()]
         return cls(found, voter[order].astype(np.intp), labels, weight[order], mean_share[order])
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a row.
 
         Keys: ``batch`` (-1: the prior); ``voter``, its number in the vote; ``row``, the identifier
@@ -206,7 +206,7 @@ class PrototypeTable(Framed):
 
 
 # ---------------------------------------------------------------------- familiarity
-def familiarity(model: Any, X: Any) -> _Floats:
+def familiarity(model: VoteEstimator, X: TableLike) -> Floats:
     """Return the total weight of the prototypes: ``sum_j w_j G_b(x, c_j) = mass(x) - 1``.
 
     It is summed without the prior, so that it keeps its relative precision far from all
@@ -232,7 +232,7 @@ def familiarity(model: Any, X: Any) -> _Floats:
     return found.familiarity(found.rows(model, X)[0])
 
 
-def familiarity_p_value(model: Any, X: Any, reference_X: Any) -> _Floats:
+def familiarity_p_value(model: VoteEstimator, X: TableLike, reference_X: Any) -> Floats:
     """Return the share of held-out cases that are at most as familiar.
 
     With f the `familiarity` and m reference cases::
@@ -274,7 +274,9 @@ def familiarity_p_value(model: Any, X: Any, reference_X: Any) -> _Floats:
 
 
 # ---------------------------------------------------------------------- a typical case
-def reference_point(model: Any, X: Any, *, max_rows: int = 2000, random_state: int = 0) -> int:
+def reference_point(
+    model: VoteEstimator, X: TableLike, *, max_rows: int = 2000, random_state: int = 0
+) -> int:
     """Return the position of a typical case, to compare others with.
 
     Two mean distances are ranked, the least first: in the columns the model reads, and between
@@ -336,7 +338,7 @@ def reference_point(model: Any, X: Any, *, max_rows: int = 2000, random_state: i
     return int(drawn[np.lexsort([unsure, borda])[0]])
 
 
-def _mean_distance(Z: _Floats, category: NDArray[np.bool_], gaps: _Floats) -> _Floats:
+def _mean_distance(Z: Floats, category: NDArray[np.bool_], gaps: Floats) -> Floats:
     """Return each row's mean distance to all rows; `gaps` stand for squares with missing values."""
     mean = np.empty(len(Z))
     size = max(1, _BLOCK // max(1, len(Z)))
@@ -351,7 +353,7 @@ def _mean_distance(Z: _Floats, category: NDArray[np.bool_], gaps: _Floats) -> _F
     return mean
 
 
-def _uncertainty(found: Prototypes, rows: _Floats, answers: _Floats) -> Any:
+def _uncertainty(found: Prototypes, rows: Floats, answers: Floats) -> Any:
     """Return the entropy of each row's probabilities, or the variance of its distribution."""
     if found.classes:
         return -(answers * np.log(np.where(answers > 0, answers, 1.0))).sum(axis=1)
@@ -360,7 +362,7 @@ def _uncertainty(found: Prototypes, rows: _Floats, answers: _Floats) -> Any:
     return (share * (spread**2 + off * off)).sum(axis=1)
 
 
-def _ranks(values: _Floats) -> Any:
+def _ranks(values: Floats) -> Any:
     """Return ranks from 1; what is equal but for rounding shares one."""
     scale = float(np.abs(values).max(initial=0.0))
     return _stats.rankdata(np.round(values / (scale or 1.0), 12), method="min")
@@ -417,14 +419,14 @@ class PrototypeBallot(Framed):
 
     prototypes: Prototypes
     case_ids: list[Any]
-    X: _Floats
-    similarity: _Floats
-    impact: _Floats
+    X: Floats
+    similarity: Floats
+    impact: Floats
     rank: _Counts
     last: _Counts | None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any) -> Self:
+    def from_estimator(cls, estimator: VoteEstimator, X: TableLike) -> Self:
         """Return the ballots of some cases.
 
         Parameters
@@ -454,11 +456,11 @@ class PrototypeBallot(Framed):
         return cls(found, names, rows, similarity, impact, rank, last)
 
     # ------------------------------------------------------------------ reading it
-    def share(self) -> _Floats:
+    def share(self) -> Floats:
         """Return each voter's share of the weight, shape (n, T); rows sum to 1."""
         return self.prototypes.vote.shares(self.X)
 
-    def contributions(self) -> _Floats:
+    def contributions(self) -> Floats:
         """Return what each voter adds to the prediction.
 
         Returns
@@ -482,7 +484,7 @@ class PrototypeBallot(Framed):
             )
         return (self.rank > 0) & (self.rank <= self.last[:, None])
 
-    def column_similarity(self) -> _Floats:
+    def column_similarity(self) -> Floats:
         """Return similarity_jd, shape (n, T, q); its product over the columns is `similarity`.
 
         It is 1 where a batch does not read the column.
@@ -496,7 +498,7 @@ class PrototypeBallot(Framed):
             factors[:, :, d] = replace(kernels, batches=batches).weights(self.X)
         return factors
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a case and voter, cases first, then the prior, then by rank.
 
         Keys: ``case``, ``rank``, ``batch`` (-1: the prior), ``voter``, ``row``, ``answer``,
@@ -537,7 +539,7 @@ class PrototypeBallot(Framed):
         order = np.argsort(self.rank, axis=1, kind="stable")
         return np.repeat(np.arange(len(order)), order.shape[1]), order.ravel()
 
-    def plot(self, case: int = 0, *, most: int = 10, ax: Any = None) -> Any:
+    def plot(self, case: int = 0, *, most: int = 10, ax: Axes | None = None) -> Axes:
         """Draw the shares of the prior and of the prototypes of highest impact for one case.
 
         Colours are classes; prototypes outside the dominant set are pale.
@@ -583,7 +585,7 @@ def _unweighted(kernels: KernelWeights) -> KernelWeights:
     return replace(kernels, weight=np.ones_like(kernels.weight))
 
 
-def _last(mass: _Floats, impact: _Floats, rank: _Counts) -> int:
+def _last(mass: Floats, impact: Floats, rank: _Counts) -> int:
     """Return the last rank of a case's dominant set; `mass` is (T, K), a voter's by class."""
     n_ranks = int(rank.max())
     ranked = np.zeros((n_ranks + 1, mass.shape[1]))

@@ -9,20 +9,30 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from psephos._errors import PsephosError
+from psephos._types import (
+    Array,
+    Axes,
+    ColumnLists,
+    Floats,
+    Indices,
+    LabelsLike,
+    PerRow,
+    SeedLike,
+    TableLike,
+)
 from psephos.estimator.input import Context
 from psephos.estimator.params import Interval
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
 from psephos.explain.errors import searched_by
 from psephos.explain.network import entropy_of, voter_usage
 from psephos.runtime.workers import delayed
 
-_Floats = NDArray[np.float64]
 _LEVEL = 0.02
 _pool: Any = joblib  # it has no types
 
@@ -59,8 +69,8 @@ class SelectionTest(Display):
 
     names: tuple[str, ...]
     headline: str
-    observed: _Floats
-    null: _Floats
+    observed: Floats
+    null: Floats
     permuted: str
 
     @property
@@ -73,11 +83,11 @@ class SelectionTest(Display):
         """Return p of the headline statistic."""
         return float(self.p_values()[self.names.index(self.headline)])
 
-    def p_values(self) -> _Floats:
+    def p_values(self) -> Floats:
         """Return p of every statistic by itself, shape (S,)."""
         return _ranks(np.vstack([self.observed, self.null]))[0]
 
-    def adjusted(self) -> _Floats:
+    def adjusted(self) -> Floats:
         """Return p of every statistic for a reader who looks at all of them, shape (S,).
 
         The least of several p is small more often than each. Every permutation is given p-values
@@ -120,7 +130,7 @@ class SelectionTest(Display):
             )
         return self.p_value <= level + 1e-12
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a statistic.
 
         Keys: ``statistic``, ``observed``, ``null_low``, ``null_median``, ``null_high`` (quantiles
@@ -155,7 +165,7 @@ class SelectionTest(Display):
             f"level {level:g})."
         )
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Axes) -> None:
         where = self.names.index(self.headline)
         axes.hist(self.null[:, where], bins=20, color="0.6", label="permuted labels")
         axes.axvline(self.observed[where], color="C3", label="the labels given")
@@ -165,7 +175,7 @@ class SelectionTest(Display):
         axes.legend(fontsize=8)
 
 
-def _ranks(values: _Floats) -> _Floats:
+def _ranks(values: Floats) -> Floats:
     """Return for each row of (1 + B, S) the share of rows at most it; equal but for rounding is."""
     slack = 1e-9 * np.maximum(1.0, np.abs(values))
     ordered = np.sort(values, axis=0)
@@ -178,14 +188,14 @@ def _ranks(values: _Floats) -> _Floats:
 
 # ---------------------------------------------------------------------- the test
 def selection_test(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: VoteEstimator,
+    X: TableLike,
+    y: LabelsLike,
     *,
     n_permutations: int = 99,
     statistic: str | Callable[[Any], float] | None = None,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: PerRow = None,
+    random_state: SeedLike = None,
     n_jobs: int | None = None,
 ) -> SelectionTest:
     """Return how a model's selection compares with those from permuted labels.
@@ -310,12 +320,12 @@ class _Orders(NamedTuple):
     """
 
     permuted: str
-    blocks: list[NDArray[np.intp]]
-    units: NDArray[np.intp] | None
-    first: NDArray[np.intp] | None
+    blocks: list[Indices]
+    units: Indices | None
+    first: Indices | None
     n_orders: float
 
-    def draw(self, rng: np.random.Generator) -> NDArray[np.intp]:
+    def draw(self, rng: np.random.Generator) -> Indices:
         """Return for each row the row whose label it gets."""
         taken = np.arange(sum(len(block) for block in self.blocks))
         for block in self.blocks:
@@ -325,7 +335,7 @@ class _Orders(NamedTuple):
         return self.first[taken][self.units]
 
 
-def _orders(labels: NDArray[Any], groups: Any) -> _Orders:
+def _orders(labels: Array, groups: PerRow) -> _Orders:
     codes = np.unique(labels, return_inverse=True)[1]
     if groups is None:
         return _made("rows", codes, [np.arange(len(codes))])
@@ -342,10 +352,10 @@ def _orders(labels: NDArray[Any], groups: Any) -> _Orders:
 
 def _made(
     permuted: str,
-    codes: NDArray[np.intp],
-    blocks: list[NDArray[np.intp]],
-    units: NDArray[np.intp] | None = None,
-    first: NDArray[np.intp] | None = None,
+    codes: Indices,
+    blocks: list[Indices],
+    units: Indices | None = None,
+    first: Indices | None = None,
 ) -> _Orders:
     """Return the orders, with n! / (n_1! n_2! ...) label vectors for each block."""
     logs = 0.0
@@ -362,7 +372,11 @@ def _made(
 
 # ---------------------------------------------------------------------- statistics
 def _measured(
-    estimator: Any, X: Any, y: NDArray[Any], groups: Any, own: Callable[[Any], float] | None
+    estimator: VoteEstimator,
+    X: TableLike,
+    y: Array,
+    groups: PerRow,
+    own: Callable[[Any], float] | None,
 ) -> dict[str, float]:
     """Return the statistics of a clone fitted to these labels."""
     model: Any = clone(estimator)

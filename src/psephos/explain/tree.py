@@ -7,10 +7,10 @@ from html import escape
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._types import Axes, ColumnLists, Floats
 from psephos.base import VoteEstimator
 from psephos.explain.drawing import axes_of, plain
 from psephos.trees.tree import Tree
@@ -27,7 +27,6 @@ from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.frames import Framed, frame_of
 from psephos.vote.part import ShownTree
 
-_Floats = NDArray[np.float64]
 _LETTERS = 26  # of a line that is drawn
 _LETTER, _LINE = 7.0, 17.0  # about the size of a letter and of a line
 _GAP, _RISE = 22.0, 96.0  # between boxes, and between levels
@@ -72,7 +71,9 @@ class TreeDisplay(Framed):
     voter: int = 0
 
     @classmethod
-    def from_estimator(cls, estimator: Any, voter: int | None = None, tree: int = 0) -> Self:
+    def from_estimator(
+        cls, estimator: VoteEstimator, voter: int | None = None, tree: int = 0
+    ) -> Self:
         """Return a tree of a fitted estimator.
 
         Parameters
@@ -108,7 +109,7 @@ class TreeDisplay(Framed):
             answers=self.answers, max_depth=max_depth, digits=digits, spread=spread,
         )  # fmt: skip
 
-    def rules(self) -> dict[str, list[Any]]:
+    def rules(self) -> ColumnLists:
         """Return one entry a leaf: the rule that leads to it, its answer, its training rows.
 
         Keys: ``node``, ``rule``, ``answer``, ``share_<class>`` where the leaves hold class shares,
@@ -116,7 +117,7 @@ class TreeDisplay(Framed):
         """
         return rules_table(self.tree, self.names.columns, self.names.levels, answers=self.answers)
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return one entry a node, parents before their children.
 
         Keys: ``node``, ``parent``, ``depth``, ``condition``, ``column``, ``missing``, ``gain``,
@@ -125,7 +126,7 @@ class TreeDisplay(Framed):
         return nodes_table(self.tree, self.names.columns, self.names.levels, self.answers)
 
     # ------------------------------------------------------------------ drawing it
-    def plot(self, ax: Any = None, *, max_depth: int | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, *, max_depth: int | None = None) -> Axes:
         """Draw the tree.
 
         Parameters
@@ -308,7 +309,11 @@ def rules_frame(
 
 
 def to_graphviz(
-    estimator: Any, voter: int | None = None, tree: int = 0, *, max_depth: int | None = None
+    estimator: VoteEstimator,
+    voter: int | None = None,
+    tree: int = 0,
+    *,
+    max_depth: int | None = None,
 ) -> str:
     """Return one tree of a fitted estimator in the language of Graphviz (DOT).
 
@@ -343,7 +348,7 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
     return voters.shown_tree(voter, tree)
 
 
-def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> NodeAnswers:
+def _answers(vote: Vote, shares: Floats | None, votes: Floats) -> NodeAnswers:
     """Return what nodes answer: classes where they vote for one, else numbers."""
     target = vote.target
     if not isinstance(target, Target):
@@ -356,7 +361,7 @@ def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> NodeAnswers:
     return NodeAnswers([_numbers(row, target.outputs) for row in votes.tolist()], classes)
 
 
-def _are_codes(votes: _Floats, code: _Floats) -> bool:
+def _are_codes(votes: Floats, code: Floats) -> bool:
     """Return whether every vote is the code of a class."""
     if votes.shape[1] != code.shape[1]:
         return False

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, Floats, Indices, PerRow
 from psephos.figures.confusion import levelled
 from psephos.figures.estimate import (
     Estimate,
@@ -25,18 +25,17 @@ from psephos.figures.estimate import (
     undefined,
 )
 
-_Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _STEPS = 100
 
 
 def likeliest(
-    y: _Floats,
-    design: _Floats,
-    offset: _Floats | float = 0.0,
-    weight: _Floats | float = 1.0,
-    start: _Floats | None = None,
-) -> _Floats:
+    y: Floats,
+    design: Floats,
+    offset: Floats | float = 0.0,
+    weight: Floats | float = 1.0,
+    start: Floats | None = None,
+) -> Floats:
     """Return the coefficients by Newton's method, halving bad steps.
 
     Parameters
@@ -51,7 +50,7 @@ def likeliest(
     """
     at = np.zeros(design.shape[1]) if start is None else np.array(start, dtype=np.float64)
 
-    def loss(b: _Floats) -> float:
+    def loss(b: Floats) -> float:
         score = design @ b + offset
         return float((weight * (np.logaddexp(0.0, score) - y * score)).sum())
 
@@ -108,7 +107,7 @@ class CalibrationBin:
 
 
 def calibration_line(
-    truth: Any, p: Any, groups: Any = None, level: float = 0.95
+    truth: ArrayLike, p: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> CalibrationLine:
     """Return intercept and slope of calibration with Wald's intervals (Cox 1958; Steyerberg 2009).
 
@@ -152,16 +151,16 @@ def calibration_line(
     return CalibrationLine(large, slope, intercept, clipped)
 
 
-def _separates(y: _Floats, odds: _Floats) -> bool:
+def _separates(y: Floats, odds: Floats) -> bool:
     yes, no = odds[y > 0], odds[y == 0]
     return bool(yes.min() >= no.max() or yes.max() <= no.min())
 
 
 def _estimates(
-    y: _Floats,
-    design: _Floats,
-    offset: _Floats,
-    codes: NDArray[np.intp] | None,
+    y: Floats,
+    design: Floats,
+    offset: Floats,
+    codes: Indices | None,
     level: float,
     robust: bool = False,
 ) -> list[Estimate]:
@@ -190,19 +189,19 @@ def _estimates(
 _ONE_GROUP = "one group alone has no interval"
 
 
-def _summed(parts: _Floats, codes: NDArray[np.intp]) -> _Floats:
+def _summed(parts: Floats, codes: Indices) -> Floats:
     """Return the covariance of scores summed over groups, of which there are at least two."""
     sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
     m = sums.shape[1]
     return m / (m - 1) * (sums @ sums.T)
 
 
-def _errors(covariance: _Floats) -> list[float]:
+def _errors(covariance: Floats) -> list[float]:
     """Return standard errors; of a variance that rounding leaves below 0, NaN: it is unknown."""
     return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
-def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the Brier score: of two classes the mean of (p - y)^2, of more summed over classes.
 
     Parameters
@@ -222,7 +221,7 @@ def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estima
     return _not_negative(mean(((p - y) ** 2).sum(axis=1), groups, level))
 
 
-def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+def log_loss(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the mean of -log p of the class that was the case; p of 0 counts as 1e-15.
 
     Parameters are those of `brier`.
@@ -243,7 +242,7 @@ def _not_negative(loss: Estimate) -> Estimate:
 
 
 def calibration_table(
-    truth: Any, p: Any, n_bins: int = 10, groups: Any = None, level: float = 0.95
+    truth: ArrayLike, p: Any, n_bins: int = 10, groups: PerRow = None, level: float = 0.95
 ) -> list[CalibrationBin]:
     """Return bins of about equally many cases in the order of p; equal p are never divided.
 
@@ -279,7 +278,7 @@ def calibration_table(
     return found
 
 
-def _checked(truth: Any, p: Any) -> tuple[_Floats, _Floats]:
+def _checked(truth: ArrayLike, p: Any) -> tuple[Floats, Floats]:
     y, p = truths(truth).astype(np.float64), numbers(p, "p")
     if y.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {y.shape} and {p.shape}.")
@@ -287,7 +286,7 @@ def _checked(truth: Any, p: Any) -> tuple[_Floats, _Floats]:
     return y, p
 
 
-def _checked_rows(truth: Any, p: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+def _checked_rows(truth: ArrayLike, p: Floats) -> tuple[Indices, Floats]:
     codes, p = places(truth, p)
     refuse_improbable(p)
     if (np.abs(p.sum(axis=1) - 1) > _SUM).any():

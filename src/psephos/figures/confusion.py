@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, Floats, NDArray, PerRow
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
@@ -24,7 +24,7 @@ from psephos.figures.estimate import (
 UNIT = 1_000_000  # answers are counted in millionths
 
 
-def in_millionths(values: Any) -> NDArray[np.int64]:
+def in_millionths(values: ArrayLike) -> NDArray[np.int64]:
     """Return answers or thresholds in whole millionths, rounded down.
 
     What lies within 1e-9 of the next millionth is taken to it: 0.1 + 0.2 is 300,000 of them.
@@ -61,7 +61,7 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
     return in_millionths(p) >= in_millionths(threshold)
 
 
-def levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def levelled(scores: Floats) -> Floats:
     """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
     digits, power = np.frexp(scores)
     return np.ldexp(np.round(digits, 12), power)
@@ -93,7 +93,7 @@ class Confusion:
     balanced_accuracy: Estimate
 
 
-def confusion(truth: Any, called: Any, groups: Any = None, level: float = 0.95) -> Confusion:
+def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.95) -> Confusion:
     """Return counts and measures of answers of two classes.
 
     Parameters
@@ -168,7 +168,7 @@ class NetBenefit:
 
 
 def net_benefit(
-    truth: Any, p: Any, thresholds: Sequence[float], groups: Any = None, level: float = 0.95
+    truth: Any, p: Any, thresholds: Sequence[float], groups: PerRow = None, level: float = 0.95
 ) -> list[NetBenefit]:
     """Return TP / n - FP / n * t / (1 - t) at each threshold t (Vickers & Elkin 2006).
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
 from psephos.figures.confusion import levelled
 from psephos.figures.estimate import (
     Estimate,
@@ -24,11 +24,8 @@ from psephos.figures.estimate import (
     undefined,
 )
 
-_Floats = NDArray[np.float64]
-_Codes = NDArray[np.intp]
 
-
-def area(truth: Any, score: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the area under the ROC curve with the interval of DeLong et al. (1988).
 
     The interval is made on the log-odds of the area, so that it stays within 0 and 1 (Pepe 2003,
@@ -92,7 +89,7 @@ def _grouped_half(
     grouped: float,
     alone: float,
     truth: NDArray[np.bool_],
-    codes: _Codes,
+    codes: Indices,
     level: float,
     words: str,
 ) -> tuple[float, str]:
@@ -107,7 +104,7 @@ def _grouped_half(
 
 
 def area_difference(
-    truth: Any, score: Any, other: Any, groups: Any = None, level: float = 0.95
+    truth: Any, score: ArrayLike, other: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> Estimate:
     """Return the difference of two areas on the same cases with the interval of DeLong et al.
 
@@ -128,7 +125,7 @@ def area_difference(
     one, two = _components(truth, score), _components(truth, other)
     codes = codes_of_groups(groups, n)
 
-    def error(of: _Codes | None) -> float:
+    def error(of: Indices | None) -> float:
         both = _covariance([one[1:], two[1:]], truth, of)
         return _error(both[0, 0] + both[1, 1] - 2 * both[0, 1])
 
@@ -141,7 +138,7 @@ def area_difference(
     return Estimate(gap, gap - half, gap + half, n, words)
 
 
-def areas(codes: Any, p: Any, groups: Any = None, level: float = 0.95) -> list[Estimate]:
+def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> list[Estimate]:
     """Return the area of each class against all others, by its own column of probabilities.
 
     Parameters
@@ -180,7 +177,7 @@ def hand_till(codes: Any, p: Any) -> float:
     return mean(found).value
 
 
-def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
+def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], Floats]:
     truth, score = truths(truth), numbers(score, "score")
     if truth.shape != score.shape:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
@@ -189,7 +186,7 @@ def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
     return truth, levelled(score)
 
 
-def _components(truth: NDArray[np.bool_], score: _Floats) -> tuple[float, _Floats, _Floats]:
+def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats, Floats]:
     """Return the area, and of each positive (negative) case the share of the others it beats.
 
     By mid-ranks (Sun & Xu 2014): the rank among all less the rank among one's own counts them.
@@ -202,10 +199,10 @@ def _components(truth: NDArray[np.bool_], score: _Floats) -> tuple[float, _Float
 
 
 def _covariance(
-    components: Sequence[tuple[_Floats, _Floats]],
+    components: Sequence[tuple[Floats, Floats]],
     truth: NDArray[np.bool_],
-    codes: _Codes | None,
-) -> _Floats:
+    codes: Indices | None,
+) -> Floats:
     """Return the covariance matrix of areas of the same cases."""
     m, n = int(truth.sum()), int((~truth).sum())
     above = np.stack([one[0] - one[0].mean() for one in components])

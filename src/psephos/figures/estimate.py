@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
 
 __all__ = [
     "Estimate", "codes_of_groups", "mean", "mean_of", "numbers", "places", "quantile",
@@ -77,9 +77,6 @@ def of_groups(
         found = f"{words}, of cases: wider than of {n_groups} groups{after}"
     few = (n_groups if fewest is None else fewest) < FEW_GROUPS
     return found + ("; so few groups make it uncertain" if few else "")
-
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,7 @@ def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
     return found.astype(bool)
 
 
-def numbers(values: Any, what: str) -> _Floats:
+def numbers(values: ArrayLike, what: str) -> Floats:
     """Return an array of numbers.
 
     Raises
@@ -162,7 +159,7 @@ def numbers(values: Any, what: str) -> _Floats:
         raise PsephosError(f"{what} holds what are no numbers: {error}.") from error
 
 
-def _column(values: Any, what: str) -> NDArray[Any]:
+def _column(values: ArrayLike, what: str) -> NDArray[Any]:
     """Return an array of one value a case; words beside numbers stay what they are."""
     found = values if isinstance(values, np.ndarray) else np.asarray(values)
     if found.dtype.kind in "US" and not isinstance(values, np.ndarray):
@@ -184,13 +181,13 @@ def _is_gone(value: Any) -> bool:
         return True
 
 
-def refuse_improbable(p: _Floats) -> None:
+def refuse_improbable(p: Floats) -> None:
     """Raise PsephosError unless all of these are probabilities."""
     if not ((p >= 0) & (p <= 1)).all():
         raise PsephosError("p has numbers that are no probabilities (below 0, above 1, or missing)")
 
 
-def places(codes: Any, p: Any) -> tuple[NDArray[np.intp], _Floats]:
+def places(codes: Any, p: Any) -> tuple[Indices, Floats]:
     """Return the class of each case as its column of p, and p as probabilities of shape (n, K).
 
     Raises
@@ -212,7 +209,7 @@ def places(codes: Any, p: Any) -> tuple[NDArray[np.intp], _Floats]:
     return found.astype(np.intp), p
 
 
-def codes_of_groups(groups: Any, n: int) -> NDArray[np.intp] | None:
+def codes_of_groups(groups: Any, n: int) -> Indices | None:
     """Return the group of each case as a number from 0; None if each is one of its own.
 
     They are numbered as they come, so that sums do not depend on how groups are named.
@@ -269,7 +266,7 @@ def _score_interval(p: float, n: float, z: float) -> tuple[float, float]:
     return (0.0 if p == 0 else max(low, 0.0)), (1.0 if p == 1 else min(high, 1.0))
 
 
-def share(hits: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the share of True with its interval.
 
     Without groups it is Wilson's. With groups the variance is that of a ratio of sums over groups
@@ -302,7 +299,7 @@ def share(hits: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     return Estimate(p, low, high, n, words, count)
 
 
-def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the mean with the normal interval of its standard error.
 
     With groups the standard error is that of their sums, and the interval that of t with G - 1

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
+from psephos._types import Array
 
 Entries = Mapping[str, bytes]
 _MAX_BYTES = 1 << 31
@@ -128,7 +128,7 @@ def _no_number(word: str) -> Any:
 
 
 # ---------------------------------------------------------------------- arrays
-def read_array(data: bytes, limit: int) -> NDArray[Any]:
+def read_array(data: bytes, limit: int) -> Array:
     """Return an array from npy bytes, whose length must be exactly what its header says.
 
     `limit` are the bytes of all the arrays: an empty array has no side longer than that.
@@ -163,7 +163,7 @@ def _header(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     return shape, dtype, end
 
 
-def _check_characters(words: NDArray[Any]) -> None:
+def _check_characters(words: Array) -> None:
     """Raise PsephosError if a word holds a number that is no character."""
     points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
     half = (points >= 0xD800) & (points < 0xE000)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Cell, NDArray
 from psephos.files.cells import FARTHEST
 
 
@@ -16,7 +16,7 @@ def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
     return (values > most) | (values < -most)
 
 
-def check_values(array: NDArray[Any], key: str, file: str, n_rows: int | None = None) -> None:
+def check_values(array: Array, key: str, file: str, n_rows: int | None = None) -> None:
     """Raise PsephosError unless an array holds plain values, one for each of `n_rows`."""
     if array.dtype.kind not in "biufUmM" or array.shape != (n_rows or len(array),):
         rows = "" if n_rows is None else f", one for each of the {n_rows} rows of X"
@@ -26,7 +26,7 @@ def check_values(array: NDArray[Any], key: str, file: str, n_rows: int | None = 
         )
 
 
-def word_array(words: list[str]) -> NDArray[Any]:
+def word_array(words: list[str]) -> Array:
     """Return words as an array that keeps each as it is.
 
     numpy's own arrays of words drop NUL characters from their ends: such words are kept as objects.
@@ -35,7 +35,7 @@ def word_array(words: list[str]) -> NDArray[Any]:
     return object_array(words) if kept else np.array(words, dtype=str)
 
 
-def object_array(values: Sequence[Any]) -> NDArray[Any]:
+def object_array(values: Sequence[Cell]) -> Array:
     """Return values of any kind as a row of objects, each as it is."""
     out = np.empty(len(values), dtype=object)
     out[:] = values

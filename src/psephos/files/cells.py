@@ -1,5 +1,7 @@
 """What a cell of a text file says: a number, a word, or nothing."""
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 import math
 import re
 from collections.abc import Mapping, Sequence

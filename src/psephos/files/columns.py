@@ -1,5 +1,7 @@
 """Columns of words: when they are categories, and when they are numbers written another way."""
 
+# pyright: reportUnknownArgumentType=false
+
 import datetime
 import math
 from collections import Counter
@@ -65,7 +67,7 @@ FIT = _in_python(
 COMPARED = _in_python("categorical", "drop it")
 
 
-def is_time(kind: type) -> bool:
+def is_time(kind: type[Any]) -> bool:
     """Return whether values of a type are dates, times or durations."""
     return issubclass(kind, _TIMES) or kind.__name__ in _TIMES_OF_NUMPY
 
@@ -125,7 +127,8 @@ def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
 
     Beside texts all but numbers and None is refused, booleans too.
     """
-    odd = {kind for kind in set(map(type, values)) if is_time(kind) or not kind.__hash__}
+    kinds = set(map(type, values))
+    odd = {kind for kind in kinds if is_time(kind) or not issubclass(kind, Hashable)}
     if any(isinstance(value, str) for value in values):
         odd |= {kind for kind in map(type, values) if kind is bool or not issubclass(kind, _PLAIN)}
     if not odd:

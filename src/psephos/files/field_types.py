@@ -5,6 +5,8 @@ another part. Stored numbers are finite and at most `GREATEST` in size, so that 
 finite, unless the annotation says that they may be something else.
 """
 
+# pyright: standard
+
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints

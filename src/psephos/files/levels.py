@@ -73,11 +73,7 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
         number = value_of(value)
         if number is not None and not is_led(value):
             names.setdefault(number, value)
-    own = {}
-    for value in values:
-        number = value_of(value)
-        own[value] = value if number is None or is_led(value) else names[number]
-    return own
+    return {v: v if is_led(v) or (n := value_of(v)) is None else names[n] for v in values}
 
 
 class LevelCodes:

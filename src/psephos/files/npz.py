@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, shortly
+from psephos._types import Array
 from psephos.files.arrays import check_values
 from psephos.files.cells import Cells
 from psephos.files.formats import suffixes
@@ -26,7 +26,7 @@ _DAMAGED = (
 _WIDEST = 1 << 24  # columns of a table without rows
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, Array]:
     """Return the arrays of an npz file; the table X among them; bytes are read as UTF-8 words."""
     try:
         # opened here: np.load does not close a file that is no archive
@@ -127,7 +127,7 @@ def _objects(path: Path, key: str) -> PsephosError:
     )
 
 
-def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
+def _array(archive: Any, key: str, path: Path) -> Array:
     _check_size(archive, key, path)
     try:
         array = np.asarray(archive[key])

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Cell, Floats, NDArray
 from psephos.files.arrays import beyond, check_values
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
 from psephos.files.cells import Cells
 from psephos.files.columns import refuse_far
 from psephos.files.formats import read_sheet
 from psephos.files.text import Header, opened, table_rows
-
-_Floats = NDArray[np.float64]
 
 
 class ColumnChoice(NamedTuple):
@@ -34,7 +32,7 @@ class Sheet:
 
     header: Header
     choice: ColumnChoice
-    X: _Floats  # (n, q), the columns chosen: NaN where missing, and where a column holds words
+    X: Floats  # (n, q), the columns chosen: NaN where missing, and where a column holds words
     # By place in the header, the cells of columns asked for as words, and of those in which a cell
     # is no number: as they are written but for blanks around them. None stands for cells before the
     # first that is no number.
@@ -47,7 +45,7 @@ class Sheet:
         return f"row {i}" if self.lines is None else f"line {self.lines[i]}"
 
 
-def with_words(numbers: _Floats, words: Sequence[Any]) -> list[Any]:
+def with_words(numbers: Floats, words: Sequence[Cell]) -> list[Any]:
     """Return the cells of a column that is not all numbers: a number where there is no word."""
     return [v if w is None else w for v, w in zip(numbers.tolist(), words, strict=True)]
 
@@ -65,7 +63,7 @@ class SheetRows:
 
     def __init__(self, header: Header, choice: ColumnChoice, cells: Cells) -> None:
         self._header, self._choice, self._cells = header, choice, cells
-        self._rows: list[_Floats] = []
+        self._rows: list[Floats] = []
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
         self._place_numbers()
 
@@ -99,7 +97,7 @@ class SheetRows:
         for j, kept in self._words.items():
             kept.append(row[j].strip())
 
-    def _quickly(self, picked: Sequence[str], text: str) -> _Floats | None:
+    def _quickly(self, picked: Sequence[str], text: str) -> Floats | None:
         """Return the numbers of a row in which every cell is a number or missing, else None."""
         if (not text or "_" in text) and any("_" in cell for cell in picked):
             return None
@@ -120,7 +118,7 @@ class SheetRows:
             numbers[np.isin(numbers, self._cells.gone_numbers)] = math.nan
         return numbers
 
-    def _one_by_one(self, picked: Sequence[str]) -> _Floats:
+    def _one_by_one(self, picked: Sequence[str]) -> Floats:
         """Return the numbers of a row; columns that turn out to hold words are kept as words."""
         numbers = np.full(len(picked), math.nan)
         for i, cell in enumerate(picked):

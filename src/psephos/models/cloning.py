@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Label
+from psephos.vote.target import ClassTarget
 
 _LISTED = 4  # columns that a sentence names
 
@@ -16,7 +18,7 @@ def fitted(model: Any, *given: Any, **more: Any) -> Any:
     return model
 
 
-def seed_parameters(model: Any) -> list[str]:
+def seed_parameters(model: Estimator) -> list[str]:
     """Return the parameters that are seeds, its own and those of estimators in it, sorted."""
     return sorted(
         name
@@ -25,7 +27,7 @@ def seed_parameters(model: Any) -> list[str]:
     )
 
 
-def in_codes(model: Any, target: Any) -> Any:
+def in_codes(model: Estimator, target: ClassTarget) -> Any:
     """Return an estimator whose parameters name class codes where they name labels of `target`.
 
     Members are fitted on codes: their `class_weight`, `classes`, `pos_label` and `constant`, and
@@ -48,7 +50,7 @@ def in_codes(model: Any, target: Any) -> Any:
     return copy.set_params(**found) if found else copy
 
 
-def _code(code: dict[Any, int], label: Any, name: str) -> int:
+def _code(code: dict[Any, int], label: Label, name: str) -> int:
     if label not in code:
         raise PsephosError(
             f"{name} of a member names {label!r}, which is not a label of y: its labels are "
@@ -57,7 +59,9 @@ def _code(code: dict[Any, int], label: Any, name: str) -> int:
     return code[label]
 
 
-def refuse_categories(model: Any, role: str, columns: Sequence[str], instead: str) -> NoReturn:
+def refuse_categories(
+    model: Estimator, role: str, columns: Sequence[str], instead: str
+) -> NoReturn:
     """Raise PsephosError: an estimator would read the codes of these columns as numbers."""
     named = ", ".join(map(repr, columns[:_LISTED]))
     more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""

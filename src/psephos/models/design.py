@@ -3,21 +3,20 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from psephos._types import Floats, Indices
 
 
 @dataclass(frozen=True)
 class Design:
     """The columns of numbers that a table becomes."""
 
-    source: NDArray[np.intp]  # (P,); the table's column each design column is made of
-    level: _Floats  # (P,); the code it stands for; NaN: the number itself
-    ptr: NDArray[np.intp]  # (p + 1,); where the design columns of each column of the table begin
+    source: Indices  # (P,); the table's column each design column is made of
+    level: Floats  # (P,); the code it stands for; NaN: the number itself
+    ptr: Indices  # (p + 1,); where the design columns of each column of the table begin
 
     @classmethod
-    def of(cls, n_codes: NDArray[np.intp], X: _Floats) -> "Design":
+    def of(cls, n_codes: Indices, X: Floats) -> "Design":
         """Return the design of columns with so many categories (0: numbers) in a table (n, p).
 
         Two categories that occur are one 0/1 column, that of the second; one is a constant. A
@@ -32,13 +31,13 @@ class Design:
             level[ptr[j] : ptr[j + 1]] = codes
         return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
 
-    def columns(self, subset: NDArray[np.intp]) -> NDArray[np.intp]:
+    def columns(self, subset: Indices) -> Indices:
         """Return the design columns of a subset of the table's columns."""
         spans = [np.arange(int(self.ptr[j]), int(self.ptr[j + 1])) for j in subset.tolist()]
         return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
 
 
-def _shown(codes: _Floats) -> _Floats:
+def _shown(codes: Floats) -> Floats:
     """Return the codes of a column that get a design column; NaN is missing."""
     held = np.unique(codes[~np.isnan(codes)])
     if len(held) == 0:

@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.base import is_regressor
 
 from psephos._errors import PsephosError
+from psephos._types import PerRow, TableLike
 from psephos.estimator.labels import read_sample_weight
 from psephos.estimator.members import needed_weight_parameter, weight_parameter
 from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
@@ -16,7 +17,9 @@ _Model = TypeVar("_Model")
 _Sparse: Any = scipy.sparse
 
 
-def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = None) -> _Model:
+def twice_learn(
+    estimator: _Model, teacher: Any, X: TableLike, sample_weight: PerRow = None
+) -> _Model:
     """Fit an estimator to what a fitted model says of rows, in place of labels.
 
     Use it to put what a forest or soft trees have found into a tree or rules. Rows need no labels,

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats
 from psephos.base import VoteClassifier, VoteRegressor
 from psephos.estimator.params import Constraint
 from psephos.models.leaves import Leaves
@@ -117,7 +117,7 @@ class Ensemble(_Indexed):
         return self.vote_.n_voters
 
     @property
-    def estimator_weights_(self) -> NDArray[np.float64]:
+    def estimator_weights_(self) -> Floats:
         """The weight of each voter, shape (n_voters,), where it is the same for every row."""
         cast("Any", self)._fitted()
         weights = self.vote_.constant_weights()
@@ -153,14 +153,14 @@ class BoostedSum(_Indexed):
     """
 
     @property
-    def init_(self) -> NDArray[np.float64]:
+    def init_(self) -> Floats:
         """The constant that the sum begins with, shape (K,)."""
         cast("Any", self)._fitted()
         first: Any = self.vote_.voters.take(np.zeros(1, dtype=np.intp))
         return first.votes(np.zeros((1, self.vote_.n_features)))[0, 0]
 
     @property
-    def estimators_(self) -> NDArray[Any]:
+    def estimators_(self) -> Array:
         """The trees as fitted regressors: ``init_[c]`` and those of column c sum to score c."""
         made = np.empty((len(self), self.vote_.target.n_outputs), dtype=object)
         for t, row in enumerate(self):
@@ -170,7 +170,7 @@ class BoostedSum(_Indexed):
     def _n_members(self) -> int:
         return (self.vote_.n_voters - 1) // self.vote_.target.n_outputs
 
-    def _member(self, place: int) -> NDArray[Any]:
+    def _member(self, place: int) -> Array:
         """Return the trees of a round, shape (K,)."""
         outputs = self.vote_.target.n_outputs
         trees = np.empty(outputs, dtype=object)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, LabelsLike, NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import check, sparse
 
@@ -39,7 +39,14 @@ class FirstFit:
 
     @classmethod
     def of(
-        cls, model: Any, X: Any, y: Any, weight: Any, groups: Any = None, *, ordered: bool = False
+        cls,
+        model: Any,
+        X: Any,
+        y: LabelsLike,
+        weight: Any,
+        groups: Array | None = None,
+        *,
+        ordered: bool = False,
     ) -> Self:
         """Return the digests of a fit.
 

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
 
 _TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
 _Split = tuple[NDArray[Any], NDArray[Any]]
 
 
 def make_splits(
-    y: NDArray[Any],
+    y: Array,
     n_classes: int,
     *,
     groups: Any = None,
@@ -60,7 +60,7 @@ def make_splits(
     return splits
 
 
-def _given(cv: Any, y: NDArray[Any], groups: Any) -> list[_Split]:
+def _given(cv: Any, y: Array, groups: Array | None) -> list[_Split]:
     pairs: Any = cv
     if hasattr(cv, "split") and not isinstance(cv, str):
         pairs = cv.split(np.zeros((len(y), 1)), y, groups)
@@ -76,14 +76,14 @@ def _given(cv: Any, y: NDArray[Any], groups: Any) -> list[_Split]:
     return [(_positions(train), _positions(test)) for train, test in splits]
 
 
-def _positions(rows: NDArray[Any]) -> NDArray[Any]:
+def _positions(rows: Array) -> Array:
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _drawn(
-    y: NDArray[Any],
+    y: Array,
     names: list[str],
-    groups: Any,
+    groups: Array | None,
     n_folds: int,
     entropy: Sequence[int],
     parameter: str,
@@ -103,7 +103,7 @@ def _drawn(
     raise PsephosError(f"{parameter}={n_folds}: {fault}")
 
 
-def _splitter(n_classes: int, groups: Any, n_folds: int, state: int) -> Any:
+def _splitter(n_classes: int, groups: Array | None, n_folds: int, state: int) -> Any:
     if groups is None:
         kind: Any = StratifiedKFold if n_classes else KFold
     else:
@@ -112,9 +112,9 @@ def _splitter(n_classes: int, groups: Any, n_folds: int, state: int) -> Any:
 
 
 def _check_counts(
-    y: NDArray[Any],
+    y: Array,
     names: list[str],
-    groups: Any,
+    groups: Array | None,
     n_folds: int,
     n_repeats: int,
     parameter: str,
@@ -146,7 +146,7 @@ def _check_counts(
         )
 
 
-def _fault(splits: Sequence[_Split], y: NDArray[Any], names: list[str]) -> str:
+def _fault(splits: Sequence[_Split], y: Array, names: list[str]) -> str:
     """Return what is wrong with the splits, and what to do; '' if nothing."""
     if not splits:
         return "there is no split: give at least one."

@@ -2,10 +2,8 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos._errors import PsephosError
+from psephos._types import Indices, TableLike
 from psephos.vote import Vote
 
 
@@ -18,7 +16,7 @@ class Leaves:
     _one_tree: ClassVar[bool] = False
     _by_output: ClassVar[bool] = False
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: TableLike) -> Indices:
         """Return the leaf that each row ends in, as in scikit-learn.
 
         A leaf is named by its node: 0 is the root, and children come after their parents (other

@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.models.first_fit import SHRUNK, FirstFit
 from psephos.trees.forest_rows import Bootstraps
 from psephos.vote.part import check
 
-_Floats = NDArray[np.float64]
 #: What exists with ``oob_score=True`` only.
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
@@ -25,7 +24,7 @@ class Draw:
     """
 
     seeds: NDArray[np.uint64]
-    mass: _Floats
+    mass: Floats
     size: int
     first_fit: FirstFit | None
     ranked: bool
@@ -43,7 +42,7 @@ class Draw:
         check(self.size == 0 or len(self.mass) > 0, "no row was drawn from")
         check(isinstance(self.grouped, bool), "whether groups were drawn")
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return what is kept of these members only."""
         own: Any = self
         first = self.first_fit and self.first_fit.changed(SHRUNK)
@@ -55,7 +54,7 @@ class Draw:
         """Return the bootstrap samples; None if there were none."""
         return Bootstraps(self.mass, self.size) if self.size else None
 
-    def left_groups_out(self, now: FirstFit, groups: Any) -> NDArray[np.bool_] | None:
+    def left_groups_out(self, now: FirstFit, groups: Array | None) -> NDArray[np.bool_] | None:
         """Return `left_out` where groups were drawn; None if rows, as `now` has them, are others.
 
         Raises
@@ -92,7 +91,12 @@ class DrawsRows:
     _left_out: Any
 
     def left_out(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: Array | None = None,
     ) -> NDArray[np.bool_] | None:
         """Return which training rows were not drawn for each member, (n_estimators, n_samples).
 
@@ -103,7 +107,7 @@ class DrawsRows:
         return None if found is None else found[: len(self.memory_.seeds)]
 
 
-def groups_drawn(groups: Any, size: int, number: float) -> tuple[NDArray[np.intp], _Floats, int]:
+def groups_drawn(groups: Any, size: int, number: float) -> tuple[Indices, Floats, int]:
     """Return the group of each row as a number, their equal masses, and how many are drawn.
 
     As many as make `size` of `number` rows on average.
@@ -123,7 +127,7 @@ def groups_drawn(groups: Any, size: int, number: float) -> tuple[NDArray[np.intp
     return unit, np.ones(n), max(1, round(size / number * n))
 
 
-def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit | None) -> Any:
+def earlier(model: Any, mass: Floats, size: int, members: str, now: FirstFit | None) -> Any:
     """Return what is kept of the draws of the members (a word) that a warm start goes on from."""
     memory: Any = model.memory_
     if len(memory.seeds) > model.n_estimators:
@@ -147,7 +151,7 @@ def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit | 
 
 
 def out_of_bag(
-    answers: _Floats | None, n_classes: int, y: NDArray[Any], weight: _Floats
+    answers: Floats | None, n_classes: int, y: NDArray[Any], weight: Floats
 ) -> dict[str, Any]:
     """Return the attributes: answers (n, C) of members that rows were left out of, their score.
 

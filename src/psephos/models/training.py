@@ -3,12 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.input import Table
 from psephos.vote.rows import first_of, row_groups
 
-_Floats = NDArray[np.float64]
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
 
 
@@ -18,9 +17,9 @@ class Training(NamedTuple):
     table: Table
     target: Any
     y: NDArray[Any]
-    weight: _Floats
+    weight: Floats
 
-    def take(self, rows: NDArray[np.intp]) -> "Training":
+    def take(self, rows: Indices) -> "Training":
         """Return these rows only."""
         return Training(self.table.take(rows), self.target, self.y[rows], self.weight[rows])
 
@@ -45,7 +44,7 @@ def distinct_rows(data: Training) -> Training:
     return data.take(kept)._replace(weight=weight)
 
 
-def _marks(rows: _Floats, y: NDArray[Any]) -> NDArray[np.uint64]:
+def _marks(rows: Floats, y: Array) -> NDArray[np.uint64]:
     """Return a number per row, the same for equal rows and hardly ever for others.
 
     Sorting these takes a third of the memory and time of sorting the rows.
@@ -75,7 +74,7 @@ def ordered_rows(data: Training) -> Training:
     return data.take(order)
 
 
-def ordered_groups(rows: _Floats) -> NDArray[np.intp]:
+def ordered_groups(rows: Floats) -> Indices:
     """Return a number per row; equal rows share it, and numbers ascend with the rows' values."""
     groups = row_groups(rows)
     own = rows[np.unique(groups, return_index=True)[1]]

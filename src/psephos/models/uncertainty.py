@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, TableLike
 from psephos.models.sampling import Draw
+from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 
@@ -21,24 +21,24 @@ class Uncertainty(NamedTuple):
     of two classes, else (n, n_classes); `jackknife` is None without a bootstrap.
     """
 
-    total: _Floats
-    aleatoric: _Floats
-    epistemic: _Floats
-    variance: _Floats
-    jackknife: _Floats | None
+    total: Floats
+    aleatoric: Floats
+    epistemic: Floats
+    variance: Floats
+    jackknife: Floats | None
 
 
 class NumberUncertainty(NamedTuple):
     """How sure a regressor is of each row: `variance` and `jackknife`, each (n,)."""
 
-    variance: _Floats
-    jackknife: _Floats | None
+    variance: Floats
+    jackknife: Floats | None
 
 
 class ClassifierUncertaintyMixin:
     """How sure a fitted forest or bag of classifiers is."""
 
-    def uncertainty(self, X: Any) -> Uncertainty:
+    def uncertainty(self, X: TableLike) -> Uncertainty:
         """Return how sure the forest or bag is of each row.
 
         With H the entropy in nats and p_t(x) the class shares of tree t::
@@ -66,7 +66,7 @@ class ClassifierUncertaintyMixin:
 class RegressorUncertaintyMixin:
     """How sure a fitted forest or bag of regressors is."""
 
-    def uncertainty(self, X: Any) -> NumberUncertainty:
+    def uncertainty(self, X: TableLike) -> NumberUncertainty:
         """Return the variance of the members' numbers and the jackknife's of their mean, each (n,).
 
         See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
@@ -75,11 +75,11 @@ class RegressorUncertaintyMixin:
         return number_uncertainty(own.vote_, own.memory_, own._values(X))
 
 
-def _entropy(shares: _Floats) -> _Floats:
+def _entropy(shares: Floats) -> Floats:
     return _special.entr(shares).sum(axis=-1)
 
 
-def class_uncertainty(vote: Any, memory: Draw, values: Any) -> Uncertainty:
+def class_uncertainty(vote: Vote, memory: Draw, values: Any) -> Uncertainty:
     """Return the uncertainty of a vote of trees with class shares."""
     _check_equal(vote)
     k, counts = vote.target.n_classes, _counts(memory)
@@ -101,7 +101,7 @@ def class_uncertainty(vote: Any, memory: Draw, values: Any) -> Uncertainty:
     return Uncertainty(total, aleatoric, spread, variance, jackknife)
 
 
-def number_uncertainty(vote: Any, memory: Draw, values: Any) -> NumberUncertainty:
+def number_uncertainty(vote: Vote, memory: Draw, values: Any) -> NumberUncertainty:
     """Return the uncertainty of a vote of trees with numbers."""
     _check_equal(vote)
     counts = _counts(memory)
@@ -126,14 +126,14 @@ def _joined(parts: list[tuple[Any, ...]]) -> list[Any]:
     return [None if column[0] is None else np.concatenate(column) for column in columns]
 
 
-def _blocks(vote: Any, values: Any) -> Any:
+def _blocks(vote: Vote, values: Any) -> Any:
     """Yield the votes (rows, T, K) of some rows at a time."""
     size = max(1, _CELLS // (vote.n_voters * max(vote.target.n_classes, 1)))
     for start in range(0, values.shape[0], size):
         yield vote.votes(values[start : start + size])
 
 
-def _jackknife(answers: _Floats, memory: Draw, counts: _Floats | None) -> _Floats | None:
+def _jackknife(answers: Floats, memory: Draw, counts: Floats | None) -> Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
     With N_ib how often row i was drawn for tree b of B, and t_b what the tree says::
@@ -159,7 +159,7 @@ def _jackknife(answers: _Floats, memory: Draw, counts: _Floats | None) -> _Float
     return (sums - noise).reshape(n, k)
 
 
-def _counts(memory: Draw) -> _Floats | None:
+def _counts(memory: Draw) -> Floats | None:
     """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
     draws = memory.draws
     return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

@@ -1,17 +1,15 @@
 """Weights and numbers whose squares are beyond float64, and the spread of columns."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices
 
 _LARGEST = 1e140  # whose squares can be summed
 _PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
 
 
-def refuse_huge(y: NDArray[Any]) -> None:
+def refuse_huge(y: Array) -> None:
     """Raise PsephosError if squares of the numbers to be learned overflow."""
     most = float(np.abs(y).max(initial=0.0))
     if most >= _LARGEST:
@@ -23,21 +21,19 @@ def power_of(most: float, total: float) -> int:
     return 0 if most > _PLAIN[0] and total < _PLAIN[1] else int(np.frexp(most)[1])
 
 
-def power_of_columns(values: NDArray[np.float64]) -> NDArray[np.intp]:
+def power_of_columns(values: Floats) -> Indices:
     """Return the powers of two to divide the columns of a table by; 0: none. NaN is missing."""
     most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
     plain = ~((most > 0) & ((most < _PLAIN[0]) | (most > _PLAIN[1])))
     return np.where(plain, 0, np.frexp(np.where(plain, 0.0, most))[1]).astype(np.intp)
 
 
-def power_of_weights(weight: NDArray[np.float64]) -> int:
+def power_of_weights(weight: Floats) -> int:
     """Return the same for weights."""
     return power_of(float(weight.max()), float(weight.sum()))
 
 
-def spread_of_columns(
-    rows: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def spread_of_columns(rows: Floats, weight: Floats) -> Floats:
     """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
     present = ~np.isnan(rows)
     power = power_of_columns(rows)

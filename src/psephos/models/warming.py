@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array
 from psephos.base import VoteClassifier
 from psephos.registry import estimator_class, estimator_classes, model_names
 
@@ -47,7 +47,7 @@ def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
         yield name, time.perf_counter() - start
 
 
-def _exercise(kind: Any, X: NDArray[Any], y: NDArray[Any], categories: list[int] | None) -> None:
+def _exercise(kind: Any, X: Array, y: Array, categories: list[int] | None) -> None:
     known = kind().get_params(deep=False)
     settings: dict[str, Any] = dict(kind.contender.small)  # a kernel is compiled at its first use
     if categories and "categorical_features" not in known:
@@ -61,7 +61,7 @@ def _exercise(kind: Any, X: NDArray[Any], y: NDArray[Any], categories: list[int]
     model.explain(X[:3]).columns()
 
 
-def _tables(classes: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any], list[int] | None]]:
+def _tables(classes: bool) -> Iterator[tuple[Array, Array, list[int] | None]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(_ROWS, _COLUMNS))
     gaps, codes = X.copy(), X.copy()
@@ -69,7 +69,7 @@ def _tables(classes: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any], list[in
     gaps[::7, 1] = np.nan
     codes[:, 2] = rng.integers(3, size=_ROWS)
     for k in (2, 3) if classes else (0,):
-        y: NDArray[Any] = X[:, 0] + 0.5 * rng.normal(size=_ROWS)
+        y: Array = X[:, 0] + 0.5 * rng.normal(size=_ROWS)
         if k:
             y = np.array([f"class {c}" for c in np.argsort(np.argsort(y)) * k // _ROWS])
         yield X, y, None

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos import __version__
+from psephos._types import Floats, Indices, NDArray
 from psephos.datasets import make_continuous_xor
 from psephos.files.atomic import write_whole
 from psephos.report.page.render import page_of
@@ -18,12 +18,11 @@ __all__ = ["HIGH", "LOW", "build_explorer", "estimate", "explorer", "relevances"
 HIGH, LOW = 0.44, 0.006  # relevances of the toy
 _WRONG = 3  # rows of each side that have the other's, where it is noisy
 _FLIPPED = 4  # labels of each class that are wrong, where the two columns are noisy
-_Floats = NDArray[np.float64]
 
 
 def relevances(
     noisy: bool, n_samples: int = 200, seed: int = 0
-) -> tuple[_Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the rows of the toy of SamBA's Figure 1, sorted, and whether the voter is relevant.
 
     Parameters
@@ -48,9 +47,7 @@ def relevances(
     return x, relevant
 
 
-def estimate(
-    x: _Floats, relevant: NDArray[np.bool_], a: float, b: float, where: _Floats
-) -> _Floats:
+def estimate(x: Floats, relevant: NDArray[np.bool_], a: float, b: float, where: Floats) -> Floats:
     """Return the mean relevance around some points: the weight over the similarity.
 
     ``sum_i s_i omega_i / sum_i s_i`` with ``s_i = 1 / (a^b + |x_i - x|^b)``, by the weighting that
@@ -61,7 +58,7 @@ def estimate(
     return (HIGH * weight / total)[:, 0]
 
 
-def _weighting(x: _Floats, relevant: NDArray[np.bool_], a: float, b: float) -> Local:
+def _weighting(x: Floats, relevant: NDArray[np.bool_], a: float, b: float) -> Local:
     m = len(x)
     line = InverseDistance(
         a=a, b=b, scale=1.0, per_query=False, column_scale=np.ones(1),
@@ -74,7 +71,7 @@ def _weighting(x: _Floats, relevant: NDArray[np.bool_], a: float, b: float) -> L
     )  # fmt: skip
 
 
-def fitted(noisy: bool, seed: int = 0) -> tuple[Any, _Floats, NDArray[np.intp]]:
+def fitted(noisy: bool, seed: int = 0) -> tuple[Any, Floats, Indices]:
     """Return SamBA on two columns, the sign of whose product is the class, and its rows and labels.
 
     Parameters

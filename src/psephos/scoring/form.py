@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos._types import Label
 from psephos.scoring.reader import every_kind
 from psephos.vote import Vote
 from psephos.vote.codec import registered
@@ -62,7 +63,7 @@ def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict
     content = to_plain(small.lowered())
     _check_kinds(content, name)
     target: Any = vote.target
-    classes = target.classes.tolist() if target.n_classes else []
+    classes: list[Label] = target.classes.tolist() if target.n_classes else []
     if classes:  # True and False are no numbers here
         content["target"]["classes"] = classes
     return {

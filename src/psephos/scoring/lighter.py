@@ -1,17 +1,21 @@
 """Models that keep training rows, with rounded figures or with prototypes in place of rows."""
 
+# pyright: reportMissingTypeStubs=false
+
 import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote import Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.names import fixed, plural
 from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
 from psephos.vote.operations.distance import PRIOR
+from psephos.vote.part import Voters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 _Floats = NDArray[np.float64]
@@ -58,7 +62,9 @@ class Lighter(NamedTuple):
         )
 
 
-def lighter(estimator: Any, digits: int | None = None, n_prototypes: int | None = None) -> Lighter:
+def lighter(
+    estimator: VoteEstimator, digits: int | None = None, n_prototypes: int | None = None
+) -> Lighter:
     """Return a model whose training rows are rounded, or replaced by prototypes.
 
     A prototype is the mean of at least three training rows of one class, weighs as much as they do
@@ -127,7 +133,7 @@ def _shortened(table: _Floats, digits: int) -> _Floats:
 
 def _rounded(vote: Vote, digits: int) -> Vote:
     """Return the vote with its training rows rounded."""
-    voters: Any = vote.voters
+    voters: Voters = vote.voters
     weights: Any = vote.weighting
     if isinstance(voters, CaseVoters):
         voters = replace(voters, cases=_shortened(voters.cases, digits))
@@ -203,7 +209,7 @@ def _groups(local: Local, n_prototypes: int) -> NDArray[np.intp]:
     return group
 
 
-def _joined(labels: NDArray[Any], centres: _Floats) -> NDArray[Any]:
+def _joined(labels: Array, centres: _Floats) -> Array:
     """Return groups of which none is of less than three rows, if there are so many."""
     while True:
         count = np.bincount(labels, minlength=len(centres))

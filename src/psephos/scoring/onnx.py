@@ -14,6 +14,7 @@ import numpy as np
 
 from psephos import __version__
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.scoring.form import plain
 from psephos.scoring.onnx_trees import TreeLevels
 from psephos.scoring.plain_rules import Branching, single_below
@@ -24,7 +25,7 @@ _TIE = 1e-6  # scores of single precision that differ by less are equal: the fir
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
 
 
-def onnx_model(estimator: Any) -> bytes:
+def onnx_model(estimator: VoteEstimator) -> bytes:
     """Return a fitted model as the bytes of an ONNX file.
 
     Outputs are ``score`` (n, K), and of classes ``label`` (a number, its place among the classes)

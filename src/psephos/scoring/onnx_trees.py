@@ -1,5 +1,7 @@
 """Trees of any kind as plain ONNX operators: all nodes of a level at once."""
 
+# pyright: standard
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -91,7 +91,7 @@ class Branching:
         return found
 
 
-def _bound(threshold: Any) -> Any:
+def _bound(threshold: float | dict[str, Any]) -> Any:
     return (
         after_hook(threshold) if isinstance(threshold, dict) and "shape" in threshold else threshold
     )

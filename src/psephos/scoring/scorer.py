@@ -1,9 +1,9 @@
 """A scorer: one program that holds a model and needs Python alone."""
 
 import json
-from typing import Any
 
 from psephos import __version__
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.scoring.form import plain
 from psephos.scoring.joining import program
 from psephos.scoring.vectors import conformance
@@ -43,7 +43,7 @@ if __name__ == "__main__":
 """
 
 
-def scorer(estimator: Any, name: str = "scorer.py") -> str:
+def scorer(estimator: VoteEstimator, name: str = "scorer.py") -> str:
     """Return the text of a program that answers as a fitted model, with the standard library alone.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, NodeRule
 from psephos.vote.names import Names
@@ -56,7 +57,7 @@ class PointSheet(NamedTuple):
         return self.classes[total.index(max(total))]
 
 
-def sheet_of(estimator: Any) -> PointSheet:
+def sheet_of(estimator: VoteEstimator) -> PointSheet:
     """Return the points of a model of stumps: whole numbers that give the same answers.
 
     Points are the contributions in units that are as coarse as they can be: every total that bands
@@ -233,7 +234,7 @@ tbody { break-inside: avoid; } @page { margin: 1.2cm; }
 """
 
 
-def sheet(estimator: Any, title: str = "") -> str:
+def sheet(estimator: VoteEstimator, title: str = "") -> str:
     """Return a page to be printed: a model of stumps as points, or of ordered rules as a list.
 
     Its answers are those of the model. It holds no script.
@@ -258,7 +259,7 @@ def sheet(estimator: Any, title: str = "") -> str:
     )
 
 
-def _points(estimator: Any) -> str:
+def _points(estimator: VoteEstimator) -> str:
     made = sheet_of(estimator)
     heads = "".join(f'<th class="n">points for {escape(o)}</th>' for o in made.outputs)
     rows: list[str] = []

@@ -10,9 +10,9 @@ from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import Array, NDArray
 from psephos.files.cells import FARTHEST
 from psephos.files.field_types import AnySize, Nullable
 from psephos.scoring.reader.model import said_words
@@ -69,7 +69,7 @@ class Vectors:
     tag: ClassVar[str] = "conformance vectors"
     rows: Nullable
     scores: AnySize
-    answers: NDArray[Any]
+    answers: Array
     chances: tuple[NDArray[np.float64], ...] = ()
     words: tuple[str, ...] = ()
 
@@ -291,7 +291,7 @@ def _names(vote: Vote, schema: Any) -> Names:
 
 class _Told(NamedTuple):
     scores: _Floats
-    answers: NDArray[Any]
+    answers: Array
     chances: Any
 
 

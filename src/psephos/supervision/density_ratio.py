@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
@@ -13,13 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.estimator.labels import read_sample_weight
 from psephos.estimator.params import Constraint, Interval, check_params
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.runtime.threads import one_thread
 from psephos.supervision.grids import candidates, median_width, positive, read_numbers
 
-_Floats = NDArray[np.float64]
 _WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
 _PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))
 _STEPS, _SHORTEST = 200, 1e-8
@@ -54,10 +53,10 @@ class _KernelRatio(BaseEstimator):
     _: KW_ONLY
     sigma: Any = None
     random_state: Any = None
-    dual_coef_: _Floats = fitted()
-    components_: _Floats = fitted()
+    dual_coef_: Floats = fitted()
+    components_: Floats = fitted()
     sigma_: float = fitted()
-    scores_: _Floats = fitted()
+    scores_: Floats = fitted()
 
     def fit(
         self, numerator: Any, denominator: Any, weights: tuple[Any, Any] = (None, None)
@@ -102,10 +101,10 @@ class _KernelRatio(BaseEstimator):
             self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 
-    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+    def _select(self, top: Floats, bottom: Floats, a: Floats, b: Floats, rng: Any) -> None:
         raise NotImplementedError
 
-    def predict(self, X: Any) -> _Floats:
+    def predict(self, X: Any) -> Floats:
         """Return the ratio at each row, at least 0; shape (n_rows,)."""
         check_is_fitted(self, "dual_coef_")
         X = read_numbers(X)
@@ -186,7 +185,7 @@ class ULSIF(_KernelRatio):
     alpha: Any = None
     alpha_: float = fitted()
 
-    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+    def _select(self, top: Floats, bottom: Floats, a: Floats, b: Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
         alphas = candidates(self.alpha, _PENALTIES, 1.0)
         n = min(len(top), len(bottom))
@@ -213,13 +212,13 @@ class ULSIF(_KernelRatio):
 
 
 def _left_out(
-    K_top: _Floats,
-    K_bottom: _Floats,
-    a: _Floats,
-    b: _Floats,
-    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+    K_top: Floats,
+    K_bottom: Floats,
+    a: Floats,
+    b: Floats,
+    pairs: tuple[Indices, Indices],
     alphas: Sequence[float],
-) -> _Floats:
+) -> Floats:
     """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out).
 
     Without a pair the coefficients are ``(H - v k k' + (1 - v) alpha I)^-1 (h - u k')``, times
@@ -319,7 +318,7 @@ class KLIEP(_KernelRatio):
     n_folds: int = 5
     tol: float = 1e-8
 
-    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+    def _select(self, top: Floats, bottom: Floats, a: Floats, b: Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
         least = _one_row(b)
         parts = min(self.n_folds, len(top), len(bottom))
@@ -337,9 +336,9 @@ class KLIEP(_KernelRatio):
 
 
 def _held_out(
-    kernels: tuple[_Floats, _Floats],
-    shares: tuple[_Floats, _Floats],
-    folds: tuple[NDArray[np.intp], NDArray[np.intp]],
+    kernels: tuple[Floats, Floats],
+    shares: tuple[Floats, Floats],
+    folds: tuple[Indices, Indices],
     tol: float,
 ) -> float:
     """Return the mean log ratio of rows of the numerator, scaled to mean 1 of the denominator's.
@@ -360,14 +359,12 @@ def _held_out(
     return total
 
 
-def _one_row(b: _Floats) -> float:
+def _one_row(b: Floats) -> float:
     """Return the weight of one row: of n equal rows 1 / n, and never more than 1/2."""
     return min(float(b @ b), 0.5)
 
 
-def _likeliest(
-    K: _Floats, centre: _Floats, a: _Floats, tol: float, least: float = _LEAST
-) -> _Floats:
+def _likeliest(K: Floats, centre: Floats, a: Floats, tol: float, least: float = _LEAST) -> Floats:
     """Return the coefficients of greatest ``a @ log(K dual) - centre @ dual``, at least 0.
 
     Those of kernels whose mean is below `least` are 0.
@@ -391,14 +388,14 @@ def _likeliest(
     return dual
 
 
-def _newton(S: _Floats, share: _Floats, part: _Floats, tol: float) -> _Floats:
+def _newton(S: Floats, share: Floats, part: Floats, tol: float) -> Floats:
     """Return the least ``sum(part) - share @ log(S part)`` over parts of at least 0.
 
     Each step minimises the quadratic of value, gradient and Hessian over the same parts, as least
     squares without negative coefficients, and is halved while it leads upwards.
     """
 
-    def value(x: _Floats) -> float:
+    def value(x: Floats) -> float:
         ratio = S @ x
         return float(x.sum() - share @ np.log(ratio)) if (ratio > 0).all() else np.inf
 
@@ -423,11 +420,11 @@ def _newton(S: _Floats, share: _Floats, part: _Floats, tol: float) -> _Floats:
     return np.maximum(part, 0.0)
 
 
-def _kernel(squared: _Floats, sigma: float) -> _Floats:
+def _kernel(squared: Floats, sigma: float) -> Floats:
     return np.exp(squared * (-0.5 / sigma**2))
 
 
-def _squared(X: _Floats, centres: _Floats) -> _Floats:
+def _squared(X: Floats, centres: Floats) -> Floats:
     found = cdist(X, centres, "sqeuclidean")
     if not np.isfinite(found).all():
         raise PsephosError(
@@ -437,7 +434,7 @@ def _squared(X: _Floats, centres: _Floats) -> _Floats:
     return found
 
 
-def _shares(weight: Any, n: int) -> _Floats:
+def _shares(weight: Any, n: int) -> Floats:
     found = read_sample_weight(weight, n)
     if not found.sum() > 0:
         raise PsephosError("the weights of a sample are all zero.")

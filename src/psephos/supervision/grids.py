@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from psephos._types import Floats, TableLike
 from psephos.estimator.params import Accepts, Interval, OneOf, Options, Several
 
 #: What a width of kernels may be: its square is a number.
@@ -26,13 +26,13 @@ def candidates(value: Any, grid: tuple[float, ...], unit: float) -> list[float]:
     return [unit] if isinstance(value, str) else [float(v) for v in np.ravel(value)]
 
 
-def median_width(squared: NDArray[np.float64]) -> float:
+def median_width(squared: Floats) -> float:
     """Return the square root of the median squared distance of points that differ; 1 of none."""
     apart = squared[squared > 0]
     return float(np.sqrt(np.median(apart))) if len(apart) else 1.0
 
 
-def read_numbers(X: Any, *, gaps: bool = False) -> NDArray[np.float64]:
+def read_numbers(X: TableLike, *, gaps: bool = False) -> Floats:
     """Return a table of finite numbers, or where `gaps` are let in, of such and NaN."""
     check: Any = check_array  # its types say less than it takes
     return check(X, dtype=np.float64, ensure_all_finite="allow-nan" if gaps else True)

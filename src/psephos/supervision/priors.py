@@ -4,20 +4,19 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats
 from psephos.estimator.labels import read_groups, read_sample_weight
 from psephos.estimator.members import check_probabilities, needed_weight_parameter
 from psephos.estimator.params import Accepts, Constraint, Interval, Several, Voter, check_params
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.supervision.grids import read_numbers
 
-_Floats = NDArray[np.float64]
 _ERRORS = 2.0  # standard errors that a doubtful estimate is from 1
 
 
@@ -118,7 +117,7 @@ class ElkanNotoPrior(BaseEstimator):
         positive: Any,
         unlabelled: Any,
         weights: tuple[Any, Any] = (None, None),
-        groups: Any = None,
+        groups: Array | None = None,
     ) -> Self:
         """Estimate the prior.
 
@@ -174,7 +173,7 @@ class ElkanNotoPrior(BaseEstimator):
             stacklevel=2,
         )
 
-    def _held_out(self, parts: list[_Floats], given: list[_Floats], named: Any) -> _Floats:
+    def _held_out(self, parts: list[Floats], given: list[Floats], named: Any) -> Floats:
         """Return s(x) of the positive rows, each by a model that was not fitted on it."""
         X, weight = np.vstack(parts), np.concatenate(given)
         labelled = np.repeat([1, 0], [len(part) for part in parts])
@@ -201,7 +200,7 @@ class ElkanNotoPrior(BaseEstimator):
             out[test] = model.predict_proba(X[test])[:, 1]
         return out[labelled == 1]
 
-    def _fitted(self, X: _Floats, labelled: NDArray[Any], weight: _Floats) -> Any:
+    def _fitted(self, X: Floats, labelled: Array, weight: Floats) -> Any:
         """Return the classifier of these rows; equal weights are not passed to `estimator`."""
         if self.estimator is None:
             C = 1.0 / (2.0 * float(weight.sum()) * self.alpha)

@@ -12,11 +12,10 @@ from typing import Protocol, Self
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray
 
-_Floats = NDArray[np.float64]
 LOSSES = ("sigmoid", "logistic", "ramp")
 _SYMMETRIC = ("sigmoid", "ramp")
 
@@ -54,7 +53,7 @@ class MarginLoss:
         """Return whether l(m) + l(-m) = 1 for every m."""
         return self.name in _SYMMETRIC
 
-    def value(self, margin: _Floats) -> _Floats:
+    def value(self, margin: Floats) -> Floats:
         """Return the loss of each margin."""
         if self.name == "sigmoid":
             return scipy.special.expit(-np.asarray(margin))
@@ -62,7 +61,7 @@ class MarginLoss:
             return np.logaddexp(0.0, -np.asarray(margin))
         return np.clip((1.0 - np.asarray(margin)) / 2.0, 0.0, 1.0)
 
-    def slope(self, margin: _Floats) -> _Floats:
+    def slope(self, margin: Floats) -> Floats:
         """Return the derivative at each margin; of the ramp, 0 at its two corners."""
         if self.name == "ramp":
             return np.where(np.abs(margin) < 1.0, -0.5, 0.0)
@@ -70,17 +69,14 @@ class MarginLoss:
         return -wrong if self.name == "logistic" else -wrong * (1.0 - wrong)
 
 
-_Codes = NDArray[np.intp]
-
-
 class Risk(Protocol):
     """A loss object over the margins of all rows."""
 
-    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+    def value_and_gradient(self, margins: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient, of the shape of the margins."""
         ...
 
-    def step(self, margins: _Floats) -> _Floats:
+    def step(self, margins: Floats) -> Floats:
         """Return what a gradient method subtracts, of the shape of the margins."""
         ...
 
@@ -98,19 +94,19 @@ class WeightedRisk:
     constant : float, default=0.0
     """
 
-    up: _Floats
-    down: _Floats
+    up: Floats
+    down: Floats
     loss: MarginLoss
     constant: float = 0.0
 
-    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+    def value_and_gradient(self, margins: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient, of the shape of the margins (n, 1)."""
         g = margins[:, 0]
         value = self.up @ self.loss.value(g) + self.down @ self.loss.value(-g) + self.constant
         slope = self.up * self.loss.slope(g) - self.down * self.loss.slope(-g)
         return float(value), slope[:, None]
 
-    def step(self, margins: _Floats) -> _Floats:
+    def step(self, margins: Floats) -> Floats:
         """Return the gradient."""
         return self.value_and_gradient(margins)[1]
 
@@ -126,7 +122,7 @@ class WeightedRisk:
             constant=share * self.constant + rest * other.constant,
         )
 
-    def falls_along(self, margins: _Floats) -> bool:
+    def falls_along(self, margins: Floats) -> bool:
         """Return whether the risk falls without end along margins (n,) times ever larger numbers.
 
         A loss that is bounded never does; the logistic loss grows as ``max(0, -m)``.
@@ -137,7 +133,7 @@ class WeightedRisk:
         return bool(ends < -1e-9 * np.abs(margins).max(initial=0.0))
 
     @property
-    def weights(self) -> tuple[_Floats, _Floats]:
+    def weights(self) -> tuple[Floats, Floats]:
         """Return (up, down) as weights of rows that any learner takes, their sum that of the risk.
 
         Raises
@@ -177,7 +173,7 @@ class NonNegativeRisk:
     beta: float = 0.0
     gamma: float = 1.0
 
-    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+    def value_and_gradient(self, margins: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient (where the second part is cut off, of the first)."""
         first, slope = self.positive.value_and_gradient(margins)
         second, other = self.negative.value_and_gradient(margins)
@@ -189,7 +185,7 @@ class NonNegativeRisk:
         first = self.positive.mixed(other, share)
         return replace(self, positive=first, negative=self.negative.mixed(nothing, share))
 
-    def step(self, margins: _Floats) -> _Floats:
+    def step(self, margins: Floats) -> Floats:
         """Return the direction of algorithm 1."""
         second, other = self.negative.value_and_gradient(margins)
         if second < -self.beta:
@@ -197,7 +193,7 @@ class NonNegativeRisk:
         return self.positive.step(margins) + other
 
 
-def _shares(rows: NDArray[np.bool_], weight: _Floats | None, words: str) -> _Floats:
+def _shares(rows: NDArray[np.bool_], weight: Floats | None, words: str) -> Floats:
     """Return the weights of some rows, made to sum to 1, and 0 of the others."""
     plain = np.where(rows, 1.0 if weight is None else weight, 0.0)
     if plain.sum() <= 0:
@@ -205,14 +201,14 @@ def _shares(rows: NDArray[np.bool_], weight: _Floats | None, words: str) -> _Flo
     return plain / plain.sum()
 
 
-def supervised_risk(codes: _Codes, loss: MarginLoss, weight: _Floats | None = None) -> WeightedRisk:
+def supervised_risk(codes: Indices, loss: MarginLoss, weight: Floats | None = None) -> WeightedRisk:
     """Return the mean loss of rows coded 1 (positive) or 0 (negative); others (-1) do not count."""
     every = _shares(codes >= 0, weight, "labelled")
     return WeightedRisk(np.where(codes == 1, every, 0.0), np.where(codes == 0, every, 0.0), loss)
 
 
 def pu_risk(
-    codes: _Codes, prior: float, loss: MarginLoss, weight: _Floats | None = None
+    codes: Indices, prior: float, loss: MarginLoss, weight: Floats | None = None
 ) -> WeightedRisk:
     """Return the unbiased risk of positive (1) and unlabelled (-1) rows; others do not count.
 
@@ -243,10 +239,10 @@ def pu_risk(
 
 
 def non_negative_pu_risk(
-    codes: _Codes,
+    codes: Indices,
     prior: float,
     loss: MarginLoss,
-    weight: _Floats | None = None,
+    weight: Floats | None = None,
     *,
     beta: float = 0.0,
     gamma: float = 1.0,
@@ -256,7 +252,7 @@ def non_negative_pu_risk(
 
 
 def _parts(
-    codes: _Codes, prior: float, loss: MarginLoss, weight: _Floats | None
+    codes: Indices, prior: float, loss: MarginLoss, weight: Floats | None
 ) -> tuple[WeightedRisk, WeightedRisk]:
     """Return the risk of positive rows as such, and what is left of the unlabelled as negative."""
     if not 0 < prior < 1:
@@ -269,10 +265,10 @@ def _parts(
 
 
 def one_sided_risk(
-    codes: _Codes,
-    sigma: _Floats,
+    codes: Indices,
+    sigma: Floats,
     loss: MarginLoss,
-    weight: _Floats | None = None,
+    weight: Floats | None = None,
 ) -> WeightedRisk:
     """Return the risk of labelled rows whose recorded negatives may be positive.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.vote import Vote
 from psephos.vote.ballots import Ballots
 from psephos.vote.part import log_odds
 from psephos.vote.reasons import (
@@ -89,7 +90,7 @@ def _assert_reads_true(words: str) -> None:
             assert not relation or _HOLDS[relation](float(value), float(bound)), words
 
 
-def _assert_holds(reason: Reason, vote: Any) -> None:
+def _assert_holds(reason: Reason, vote: Vote) -> None:
     if isinstance(reason, Path):
         assert all(test.holds() for test in reason.tests), reason
         assert reason.tests, "a path without a test"

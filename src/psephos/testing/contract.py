@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, TableLike, Usage
 from psephos.base import VoteEstimator
 from psephos.modelfile import load, save
 from psephos.testing.ballots import assert_ballots_are_true
-from psephos.vote.part import sparse
+from psephos.vote.part import Weighting, sparse
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Case:
         return np.vstack([self.table().X[:9], self.table(seed=1).X[:30]])
 
 
-def _foreign(estimator: Any) -> bool:
+def _foreign(estimator: Estimator) -> bool:
     """Return whether a parameter is an estimator of another library, or a function."""
     given = (getattr(estimator, name, None) for name in ("estimator", "learner"))
     if any(callable(v) for v in estimator.get_params(deep=False).values()):
@@ -104,11 +104,11 @@ def _foreign(estimator: Any) -> bool:
     return any(isinstance(v, BaseEstimator) and not isinstance(v, VoteEstimator) for v in given)
 
 
-def _words_of_params(model: Any) -> dict[str, str]:
+def _words_of_params(model: Estimator) -> dict[str, str]:
     return {name: repr(value) for name, value in model.get_params().items()}
 
 
-def _score(model: Any, X: Any) -> Any:
+def _score(model: Any, X: TableLike) -> Any:
     """Return what a vote sums to: the decision of a classifier, the number of a regressor."""
     return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
 
@@ -297,7 +297,7 @@ def check_members_have_their_shapes(case: Case) -> None:
     why = vote.voters.reasons(X)
     rows = len(why) == n and all(len(row) == T for row in why)
     assert rows, f"{_name(vote.voters)}.reasons(X) is not a list of {n} lists of {T} reasons."
-    weighting: Any = vote.weighting
+    weighting: Weighting = vote.weighting
     if weighting.needs_votes:
         of = "of_votes(votes, target)"
         weights = weighting.of_votes(votes, vote.target)
@@ -324,7 +324,7 @@ def _check_table(part: Any, n_voters: int, n_features: int) -> None:
     columns = np.asarray(part.columns)
     rising = columns.ndim == 1 and columns.dtype == np.intp and bool((np.diff(columns) > 0).all())
     assert rising, f"{name}.columns is no array of intp in rising order."
-    usage: Any = part.usage()
+    usage: Usage = part.usage()
     made = sparse.issparse(usage) and usage.format == "csr" and usage.dtype == bool
     assert made, (
         f"{name}.usage() is no boolean CSR table: psephos.vote.part.usage_table(voter, column, "
@@ -393,7 +393,7 @@ def check_answers_are_finite(case: Case) -> None:
                 _check_finite(model, method, row)
 
 
-def _check_finite(model: Any, method: str, row: Any) -> None:
+def _check_finite(model: Estimator, method: str, row: Any) -> None:
     try:
         found = np.asarray(getattr(model, method)(row[None]))
     except PsephosError:
@@ -455,8 +455,8 @@ def _call(check: Callable[[Case], None], case: Case) -> Callable[[], None]:
 class SmallTable(NamedTuple):
     """A table with labels; the last columns are noise."""
 
-    X: NDArray[np.float64]
-    y: NDArray[Any]
+    X: Floats
+    y: Array
 
 
 def small_table(

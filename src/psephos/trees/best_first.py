@@ -8,12 +8,12 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, CartNodes, weigh
 
 
-def best_splits(gain: NDArray[np.float64], first: NDArray[Any], max_leaves: int) -> NDArray[Any]:
+def best_splits(gain: NDArray[np.float64], first: Array, max_leaves: int) -> NDArray[Any]:
     """Return which nodes are split if the largest gain on hand always goes first; -inf: a leaf.
 
     Of equal gains the node of the lower number goes first; `first` is each node's first child.

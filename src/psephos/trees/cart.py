@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
     CLASS,
@@ -32,7 +32,6 @@ from psephos.runtime.jit import run_blocks
 from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
-_Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 
 _CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "twoing": TWOING}
@@ -72,11 +71,11 @@ class CartProblem(NamedTuple):
 
     n_classes: int
     y: NDArray[Any]
-    weight: _Floats
+    weight: Floats
     copies: _Whole
-    priors: _Floats | None = None
-    loss: _Floats | None = None
-    costs: _Floats | None = None
+    priors: Floats | None = None
+    loss: Floats | None = None
+    costs: Floats | None = None
 
 
 class Presorted(NamedTuple):
@@ -85,7 +84,7 @@ class Presorted(NamedTuple):
     keys: _Whole
     known: _Whole
     start: _Whole
-    values: _Floats
+    values: Floats
     n_codes: _Whole
 
 
@@ -98,14 +97,14 @@ class CartData(NamedTuple):
     cart: Cart
     sorted: Presorted
     centre: float
-    numbers: _Floats
+    numbers: Floats
 
 
 def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
     """Sort every column once, a block at a time; sparse ones are written out for that."""
     n, p = table.shape
     keys, known, sizes = np.empty((p, n), np.int64), np.empty(p, np.int64), np.empty(p, np.int64)
-    distinct: list[_Floats] = [np.empty(0)]
+    distinct: list[Floats] = [np.empty(0)]
     step = max(1, BLOCK_CELLS // max(n, 1))
     for first in range(0, p, step):
         span = slice(first, min(first + step, p))
@@ -306,11 +305,11 @@ class Prunings(NamedTuple):
     cross-validation and its standard error, in the same unit; empty if there was none.
     """
 
-    cp: _Floats
+    cp: Floats
     n_splits: NDArray[np.intp]
-    rel_error: _Floats
-    xerror: _Floats
-    xstd: _Floats
+    rel_error: Floats
+    xerror: Floats
+    xstd: Floats
 
 
 def prunings(grown: CartNodes, alpha: float) -> Prunings:
@@ -349,7 +348,7 @@ def one_se_row(table: Prunings) -> int:
     return int(np.flatnonzero(table.xerror <= table.xerror[best] + table.xstd[best])[0])
 
 
-def _limits(cp: _Floats) -> _Floats:
+def _limits(cp: Floats) -> Floats:
     """Return complexities that stand for the intervals of the table: their geometric means."""
     return np.concatenate([[10.0 * cp[0]], np.sqrt(cp[:-1] * cp[1:])])
 
@@ -410,7 +409,7 @@ def _left_out(
     kept: NDArray[np.int32],
     out: NDArray[np.intp],
     risk: float,
-) -> _Floats:
+) -> Floats:
     cart = data.cart
     scale = float(cart.weight[kept].sum() / cart.weight.sum()) * risk
     grown = grow_tree(data, settings, kept, float(table.cp[-1]) * scale)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
+from psephos._types import Array, Floats, NDArray
 from psephos.files.field_types import Nullable
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
@@ -25,7 +25,6 @@ from psephos.kernels.sorted_trees.cart_grow import (
 from psephos.trees.cart import CartData, Prunings
 from psephos.trees.tree import STAY, Surrogates, Tree
 
-_Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _NODES = ("number", "n_rows", "weight", "risk", "complexity", "n_rules", "n_surrogates")
 _RULES = ("column", "counted", "side", "worth", "threshold", "adjusted")
@@ -64,25 +63,25 @@ class CartGrowth:
     regression: bool
     number: _Whole
     n_rows: _Whole
-    weight: _Floats
-    risk: _Floats
-    complexity: _Floats
+    weight: Floats
+    risk: Floats
+    complexity: Floats
     n_rules: _Whole
     n_surrogates: _Whole
     column: _Whole
     counted: _Whole
     side: _Whole
-    worth: _Floats
+    worth: Floats
     threshold: Nullable
-    adjusted: _Floats
+    adjusted: Floats
     level_ptr: _Whole
     level_code: _Whole
     level_branch: _Whole
-    cp: _Floats
+    cp: Floats
     n_splits: _Whole
-    rel_error: _Floats
-    xerror: _Floats
-    xstd: _Floats
+    rel_error: Floats
+    xerror: Floats
+    xstd: Floats
 
     def __post_init__(self) -> None:
         nodes, rules = len(self.number), len(self.column)
@@ -144,7 +143,7 @@ class CartGrowth:
         place = np.arange(len(self.column)) - self.first[self.owner]
         return np.where(place == 0, 0, np.where(place < self.n_rules[self.owner], 1, 2))
 
-    def importance(self) -> _Floats:
+    def importance(self) -> Floats:
         """Return each column's importance, (p,): the worth of its splits, and as a surrogate.
 
         A split adds its worth to its own column, and its worth times the adjusted agreement to
@@ -194,7 +193,7 @@ class CartGrowth:
             **changed,
         )
 
-    def select(self, columns: NDArray[Any]) -> Self:
+    def select(self, columns: Array) -> Self:
         """Return the growth on a table of these columns; competitors on others are forgotten."""
         where = np.full(self.n_features, -1)
         where[np.asarray(columns, dtype=np.intp)] = np.arange(len(columns))
@@ -292,7 +291,7 @@ def tree_of(growth: CartGrowth, grown: CartNodes, data: CartData, use_surrogates
     )
 
 
-def _ptr(sizes: NDArray[Any]) -> NDArray[np.intp]:
+def _ptr(sizes: Array) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
 
 
@@ -314,7 +313,7 @@ def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
     return out
 
 
-def _means(grown: CartNodes, data: CartData) -> _Floats:
+def _means(grown: CartNodes, data: CartData) -> Floats:
     """Return the mean of each node; of rows that are all alike exactly their number."""
     mean, known = grown.real[:, MEAN] + data.centre, data.numbers
     largest = max(abs(float(known[0])), abs(float(known[-1])))
@@ -326,7 +325,7 @@ def _means(grown: CartNodes, data: CartData) -> _Floats:
     return np.where(alike & (np.abs(near - mean) <= slack), near, mean)
 
 
-def _values(grown: CartNodes, data: CartData) -> _Floats:
+def _values(grown: CartNodes, data: CartData) -> Floats:
     cart = data.cart
     if cart.n_classes == 0:
         return _means(grown, data)[:, None]

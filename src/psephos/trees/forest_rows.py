@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
@@ -24,8 +24,6 @@ _MOST = 2**31  # rows counted by weights, or drawn, are below
 _SECOND = np.uint64(0x9E3779B97F4A7C15)  # of the seed of a second draw
 _MANY = 16  # draws a row above which they are not drawn one by one
 
-_Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Unbinned:
@@ -33,11 +31,11 @@ class Unbinned:
 
     codes: NDArray[Any]  # (p, n) float64 or float32; the values, a column after the other
     categories: ClassVar[Mapping[int, NDArray[np.uint8]]] = {}
-    low: ClassVar[_Floats] = np.empty(0)
-    high: ClassVar[_Floats] = np.empty(0)
+    low: ClassVar[Floats] = np.empty(0)
+    high: ClassVar[Floats] = np.empty(0)
 
     @classmethod
-    def of(cls, values: NDArray[Any], n_jobs: int | None = None) -> Self:
+    def of(cls, values: Array, n_jobs: int | None = None) -> Self:
         """Return a copy of the values of a table (n, p)."""
         n, p = values.shape
         codes = np.empty((p, n), values.dtype)
@@ -58,7 +56,7 @@ class Unbinned:
         """Return (p + 1,): no column has bins."""
         return np.zeros(len(self.codes) + 1, dtype=np.int64)
 
-    def bits(self) -> NDArray[Any]:
+    def bits(self) -> Array:
         """Return the bits of the values, as whole numbers of the same size."""
         return self.codes.view(f"u{self.codes.dtype.itemsize}")
 
@@ -92,7 +90,7 @@ class ForestRows:
     # of the table that is it, else the distinct rows stand first
     first: NDArray[np.int64]
     y: NDArray[Any]  # (m,)
-    mass: _Floats  # (m,); their weights
+    mass: Floats  # (m,); their weights
     group: NDArray[np.int64]  # (n,); which of them each row of the table is
     # how many rows these are: the sum of weights that are whole numbers; else those of the table
     number: float
@@ -103,8 +101,8 @@ class ForestRows:
         cls,
         values: Any,
         n_codes: Mapping[int, int],
-        y: NDArray[Any],
-        weight: _Floats,
+        y: Array,
+        weight: Floats,
         max_bins: int,
         n_jobs: int | None,
         *,
@@ -168,19 +166,19 @@ class ForestRows:
         return draws
 
 
-def number_of(weight: _Floats, n: int) -> float:
+def number_of(weight: Floats, n: int) -> float:
     """Return how many rows these are: the sum of whole weights, which are counts; else n."""
     return float(weight.sum()) if _is_whole(weight) else float(n)
 
 
-def balanced_classes(weight: _Floats, y: NDArray[Any], n_classes: int) -> _Floats:
+def balanced_classes(weight: Floats, y: Array, n_classes: int) -> Floats:
     """Return weights of the same sum by which each class that has rows weighs as much."""
     totals = np.bincount(y, weight, n_classes)
     each = weight.sum() / np.count_nonzero(totals)
     return weight * (each / np.where(totals > 0, totals, 1.0))[y]
 
 
-def _is_whole(weight: _Floats) -> bool:
+def _is_whole(weight: Floats) -> bool:
     return bool((weight == np.round(weight)).all())
 
 
@@ -190,7 +188,7 @@ class Bootstraps:
     `mass` (m,): the weights by which rows are drawn. `size`: draws a sample.
     """
 
-    def __init__(self, mass: _Floats, size: int) -> None:
+    def __init__(self, mass: Floats, size: int) -> None:
         self.size, self._mass = size, mass
         m = len(mass)
         self._many = size > _MANY * m
@@ -200,7 +198,7 @@ class Bootstraps:
         elif not self._many:
             make_alias(mass, self._share, self._other, np.empty(m, np.int64))
 
-    def counts(self, seed: Any, out: _Floats | None = None) -> _Floats:
+    def counts(self, seed: Any, out: Floats | None = None) -> Floats:
         """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
         count = np.empty(len(self._mass)) if out is None else out
         if self._many:
@@ -228,14 +226,14 @@ class GroupDraws:
     """
 
     def __init__(
-        self, draws: Any, unit: NDArray[Any], row: NDArray[Any], weight: _Floats, size: int
+        self, draws: Any, unit: NDArray[Any], row: NDArray[Any], weight: Floats, size: int
     ) -> None:
         self.size, self._draws, self._whole = size, draws, _is_whole(weight)
         self._rows: Any = sparse.csr_array((weight, (row, unit)))
 
-    def counts(self, seed: Any, out: _Floats | None = None) -> _Floats:
+    def counts(self, seed: Any, out: Floats | None = None) -> Floats:
         """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
-        count: _Floats = self._rows @ self._draws.counts(seed)
+        count: Floats = self._rows @ self._draws.counts(seed)
         if not self._whole:
             some = np.flatnonzero(count)
             count[some] = Bootstraps(count[some], self.size).counts(np.uint64(seed) ^ _SECOND)

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.best_first import best_splits
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample
 from psephos.trees.newton_grow import searching
 
-_Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
 _SIZE = 30.0  # binary digits of the largest residual as the growers see it
 _TINY = np.finfo(np.float64).tiny
@@ -59,9 +58,9 @@ class SquaresGrower:
 
     def __init__(
         self,
-        values: NDArray[Any],
+        values: Array,
         n_codes: Mapping[int, int],
-        weight: _Floats,
+        weight: Floats,
         limits: GradientLimits,
         method: str = "exact",
         max_bin: int = 256,
@@ -79,7 +78,7 @@ class SquaresGrower:
         self.max_depth = min(limits.max_depth or n, max(deepest, 1))
         self.search = searching(method, values, n_codes, max_bin, n_jobs, weight)
 
-    def grow(self, residual: _Floats, draws: TreeSample) -> GradientTrees:
+    def grow(self, residual: Floats, draws: TreeSample) -> GradientTrees:
         """Grow one tree on the residuals (n,) of the drawn rows."""
         held = self.limits
         mass = self.weight[draws.rows]
@@ -106,7 +105,7 @@ class _Nodes:
     """Weight, mean residual and gain of every node, in float64; -inf is the gain of a leaf."""
 
     def __init__(
-        self, tree: NewtonTree, position: _Whole, weight: _Floats, residual: _Floats
+        self, tree: NewtonTree, position: _Whole, weight: Floats, residual: Floats
     ) -> None:
         self.position, self.residual, n = position, residual, tree.n_nodes
         self.mass: Any = np.bincount(position, weight, minlength=n)
@@ -127,7 +126,7 @@ class _Nodes:
         self.gain = np.full(n, -np.inf)
         self.gain[inner] = self.mass[left] * self.mass[right] / self.mass[inner] * self.apart**2
 
-    def gather(self, leaves: _Floats, join: np.ufunc) -> None:
+    def gather(self, leaves: Floats, join: np.ufunc) -> None:
         """Fill in, level by level from below, the values of nodes that are split."""
         for level in self.inner[::-1]:
             leaves[level] = join(leaves[self.first[level]], leaves[self.first[level] + 1])
@@ -150,7 +149,7 @@ class _Nodes:
         return out
 
 
-def _cut_back(tree: NewtonTree, gain: _Floats, max_leaves: int | None) -> _Whole:
+def _cut_back(tree: NewtonTree, gain: Floats, max_leaves: int | None) -> _Whole:
     """Undo splits of gain -inf, and beyond the most leaves, in place; the largest gain goes first.
 
     Returns

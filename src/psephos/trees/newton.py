@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
 from psephos.kernels.sorted_trees.newton_exact import descend, sizes_of
 from psephos.kernels.sorted_trees.newton_gain import Penalty, weigh
 
@@ -124,7 +124,7 @@ class NewtonTree:
         return len(self.feature)
 
     @property
-    def rules(self) -> tuple[NDArray[Any], ...]:
+    def rules(self) -> tuple[Array, ...]:
         """Return the arrays that kernels walk by."""
         sets = np.full(self.n_nodes, -1, np.int64)
         width = max((len(codes) for codes in self.sets.values()), default=0)
@@ -147,7 +147,7 @@ class NewtonTree:
         sets = {int(place[node]): codes for node, codes in self.sets.items() if kept[node]}
         return type(self)(self.growth, **fields, sets=sets)
 
-    def leaves(self, values: NDArray[Any]) -> _Whole:
+    def leaves(self, values: Array) -> _Whole:
         """Return the leaf of every column of the (p, n) table `values`."""
         position = np.zeros(values.shape[1], np.intp)
         descend(values, *self.rules, position)
@@ -199,7 +199,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _nodes(count: int, kind: Any) -> tuple[NDArray[Any], ...]:
+def _nodes(count: int, kind: Any) -> tuple[Array, ...]:
     return (
         np.full(count, -1, np.intp),
         np.full(count, np.nan, kind),
@@ -252,9 +252,7 @@ def shrink(tree: NewtonTree, learning_rate: float) -> None:
         )
 
 
-def whole_scales(
-    gh: NDArray[Any], kept: NDArray[np.bool_], penalty: Penalty
-) -> tuple[float, float]:
+def whole_scales(gh: Array, kept: NDArray[np.bool_], penalty: Penalty) -> tuple[float, float]:
     """Return powers of two that make sums of gradients and of hessians whole numbers below 2^30.
 
     Powers, so that nothing is rounded where a hessian is 1, or a weight a whole number: a leaf of

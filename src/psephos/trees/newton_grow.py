@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.kernels.binned_trees.bins import bin_by_hessian, count_distinct
 from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.runtime.jit import run_blocks
@@ -22,7 +22,7 @@ Grower = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Sin
 
 def grower(
     model: Any,
-    values: NDArray[Any],
+    values: Array,
     n_codes: Mapping[int, int],
     weight: NDArray[np.float64] | None = None,
 ) -> Grower:
@@ -40,9 +40,7 @@ def grower(
     method = "exact" if own_quantiles else model.tree_method
     search = searching(method, values, n_codes, model.max_bin, model.n_jobs, weight)
 
-    def grow(
-        gh: NDArray[Any], growth: TreeLimits, draws: TreeSample
-    ) -> tuple[NewtonTree, _Singles]:
+    def grow(gh: Array, growth: TreeLimits, draws: TreeSample) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
         if method == "exact":  # the others do not make what gains less than gamma
             position = prune(tree, model.gamma)[position]
@@ -54,7 +52,7 @@ def grower(
 
 def searching(
     method: str,
-    values: NDArray[Any],
+    values: Array,
     n_codes: Mapping[int, int],
     max_bin: int,
     n_jobs: int | None,
@@ -72,8 +70,8 @@ def searching(
 
 
 def proposer(
-    values: NDArray[Any], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
-) -> Callable[[NDArray[Any], TreeSample], BinnedTable]:
+    values: Array, n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
+) -> Callable[[Array, TreeSample], BinnedTable]:
     """Return what bins the (p, n) table anew for each tree, from its gradients and draws.
 
     Bins are of equal hessian, and the quantiles are exact: columns are sorted once, and every tree
@@ -88,7 +86,7 @@ def proposer(
     known = table.known
     count_distinct(values, table.order, known, distinct)
 
-    def bins(gh: NDArray[Any], draws: TreeSample) -> BinnedTable:
+    def bins(gh: Array, draws: TreeSample) -> BinnedTable:
         gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
         codes = np.empty((p, n), np.uint8)
         low, high = np.full((2, p, BINS), np.nan)

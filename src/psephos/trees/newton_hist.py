@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.kernels.binned_trees.newton_hist import (
     BINS,
     WIDTH,
@@ -37,7 +37,7 @@ class BinnedTable:
 
 
 def bin_table(
-    values: NDArray[Any],
+    values: Array,
     n_codes: Mapping[int, int],
     max_bin: int,
     n_jobs: int | None = None,
@@ -88,7 +88,7 @@ def side_by_side(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def grow_binned(
-    table: BinnedTable, gh: NDArray[Any], growth: TreeLimits, draws: TreeSample
+    table: BinnedTable, gh: Array, growth: TreeLimits, draws: TreeSample
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree; see `grow_exact`.
 
@@ -164,7 +164,7 @@ def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
 def _tree(
     table: BinnedTable,
     growth: TreeLimits,
-    nodes: tuple[NDArray[Any], ...],
+    nodes: tuple[Array, ...],
     count: int,
     sums: NDArray[np.float64],
     weight: _Singles,

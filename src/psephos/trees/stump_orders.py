@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.kernels.stump.scan import FLAG
 from psephos.runtime.jit import effective_jobs, run_blocks
 
@@ -139,13 +139,13 @@ class SparseOrdered:
     columns: NDArray[np.int64]
 
 
-def _sort_chunk(X: NDArray[Any], columns: NDArray[np.int64]) -> SortedColumns:
+def _sort_chunk(X: Array, columns: NDArray[np.int64]) -> SortedColumns:
     contiguous = len(columns) and columns[-1] - columns[0] == len(columns) - 1
     part = X[:, columns[0] : columns[-1] + 1] if contiguous else X[:, columns]
     return sort_columns(np.ascontiguousarray(part.T, dtype=np.float64))
 
 
-def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
+def presort_dense(X: Array, columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
     """Sort the given columns of a dense table; columns with nothing to cut are dropped."""
     n = X.shape[0]
     width = max(8, min(1024, _CHUNK_BYTES // (8 * n)))

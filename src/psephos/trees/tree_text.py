@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import ColumnLists, Floats
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of, split_conditions, way_words
 
-_Floats = NDArray[np.float64]
 _BAR = "|   "
 
 
@@ -21,7 +18,7 @@ class NodeAnswers:
     """
 
     def __init__(
-        self, words: Sequence[str], classes: Sequence[str] = (), shares: _Floats | None = None
+        self, words: Sequence[str], classes: Sequence[str] = (), shares: Floats | None = None
     ) -> None:
         self.words = list(words)
         self.classes = list(classes)
@@ -139,7 +136,7 @@ def rules_table(
     classes: Sequence[str] = (),
     *,
     answers: NodeAnswers | None = None,
-) -> dict[str, list[Any]]:
+) -> ColumnLists:
     """Return one entry a leaf, in the order of the text: the rule that leads to it, its answer.
 
     `tree`, `names`, `levels`, `classes`, `answers`: as for `export_text`.

@@ -7,12 +7,13 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, PerRow
 from psephos.base import VoteClassifier
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.levels import alike
 from psephos.files.near import shown
 from psephos.vote.names import listed, plural
@@ -41,16 +42,16 @@ class Cohort:
         Sentences on how the cohort was read.
     """
 
-    X: NDArray[np.float64]
-    codes: NDArray[np.intp]
+    X: Floats
+    codes: Indices
     ids: list[str]
     lacking: tuple[int, ...]
-    groups: NDArray[Any] | None = None
+    groups: Array | None = None
     by: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
     notes: list[str] = field(default_factory=list[str])
 
 
-def reading_model(model: Any) -> Any:
+def reading_model(model: VoteEstimator) -> Any:
     """Return the model on the columns it reads.
 
     Raises
@@ -70,9 +71,9 @@ def reading_model(model: Any) -> Any:
 def cohort_of(
     model: Any,
     X: Any,
-    y: Any,
+    y: LabelsLike,
     *,
-    groups: Any = None,
+    groups: PerRow = None,
     by: Mapping[str, Any] | None = None,
     classes: Mapping[Any, Any] | None = None,
     ids: Any = None,
@@ -118,7 +119,7 @@ def cohort_of(
     return Cohort(values, codes, names, empty_columns(values, model), own, told)
 
 
-def empty_columns(X: NDArray[np.float64], model: Any) -> tuple[int, ...]:
+def empty_columns(X: Floats, model: VoteEstimator) -> tuple[int, ...]:
     """Return the columns without any value; raise PsephosError if those are all that it reads."""
     if not len(model.vote_.columns):  # it answers without any
         return ()
@@ -127,7 +128,7 @@ def empty_columns(X: NDArray[np.float64], model: Any) -> tuple[int, ...]:
     return tuple(none)
 
 
-def _refuse_empty(none: Sequence[int], model: Any) -> None:
+def _refuse_empty(none: Sequence[int], model: VoteEstimator) -> None:
     names = model.schema_.words().columns
     if len(none) == len(names) and len(model.vote_.columns):
         raise PsephosError(
@@ -141,11 +142,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def labels_of(
-    y: Any,
-    classes: NDArray[Any],
+    y: LabelsLike,
+    classes: Array,
     renamed: Mapping[Any, Any],
     names: Sequence[str] | None = None,
-) -> NDArray[np.intp]:
+) -> Indices:
     """Return the class of each case as its place among the model's.
 
     A label is the class that it equals, a word the class that is written so; nothing else is: '1.0'
@@ -210,7 +211,7 @@ def labels_of(
     return np.array([found[_key(label)] for label in labels], dtype=np.intp)
 
 
-def _near(labels: Sequence[Any], classes: Sequence[Any]) -> str:
+def _near(labels: Sequence[Cell], classes: Sequence[Cell]) -> str:
     """Return how to join a label to the class that it seems to be; '' where there is not one."""
     counts, known = Counter(map(str, labels)), [str(one) for one in classes]
     for same in alike({**counts, **dict.fromkeys(known)}):
@@ -237,7 +238,7 @@ class LabelMatches:
         self.words = [_quoted(label) for label in labels]
         self._written = {str(label): place for place, label in enumerate(labels)}
 
-    def place(self, label: Any) -> int | None:
+    def place(self, label: Label) -> int | None:
         """Return the place of a label; None if it is none of these."""
         kind, value = _key(label)
         found = self._places.get((kind, value))
@@ -246,12 +247,12 @@ class LabelMatches:
         return found
 
 
-def _quoted(label: Any) -> str:
+def _quoted(label: Label) -> str:
     """Return a label as it is, so that spaces, and words that write numbers, are seen."""
     return shown(_key(label)[1])
 
 
-def _distinct(labels: Sequence[Any]) -> list[str]:
+def _distinct(labels: Sequence[Cell]) -> list[str]:
     return [_quoted(label) for _, label in dict.fromkeys(map(_key, labels))]
 
 

@@ -4,18 +4,19 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Usage
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.prototypes import Prototypes
 from psephos.files.near import shown
 from psephos.validation.cohort import Cohort
+from psephos.vote import Vote
 from psephos.vote.names import fixed, listed, number, plural
-from psephos.vote.part import over_outputs
+from psephos.vote.part import Weighting, over_outputs
 from psephos.vote.profile import LEVELS, Profile
 from psephos.vote.rows import row_groups
 
-_Floats = NDArray[np.float64]
 _CASES = 5
 _ROWS = 512
 _TENTHS = 10
@@ -34,7 +35,7 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     ``expected_beyond_90`` is the share of the training cases themselves that are farther than 90 %
     of them, and ``expected`` of each tenth of ``share_farther``: with ties these are no tenths.
     """
-    weighting: Any = model.vote_.weighting
+    weighting: Weighting = model.vote_.weighting
     cases, prototypes = weighting.kept_cases(), weighting.prototype_batches()
     if cases is None and prototypes is None:
         return None
@@ -69,38 +70,38 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     }
 
 
-def _farther(order: _Floats, distance: _Floats) -> _Floats:
+def _farther(order: Floats, distance: Floats) -> Floats:
     """Return the share of sorted distances that are greater than each."""
     return 1.0 - np.searchsorted(order, distance, "right") / len(order)
 
 
-def _by_tenths(shares: _Floats) -> list[float]:
+def _by_tenths(shares: Floats) -> list[float]:
     """Return what part of the shares is in each tenth."""
     which = np.minimum((shares * _TENTHS).astype(np.intp), _TENTHS - 1)
     return (np.bincount(which, minlength=_TENTHS) / len(shares)).tolist()
 
 
-def _same(rows: _Floats, cases: _Floats) -> int:
+def _same(rows: Floats, cases: Floats) -> int:
     """Return how many rows equal one of the cases, missing where it is missing."""
     groups = row_groups(np.vstack([cases, rows]))
     return int(np.isin(groups[len(cases) :], groups[: len(cases)]).sum())
 
 
-def _median(values: _Floats) -> float:
+def _median(values: Floats) -> float:
     """Return the median; the lower one of two whose mean is beyond float64."""
     with np.errstate(over="ignore"):
         middle = float(np.median(values))
     return middle if math.isfinite(middle) else float(np.quantile(values, 0.5, method="lower"))
 
 
-def _nearest(vote: Any, X: _Floats, own: _Floats, skip: int) -> tuple[_Floats | None, _Floats]:
+def _nearest(vote: Any, X: Floats, own: Floats, skip: int) -> tuple[Floats | None, Floats]:
     """Return the distance of each row to the nearest kept case, or to the next but `skip`.
 
     Beside it the share of the compared columns that both have: `own` are the kept cases.
     """
     columns = vote.weighting.columns
-    found: list[_Floats] = []
-    shared: list[_Floats] = []
+    found: list[Floats] = []
+    shared: list[Floats] = []
     for start in range(0, len(X), _ROWS):
         block = X[start : start + _ROWS]
         with np.errstate(over="ignore", invalid="ignore"):  # a distance beyond float64 is inf
@@ -117,7 +118,7 @@ def _nearest(vote: Any, X: _Floats, own: _Floats, skip: int) -> tuple[_Floats | 
     return np.concatenate(found), np.concatenate(shared)
 
 
-def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
+def _by_mass(model: VoteEstimator, cohort: Cohort) -> dict[str, Any] | None:
     baseline = model._known_baseline()
     profile: Profile | None = None if baseline is None else baseline.profile
     if profile is None or not len(profile.mass) or np.isnan(profile.mass).any():
@@ -197,7 +198,7 @@ ABSENT = ("missing", "silent")  # what may be done about columns that a cohort l
 STATES = ("all", "some", "none", "no column")
 
 
-def refuse_silence(model: Any, vote: Any, cohort: Cohort) -> None:
+def refuse_silence(model: VoteEstimator, vote: Vote, cohort: Cohort) -> None:
     """Raise PsephosError, naming the columns, if the vote cannot answer the cohort as it is."""
     names = model.schema_.words().columns
     gaps = np.isnan(cohort.X)
@@ -217,7 +218,7 @@ def refuse_silence(model: Any, vote: Any, cohort: Cohort) -> None:
         ) from error
 
 
-def silenced(model: Any, cohort: Cohort) -> Any:
+def silenced(model: VoteEstimator, cohort: Cohort) -> Any:
     """Return the vote of the voters that have all columns of their own, and those that read none.
 
     Raises
@@ -238,16 +239,16 @@ def silenced(model: Any, cohort: Cohort) -> Any:
     return vote if len(kept) == vote.n_voters else vote.take(kept)
 
 
-def _lost(vote: Any, cohort: Cohort) -> tuple[Any, Any, Any]:
+def _lost(vote: Vote, cohort: Cohort) -> tuple[Any, Any, Any]:
     """Return which columns are lacking, (p,), and for each voter how many it reads and lacks."""
     lacking = np.zeros(vote.n_features, dtype=bool)
     lacking[list(cohort.lacking)] = True
-    usage: Any = vote.voters.primary().usage()
+    usage: Usage = vote.voters.primary().usage()
     reads = np.asarray(usage.sum(axis=1)).ravel().astype(int)
     return lacking, reads, np.asarray(usage[:, lacking].sum(axis=1)).ravel().astype(int)
 
 
-def speaking(model: Any, cohort: Cohort, absent: str) -> dict[str, Any]:
+def speaking(model: VoteEstimator, cohort: Cohort, absent: str) -> dict[str, Any]:
     """Return who can speak: counts, and a table of the voters.
 
     A voter has all its columns, some, none, or reads no column; a surrogate's column is not one
@@ -281,7 +282,7 @@ def speaking(model: Any, cohort: Cohort, absent: str) -> dict[str, Any]:
     }
 
 
-def _shares(vote: Any, cohort: Cohort) -> NDArray[np.float64]:
+def _shares(vote: Vote, cohort: Cohort) -> Floats:
     """Return each voter's mean share of the weight over the cohort."""
     share = np.zeros(vote.n_voters)
     for start in range(0, len(cohort.X), _SHARED_ROWS):
@@ -327,7 +328,7 @@ _COUNT = 1.358  # of Kolmogorov and Smirnov's distance, at 0.05
 _DRAWS = 1999  # in which levels are dealt to cohort and training rows by lot
 
 
-def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
+def shift(model: VoteEstimator, cohort: Cohort) -> dict[str, Any]:
     """Return a table of the columns: each of the cohort beside the training rows.
 
     Keys of `columns`: ``missing`` and ``trained_missing`` (shares), ``outside`` (cases beyond the
@@ -383,7 +384,7 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
 _KEYS = ("trained_missing", "outside", "difference", "distance", "chance")
 
 
-def _beside(known: _Floats, profile: Profile, place: int) -> dict[str, Any]:
+def _beside(known: Floats, profile: Profile, place: int) -> dict[str, Any]:
     missing = float(profile.missing[place])
     n_trained = round(profile.n_rows * (1.0 - missing))
     row: dict[str, Any] = {"trained_missing": missing}
@@ -409,7 +410,7 @@ def _beside(known: _Floats, profile: Profile, place: int) -> dict[str, Any]:
     }
 
 
-def _dealt(own: _Floats, n: int, trained: _Floats, n_trained: int) -> float:
+def _dealt(own: Floats, n: int, trained: Floats, n_trained: int) -> float:
     """Return what the distance of levels exceeds in at most one of twenty deals by lot."""
     counts = np.round(own * n) + np.round(trained * n_trained)
     total, rng = int(counts.sum()), np.random.default_rng(0)
@@ -418,7 +419,7 @@ def _dealt(own: _Floats, n: int, trained: _Floats, n_trained: int) -> float:
     return float(np.quantile(gaps, 0.95, method="higher"))
 
 
-def ks_at_least(values: _Floats, quantiles: _Floats, n_trained: int) -> float:
+def ks_at_least(values: Floats, quantiles: Floats, n_trained: int) -> float:
     """Return how far the distribution of values is at least from that with these quantiles.
 
     At a kept value v the training share at or below v is at least the highest level whose quantile

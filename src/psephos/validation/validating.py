@@ -1,16 +1,17 @@
 """Validation: what a fitted model, left as it is, is worth on another cohort."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.estimator.params import Interval
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.figures import (
     Estimate,
     area,
@@ -59,11 +60,11 @@ class Answered:
     """
 
     classes: list[str]
-    truth: NDArray[np.intp]
-    said: NDArray[np.intp]
-    chances: NDArray[np.float64]
+    truth: Indices
+    said: Indices
+    chances: Floats
     positive: int
-    groups: NDArray[Any] | None = None
+    groups: Array | None = None
     level: float = 0.95
 
     def take(self, kept: NDArray[np.bool_]) -> "Answered":
@@ -236,17 +237,17 @@ _SHARED = 12  # groups of which accuracy is told one by one, at most
 
 
 def validate(
-    model: Any,
+    model: VoteEstimator,
     X: Any,
-    y: Any,
+    y: LabelsLike,
     *,
-    groups: Any = None,
+    groups: PerRow = None,
     by: Mapping[str, Any] | None = None,
     classes: Mapping[Any, Any] | None = None,
-    positive: Any = None,
+    positive: Label | None = None,
     threshold: float | None = None,
     absent: str = "missing",
-    ids: Any = None,
+    ids: LabelsLike | None = None,
     level: float = 0.95,
     random_state: int = 0,
 ) -> Validation:
@@ -343,7 +344,7 @@ def validated(
     cohort: Cohort,
     *,
     classes: Mapping[Any, Any] | None = None,
-    positive: Any = None,
+    positive: Label | None = None,
     threshold: float | None = None,
     absent: str = "missing",
     level: float = 0.95,
@@ -407,7 +408,7 @@ def _repeated(cohort: Cohort) -> list[str]:
     ]
 
 
-def _grouped(cohort: Cohort) -> tuple[NDArray[np.intp] | None, list[str]]:
+def _grouped(cohort: Cohort) -> tuple[Indices | None, list[str]]:
     """Return the group of each case as a number, and its name; none if there are no groups."""
     if cohort.groups is None:
         return None, []
@@ -423,7 +424,7 @@ def _answered(
     model: Any,
     vote: Any,
     cohort: Cohort,
-    positive: Any,
+    positive: Label | None,
     threshold: float | None,
     level: float,
 ) -> Answered:
@@ -442,7 +443,7 @@ def _answered(
     return Answered(names, cohort.codes, said, chances, place, level=level)
 
 
-def _positive(positive: Any, classes: list[Any], cohort: Cohort) -> Positive:
+def _positive(positive: Label | None, classes: Sequence[Cell], cohort: Cohort) -> Positive:
     if positive is None:
         sizes = np.bincount(cohort.codes, minlength=len(classes)).tolist()
         return usual_positive([str(one) for one in classes], sizes)
@@ -458,8 +459,8 @@ def _positive(positive: Any, classes: list[Any], cohort: Cohort) -> Positive:
 
 
 def _recalibration(
-    model: Any, told: Answered, seed: int
-) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
+    model: VoteEstimator, told: Answered, seed: int
+) -> tuple[dict[str, Any], Floats | None]:
     """Return what a sigmoid of the cohort's own would change, and its cross-fitted probabilities.
 
     The map is fitted in folds of the cohort (whole groups), so that its figures are of cases it
@@ -491,7 +492,7 @@ def _predictions(
     cohort: Cohort,
     told: Answered,
     by: Mapping[str, list[str]],
-    again: NDArray[np.float64] | None,
+    again: Floats | None,
     near: dict[str, Any] | None,
     moved: dict[str, Any],
 ) -> list[dict[str, Any]]:

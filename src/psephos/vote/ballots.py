@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
@@ -339,11 +339,11 @@ class Ballots:
         return frame_of(self.columns(), backend)
 
     def _answers(self) -> list[str]:
-        flat: NDArray[Any] = self.votes.reshape(-1, self.votes.shape[2])
+        flat: Array = self.votes.reshape(-1, self.votes.shape[2])
         words = self.vote.target.words(flat)
         if self.vote.target.kind != "binary" and self.vote.target.kind != "multiclass":
             return words
-        top: NDArray[Any] = np.sort(flat, axis=1)
+        top: Array = np.sort(flat, axis=1)
         one = top[:, -1] > 0 if flat.shape[1] > 1 else flat[:, 0] != 0
         if flat.shape[1] > 1:  # no class is voted for where two get the same
             one &= top[:, -1] > top[:, -2]

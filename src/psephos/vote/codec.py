@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import Array, NDArray
 from psephos.files.arrays import object_array
 from psephos.files.field_types import fault, hints
 from psephos.vote.part import Part, Voters, Weighting
@@ -117,7 +117,7 @@ def _renamed(data: Any, names: Mapping[str, str]) -> Any:
 
 def content_of(part: Any, other: Any) -> Any:
     """Return what a part holds, to be compared; `other` where it is no plain data."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     try:
         data = encode(part, arrays, "")
     except ModelFileError:
@@ -155,7 +155,7 @@ def refusal_of(value: Any) -> str:
     return value.refusal() if isinstance(value, Part) else Part.refusal(value)
 
 
-def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:
+def _encode_array(value: Array, arrays: Arrays, path: str) -> Any:
     if value.dtype.kind == "O":  # class labels and row names may be objects: words or numbers
         return {"objects": [encode(item, arrays, path) for item in value.tolist()]}
     if value.dtype.kind not in _NUMERIC:
@@ -167,7 +167,7 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:
     return {"array": path}
 
 
-def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+def decode(data: Any, arrays: Mapping[str, Array]) -> Any:
     """Return the value that `encode` wrote."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
@@ -201,7 +201,7 @@ def _listed(items: Any) -> list[Any]:
     return cast("list[Any]", items)
 
 
-def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:
+def _decode_part(content: dict[str, Any], arrays: Mapping[str, Array]) -> Any:
     cls = _REGISTRY.get(str(content.get("part")))
     if cls is None:
         raise ModelFileError(

@@ -3,9 +3,10 @@
 from typing import Any
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._types import ColumnLists
 
 
-def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def _structs(table: Any) -> Any:
     """Return the table with nearest cases as dictionaries: polars has no mixed tuples."""
     if "nearest" not in table:
         return table
@@ -30,7 +31,7 @@ class Framed:
         return frame_of(self.table(), backend)
 
 
-def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:
+def frame_of(table: ColumnLists, backend: str | None = None) -> Any:
     """Return a table of lists as a pandas or polars data frame, whichever is asked for or there."""
     if backend not in (None, "pandas", "polars"):
         raise PsephosError(f"backend {backend!r} is unknown: use 'pandas' or 'polars'.")

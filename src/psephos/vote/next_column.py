@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ColumnLists, NDArray
 from psephos.vote.frames import Framed
 from psephos.vote.profile import Profile
 from psephos.vote.vote import Vote
@@ -36,7 +36,7 @@ class NextColumn(Framed):
     change: _Floats
     flips: _Floats
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return the lines: case, column, change, flips."""
         return {
             "case": self.case,

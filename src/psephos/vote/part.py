@@ -13,10 +13,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Usage
 from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.names import Names
 from psephos.vote.reasons import Reason
+
+if TYPE_CHECKING:
+    from psephos.vote.target import AnyTarget
 
 sparse: Any = scipy.sparse  # its types say less than they promise
 
@@ -63,7 +67,7 @@ class Part(ABC):
         columns: Columns | Any
 
     @abstractmethod
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) boolean CSR table of who reads what."""
 
     @abstractmethod
@@ -93,7 +97,7 @@ class Part(ABC):
         """Return (columns, values): the breakpoints of answers, or points about a range."""
         return no_columns(), np.empty(0)
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         """Return the part with names in place of the positions of training rows that it keeps."""
         return self
 
@@ -202,7 +206,7 @@ class Voters(Part):
         """Return (means, standard deviations) of the densities that are the votes, (T,) each."""
         return None
 
-    def row_names(self) -> NDArray[Any] | None:
+    def row_names(self) -> Array | None:
         """Return the names or positions of the training rows that the voters are, (T,)."""
         return None
 
@@ -236,11 +240,11 @@ class Weighting(Part):
     def words(self) -> str:
         """Return what the weights are, in a few words."""
 
-    def fits(self, target: Any, is_sum: bool) -> str:
+    def fits(self, target: "AnyTarget", is_sum: bool) -> str:
         """Return why a vote cannot have these weights; '' if it can."""
         return ""
 
-    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+    def of_votes(self, votes: _Floats, target: "AnyTarget") -> _Floats:
         """Return the weights (n, T) or (n, T, K) beside votes (n, T, K); see `needs_votes`."""
         raise NotImplementedError
 
@@ -258,7 +262,7 @@ class Weighting(Part):
         """
         return self.weights(X), None
 
-    def sums_with(self, voters: Any) -> Callable[[_Floats], tuple[_Floats, _Floats]] | None:
+    def sums_with(self, voters: Voters) -> Callable[[_Floats], tuple[_Floats, _Floats]] | None:
         """Return a function of X to (sums, mass) without weights; None if there is none."""
         return None
 
@@ -282,7 +286,7 @@ class Weighting(Part):
         """Return (n, T): the similarity of each row to the training case that a voter is."""
         return None
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Any:
+    def nearest(self, voters: Voters, target: "AnyTarget", X: _Floats, k: int) -> Any:
         """Return `Nearest`, the training cases of greatest weight; None where none is kept."""
         return None
 
@@ -294,7 +298,7 @@ class Weighting(Part):
         """Return the `InverseDistance` of local weights, for bounds."""
         return None
 
-    def anchor_scores(self, voters: Any) -> _Floats | None:
+    def anchor_scores(self, voters: Voters) -> _Floats | None:
         """Return (m, K): what local weights and these voters answer at the anchors."""
         return None
 
@@ -349,7 +353,7 @@ class ReadsNothing:
         """Return no column."""
         return np.empty(0, dtype=np.intp)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the empty (T, p) table."""
         return usage_at(self, self.columns, self.columns)
 
@@ -388,12 +392,12 @@ def no_columns() -> Columns:
 
 def evenly(table: Any, size: _Floats) -> _Floats:
     """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
-    usage: Any = table.astype(np.float64)
+    usage: Usage = table.astype(np.float64)
     read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
     return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
 
 
-def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+def named_of(rows: NDArray[Any], names: NDArray[Any]) -> Array:
     """Return the names of rows that are positions; '' for -1; rows that have names keep them."""
     if rows.dtype.kind not in "iu":
         return rows
@@ -469,23 +473,23 @@ def positions(inner: Columns, outer: Columns) -> Columns:
     return where
 
 
-def usage_of_all(part: Any) -> Any:
+def usage_of_all(part: Any) -> Usage:
     """Return the (T, p) table of a part whose voters all read all of its columns."""
     return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))
 
 
-def usage_of(part: Any, places: Sequence[NDArray[np.intp]]) -> Any:
+def usage_of(part: Any, places: Sequence[NDArray[np.intp]]) -> Usage:
     """Return the (T, p) table of a part whose voters each read these places in `columns`."""
     voter = np.repeat(np.arange(len(places)), [len(own) for own in places])
     return usage_at(part, voter, np.concatenate([np.empty(0, dtype=np.intp), *places]))
 
 
-def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Any:
+def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Usage:
     """Return the (T, p) table of a part: its voters, and the places in `columns` that they read."""
     return usage_table(voter, part.columns[place], (part.n_voters, part.n_features))
 
 
-def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:
+def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Usage:
     """Return a boolean CSR table that is true at (voter, column)."""
     table: Any = sparse.csr_array((np.ones(len(voter), dtype=bool), (voter, column)), shape=shape)
     table.sum_duplicates()

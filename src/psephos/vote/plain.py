@@ -16,9 +16,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import Array, NDArray
 from psephos.files.field_types import hints
 from psephos.vote.codec import refusal_of, registered
 
@@ -60,7 +60,7 @@ def _identifiers(kind: type[Any]) -> tuple[str, ...]:
     return tuple(n for n in known if n == "rows" and Any in get_args(get_args(known[n])[1]))
 
 
-def _listed(array: NDArray[Any]) -> Any:
+def _listed(array: Array) -> Any:
     if array.size == 0 and array.ndim > 1 and 0 in array.shape[:-1]:
         return {"shape": list(array.shape)}
     if array.dtype.kind == "b":
@@ -116,7 +116,7 @@ def _part(content: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def _array(data: Any, kind: Any) -> NDArray[Any]:
+def _array(data: Any, kind: Any) -> Array:
     """Return an array of the kind that a field is annotated with."""
     wanted: Any = get_args(kind)[0] if get_args(kind) else Any
     if isinstance(data, dict) and "shape" in data:

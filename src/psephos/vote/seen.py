@@ -4,10 +4,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
+from psephos._types import NDArray, Values
 from psephos.vote.importance import SampleRows, evenly_spaced
 from psephos.vote.names import plural
 from psephos.vote.profile import Profile, profile_of
@@ -235,7 +235,7 @@ def _too_many(both: int, n: int, twins: int, known: int) -> bool:
     return bool(both > 0 and np.logaddexp.reduce(log) < -_RARE)
 
 
-def first_copies(X: Any) -> NDArray[np.intp]:
+def first_copies(X: Values) -> NDArray[np.intp]:
     """Return for each row the position of the first row that it is a copy of, its own if of none.
 
     Equal rows are copies if chance does not explain them: with c_j the share of pairs of different

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
 from psephos.vote.codec import register
 from psephos.vote.names import number, percent
 
@@ -436,7 +436,7 @@ class LabelsTarget:
     def outputs(self) -> list[str]:
         return [str(label) for label in self.classes.tolist()]
 
-    def coded(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def coded(self, y: Array) -> NDArray[np.float64]:
         """Return the (n, K) votes that say the labels y, an (n, K) table of 0 and 1."""
         return 2.0 * np.asarray(y, dtype=np.float64) - 1.0
 
@@ -479,7 +479,7 @@ class LabelsTarget:
         found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"
 
-    def margin(self, score: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
+    def margin(self, score: NDArray[np.float64], y: Array) -> NDArray[np.float64]:
         """Return the mean over labels of y F(x), with y in {-1, 1}; y is (n, K) of 0 and 1."""
         return (self.coded(y) * score).mean(axis=1)
 
@@ -489,3 +489,4 @@ def _listed(names: list[str], has: NDArray[np.bool_]) -> str:
 
 
 AnyTarget = Target | LabelsTarget | RegressionTarget | NumbersTarget
+ClassTarget = Target | LabelsTarget

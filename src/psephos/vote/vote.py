@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray, Usage, Values
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
@@ -88,7 +88,7 @@ class Vote:
         """Return the sorted columns that voters or weights read."""
         return np.union1d(self.voters.columns, self.weighting.columns).astype(np.intp)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
         if self._of_votes:
@@ -144,7 +144,7 @@ class Vote:
         """Return the vote with its parts as operations: what scorer, page, SQL and ONNX read."""
         return replace(self, voters=self.voters.lowered(), weighting=self.weighting.lowered())
 
-    def named_rows(self, names: NDArray[Any]) -> "Vote":
+    def named_rows(self, names: Array) -> "Vote":
         """Return the vote with names for the training rows it keeps, instead of positions.
 
         Parameters
@@ -190,7 +190,7 @@ class Vote:
         """Whether the score is a sum over voters with one weight each, known without the votes."""
         return self.readout.is_sum and not self._of_votes
 
-    def _reads_in_place(self, X: Any) -> bool:
+    def _reads_in_place(self, X: Values) -> bool:
         """Whether rows are looked at where they lie, by weights that pick their own columns."""
         lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.carray
         if not lies or X.shape[1:] != (self.n_features,):
@@ -208,19 +208,19 @@ class Vote:
             part = slice(start, min(start + size, rows))
             yield part, _dense(read[part][:, columns])
 
-    def _dense(self, X: Any) -> _Floats:
+    def _dense(self, X: Values) -> _Floats:
         return _dense(X[:, self.columns])
 
     # ------------------------------------------------------------------ the sum
-    def score(self, X: Any) -> _Floats:
+    def score(self, X: Values) -> _Floats:
         """Return F, shape (n, K)."""
         return self.score_and_mass(X)[0]
 
-    def mass(self, X: Any) -> _Floats:
+    def mass(self, X: Values) -> _Floats:
         """Return the raw total weight, sum over t of |w_t(x)|, shape (n,)."""
         return self.score_and_mass(X)[1]
 
-    def score_and_mass(self, X: Any) -> tuple[_Floats, _Floats]:
+    def score_and_mass(self, X: Values) -> tuple[_Floats, _Floats]:
         """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
         score = np.empty((X.shape[0], self.target.n_outputs))
         mass = np.empty(X.shape[0])
@@ -282,24 +282,24 @@ class Vote:
             each = each / np.where(size > 0, size, 1.0)
         return np.broadcast_to(each, votes.shape), votes
 
-    def answers(self, X: Any) -> NDArray[Any]:
+    def answers(self, X: Any) -> Array:
         """Return the answer to each row, by the score and, where there is one, the calibration."""
         return self.decided(*self.score_and_mass(X))
 
-    def decided(self, score: _Floats, mass: _Floats | None = None) -> NDArray[Any]:
+    def decided(self, score: _Floats, mass: _Floats | None = None) -> Array:
         """Return the answers that (n, K) scores come to; see `Readout.probabilities` of `mass`."""
         return self.target.decode(self.readout.decided(score, self.target, mass))
 
-    def probabilities(self, X: Any) -> _Floats:
+    def probabilities(self, X: Values) -> _Floats:
         """Return the (n, n_classes) probabilities of rows."""
         score, mass = self.score_and_mass(X)
         return self.readout.probabilities(score, self.target, mass)
 
-    def votes(self, X: Any) -> _Floats:
+    def votes(self, X: Values) -> _Floats:
         """Return every vote, shape (n, T, K): for small cases."""
         return self._compact.voters.votes(self._dense(X))
 
-    def leaves(self, X: Any) -> NDArray[np.intp]:
+    def leaves(self, X: Values) -> NDArray[np.intp]:
         """Return the node (0: the root) at which each row ends in each tree, (n, trees).
 
         It is -1 where a row is spread over leaves. Voters of other kinds have no column.
@@ -310,7 +310,7 @@ class Vote:
         none = np.empty((len(read), 0), dtype=np.intp)
         return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])
 
-    def weights(self, X: Any) -> _Floats:
+    def weights(self, X: Values) -> _Floats:
         """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
         read = self._dense(X)
         if self._of_votes:
@@ -323,7 +323,7 @@ class Vote:
             return None
         return np.array(self.weighting.weights(np.zeros((1, self.n_features)))[0])
 
-    def reasons(self, X: Any) -> list[list[Reason]]:
+    def reasons(self, X: Values) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does; columns are the table's."""
         reasons = self._compact.voters.reasons(self._dense(X))
         if self._compact is self:
@@ -331,16 +331,16 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
-    def weighed(self, X: Any) -> NDArray[np.intp] | None:
+    def weighed(self, X: Values) -> NDArray[np.intp] | None:
         """Return the voters that have a weight on any row; None unless the weighting says so."""
         return self._compact.weighting.weighed(self._dense(X))
 
-    def similarities(self, X: Any) -> _Floats | None:
+    def similarities(self, X: Values) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
         return self._compact.weighting.similarities(self._dense(X))
 
     def open(
-        self, voter: int, X: Any, names: Names, member: int | None = None
+        self, voter: int, X: Values, names: Names, member: int | None = None
     ) -> tuple["Vote", _Floats, Names] | None:
         """Return the vote that a voter is, and the rows and words it is asked with, or None.
 
@@ -376,7 +376,7 @@ class Vote:
             f"reading {read})"
         )
 
-    def shares(self, X: Any) -> _Floats:
+    def shares(self, X: Values) -> _Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
 
         Where they differ by output, and of read-outs that pick voters, their mean over outputs.
@@ -385,7 +385,7 @@ class Vote:
             return self.weights(X)
         return over_outputs(self.output_shares(X))
 
-    def output_shares(self, X: Any) -> _Floats:
+    def output_shares(self, X: Values) -> _Floats:
         """Return the weights as the score uses them, (n, T, K); (n, T, 1) if alike by output."""
         read = self._dense(X)
         if not self._adds_up:
@@ -394,11 +394,11 @@ class Vote:
             return self.weights(X)[:, :, None]
         return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
 
-    def contributions(self, X: Any) -> _Floats:
+    def contributions(self, X: Values) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
         return self.terms(X).contributions
 
-    def terms(self, X: Any) -> Terms:
+    def terms(self, X: Values) -> Terms:
         """Return the votes, their weights as the score uses them, and the products of the two."""
         read = self._dense(X)
         if self._adds_up:
@@ -410,11 +410,11 @@ class Vote:
         shares = over_outputs(weights if self.readout.score == "sum" else each)
         return Terms(votes, shares, each * entered)
 
-    def staged_scores(self, X: Any) -> Iterator[_Floats]:
+    def staged_scores(self, X: Values) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
         return (score for score, _ in self.staged(X))
 
-    def staged(self, X: Any) -> Iterator[tuple[_Floats, _Floats | None]]:
+    def staged(self, X: Values) -> Iterator[tuple[_Floats, _Floats | None]]:
         """Yield (score, mass) of the first 1, 2, ..., T voters: (n, K) and (n,).
 
         The mass is None where weights depend on the votes, and where a read-out picks voters.
@@ -454,7 +454,7 @@ class Vote:
         return found
 
     # ------------------------------------------------------------------ what is read off it
-    def margins(self, X: Any, y: NDArray[np.intp]) -> _Floats:
+    def margins(self, X: Values, y: NDArray[np.intp]) -> _Floats:
         """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
 
         For K > 2 classes the margin of the SAMME coding lies in [-1/(K-1), 1].
@@ -464,7 +464,7 @@ class Vote:
             score = score / mass[:, None]
         return self.target.margin(score, y)
 
-    def local_importance(self, X: Any, baseline: Baseline) -> _Floats:
+    def local_importance(self, X: Values, baseline: Baseline) -> _Floats:
         """Return (n, q): each column's share of what moves a row's score from its training mean.
 
         Rows sum to 1, or to 0 where no column moves the score; columns are those of `columns`.
@@ -474,7 +474,7 @@ class Vote:
             out[part] = _shares(column_moves(self._compact, read, baseline))
         return out
 
-    def nearest(self, X: Any, k: int = 5) -> Nearest | None:
+    def nearest(self, X: Values, k: int = 5) -> Nearest | None:
         """Return the k training cases of greatest weight for each row; None if none is kept."""
         vote = self._compact
         return vote.weighting.nearest(vote.voters, vote.target, self._dense(X), k)

@@ -2,15 +2,15 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
@@ -20,7 +20,6 @@ from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
 from psephos.vote import Constant, Readout, Vote, Voters
 
-_Floats = NDArray[np.float64]
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -128,8 +127,8 @@ class AdaBoostClassifier(BoostedClassifier):
     learning_rate: float = 1.0
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         k = labels.target.n_classes
         readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
         data = Training(table, labels.target, labels.y, weight)
@@ -149,7 +148,7 @@ class AdaBoostClassifier(BoostedClassifier):
         """Return how sample weights move, and the vote: one number a voter."""
         k = data.target.n_classes
 
-        def reweight(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
+        def reweight(pi: Floats, rounds: list[Round], _: object) -> Floats:
             last = rounds[-1]
             if last.error <= 0:
                 return pi

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, Indices
 from psephos.base import VoteEstimator
 from psephos.estimator.input import Context
 from psephos.estimator.params import refuse_unread
@@ -32,8 +32,6 @@ from psephos.vote import (
     from_estimators,
     mixed_voters,
 )
-
-_Floats = NDArray[np.float64]
 
 
 class StumpLearner:
@@ -63,7 +61,7 @@ class StumpLearner:
             table.values, data.y, target.n_classes, categories=table.n_codes, n_jobs=n_jobs
         )
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+    def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
         """Return the best stump and what it says."""
         stump = self.search.best(pi, self.criterion, self.min_weight)
         if stump is None:
@@ -99,12 +97,12 @@ class StumpLearner:
             right=self._votes([f[2] for f in found]),
         )
 
-    def _votes(self, said: list[Any]) -> _Floats:
+    def _votes(self, said: list[Any]) -> Floats:
         """Return the (T, K) votes for classes, or for class shares."""
         return np.stack(said) @ self.code if self.says == "probability" else self.code[said]
 
 
-def _shares(totals: _Floats) -> _Floats:
+def _shares(totals: Floats) -> Floats:
     """Return the class shares of a side; a side without weight says all alike."""
     total = totals.sum()
     return totals / total if total > 0 else np.full(len(totals), 1.0 / len(totals))
@@ -119,7 +117,7 @@ class EstimatorLearner:
     """
 
     def __init__(
-        self, estimator: Any, data: Training, context: Context, says: str = "answer"
+        self, estimator: Estimator, data: Training, context: Context, says: str = "answer"
     ) -> None:
         self.estimator = in_codes(estimator, data.target)
         self.X = data.table.values
@@ -130,7 +128,7 @@ class EstimatorLearner:
         self.says = says
         self.given = _categories(estimator, data)
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+    def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
         """Return a fitted clone and what it says."""
         voter: Any = clone(self.estimator)
         seeds = seed_parameters(voter)
@@ -149,7 +147,7 @@ class EstimatorLearner:
             return voter, self._probabilities(voter)
         return voter, np.asarray(voter.predict(self.X), dtype=np.intp)
 
-    def _probabilities(self, voter: Any) -> _Floats:
+    def _probabilities(self, voter: Any) -> Floats:
         if not hasattr(voter, "predict_proba"):
             raise PsephosError(
                 f"estimator {type(voter).__name__} has no predict_proba: let it say 'answer', or "
@@ -206,13 +204,13 @@ class BoostingSteps(NamedTuple):
 
     # ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes voters of
     # rounds
-    reweight: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
+    reweight: Callable[[Floats, list[Round], Callable[[list[Round]], Voters]], Floats]
     # ``make_vote(rounds, voters)``: the vote of these rounds
     make_vote: Callable[[list[Round], Voters], Vote]
     # ``relate(pi, t, round)``: a voter's relevance on each training row
-    relate: Callable[[_Floats, int, Round], _Floats] | None = None
+    relate: Callable[[Floats, int, Round], Floats] | None = None
     # (m,); the first sample weights, up to a factor; None are the rows' weights
-    prior: _Floats | None = None
+    prior: Floats | None = None
 
 
 def fit_boosted(
@@ -276,9 +274,7 @@ def fit_boosted(
     return vote, {"estimator_errors_": errors, "stopped_": found.reason}
 
 
-def hold_out(
-    y: NDArray[np.intp], context: Context, share: float
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def hold_out(y: Indices, context: Context, share: float) -> tuple[Indices, Indices]:
     """Return (training rows, validation rows): stratified, or whole groups where given."""
     seed = context.integer(_SPLIT)
     kind: Any = StratifiedShuffleSplit if context.groups is None else GroupShuffleSplit

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.kernels.numerics.criteria import opposite_labels
@@ -29,8 +29,6 @@ from psephos.models.training import Training, distinct_rows
 from psephos.trees.stump import Stump, StumpSearch
 from psephos.vote import Readout, StumpVoters, Vote, Voters
 from psephos.vote.part import sparse
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -164,15 +162,15 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     distance_columns: Any = None
     distance_scale: float = 1.0
     n_anchors: int | None = None
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
-    estimator_errors_: NDArray[np.float64] = fitted()
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
+    estimator_errors_: Floats = fitted()
     stopped_: str = fitted()
     sample_compression_: SampleCompression = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
         m = len(data.y)
         position, anchors = np.arange(m), anchors_of(m, self.n_anchors, context)
@@ -191,7 +189,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         )
         skeleton = Skeleton(data, "exp", "exp")
 
-        def reweight(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
+        def reweight(pi: Floats, rounds: list[Round], _: object) -> Floats:
             return skeleton.reweight(pi, rounds)
 
         def make_vote(rounds: list[Round], voters: Voters) -> Vote:
@@ -214,7 +212,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         )
         return vote, extras
 
-    def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
+    def _params_on(self, columns: Array) -> dict[str, Any]:
         if self.distance_columns is None or self.vote_.weighting.kept_cases() is None:
             return {}
         read: list[int] = self.vote_.weighting.columns.tolist()
@@ -222,7 +220,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         return {"distance_columns": [names[j] if names else where.index(j) for j in read]}
 
 
-def _joined(data: Training) -> tuple[Training, NDArray[np.intp]]:
+def _joined(data: Training) -> tuple[Training, Indices]:
     """Return distinct rows, with the weight of their copies, and the position of each."""
     numbered = replace(data.table, rows=np.arange(len(data.y)))
     distinct = distinct_rows(data._replace(table=numbered))
@@ -230,7 +228,6 @@ def _joined(data: Training) -> tuple[Training, NDArray[np.intp]]:
     return distinct._replace(table=data.table.take(position)), position
 
 
-_Rows = NDArray[np.intp]
 _POOL = (1 << 20) + 1  # task id of the seed that draws stumps: beside that of the anchors
 _CELLS = 2 * 10**9  # candidates times rows: a byte each
 _BLOCK = 64  # candidates weighed at a time
@@ -270,7 +267,7 @@ class SearchedStumps:
     `position` (len(data.y),): of the rows among the m given.
     """
 
-    def __init__(self, data: Training, position: _Rows, m: int) -> None:
+    def __init__(self, data: Training, position: Indices, m: int) -> None:
         self.data, self.position, self.m = data, position, m
         codes, p = data.table.n_codes, data.table.values.shape[1]
         numbers = np.array([j for j in range(p) if j not in codes], dtype=np.intp)
@@ -290,7 +287,7 @@ class SearchedStumps:
         k: int = self.data.target.n_classes
         return self.data.table.values.shape[1] * self.m * (self.m - 1) * 2 * k * (k - 1)
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+    def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
         """Return the stump of least weighted error, and what it says."""
         stump = self.search.best(pi, "error")
         if stump is None:
@@ -314,11 +311,11 @@ class SearchedStumps:
             said.append((right, left) if is_code else (left, right))
         return _stumps(self.data, [j for j, _ in source], rules, missing, said)
 
-    def made_of(self, found: Sequence[Any]) -> tuple[_Rows, _Rows]:
+    def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:
         """Return (numbers, positions of the two rows) of the stumps, shapes (T,) and (T, 2)."""
         k: int = self.data.target.n_classes
         numbers: list[int] = []
-        rows: list[_Rows] = []
+        rows: list[Indices] = []
         for stump, left, right in found:
             j, c = self.source[stump.column]
             first, second = self.position[list(self._pair(stump, j, c))].tolist()
@@ -385,7 +382,7 @@ class DrawnStumps:
             return np.isnan(values)
         return values == codes.argmax()
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]]:
+    def learn(self, pi: Floats, task: int) -> tuple[Any, Array]:
         """Return the best stump of the pool, as (number drawn, class if it holds, else), and said.
 
         Sums of rounded weights are exact, in whatever order they are made.
@@ -407,14 +404,14 @@ class DrawnStumps:
         said = [(yes, no) for _, yes, no in found]
         return _stumps(self.data, self.columns[drawn].tolist(), rules, missing, said)
 
-    def made_of(self, found: Sequence[Any]) -> tuple[_Rows, _Rows]:
+    def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:
         """Return (numbers, positions of the two rows) of the stumps, shapes (T,) and (T, 2)."""
         k: int = self.target.n_classes
         numbers = [n * k * (k - 1) + _message(yes, no, k) for n, yes, no in found]
         return np.array(numbers, dtype=np.intp), self.rows[[n for n, _, _ in found]].reshape(-1, 2)
 
 
-def _drawn(n_drawn: int, m: int, p: int, context: Context) -> tuple[_Rows, _Rows]:
+def _drawn(n_drawn: int, m: int, p: int, context: Context) -> tuple[Indices, Indices]:
     """Return (columns, pairs of different rows) of the pool; they depend on m and p alone."""
     rng = context.generator(_POOL)
     columns = rng.integers(p, size=n_drawn)

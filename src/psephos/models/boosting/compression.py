@@ -5,15 +5,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Table
 from psephos.vote import Vote, register_part
 from psephos.vote.part import check
-
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
 
 
 @register_part
@@ -50,9 +47,9 @@ class SampleCompression:
     n_rows: int
     n_candidates: int
     n_anchors: int
-    candidate: _Rows
-    voter_rows: _Rows
-    anchor_rows: _Rows
+    candidate: Indices
+    voter_rows: Indices
+    anchor_rows: Indices
 
     def __post_init__(self) -> None:
         check(self.candidate.ndim == 1 == self.anchor_rows.ndim, "rows of voters are not a row")
@@ -73,7 +70,7 @@ class SampleCompression:
         """Return the number of sc-voters, over which the prior is uniform."""
         return self.n_candidates * self.n_anchors
 
-    def posterior(self, vote: Vote) -> _Floats:
+    def posterior(self, vote: Vote) -> Floats:
         """Return Q, of each different stump (in the order of `candidate`) and anchor.
 
         Sums to 1; the sign of the vote is that of its mean of sc-voters.
@@ -111,7 +108,7 @@ def rule_of(first: float, second: float, n_codes: int) -> tuple[float, NDArray[n
     return (middle if low <= middle < high else low), np.empty(0, dtype=bool)
 
 
-def columns_of_distance(given: Any, table: Table) -> _Rows:
+def columns_of_distance(given: Any, table: Table) -> Indices:
     """Return the sorted columns that `distance_columns` names."""
     schema = table.schema
     found = set(table.found)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
 from psephos.kernels.prediction.similarity import Metric, mean_distance
 from psephos.models.boosting.loop import Round
@@ -13,7 +13,6 @@ from psephos.models.training import Training
 from psephos.models.units import power_of_columns, spread_of_columns
 from psephos.vote import InverseDistance, Local, LocalRelevance, Voters
 
-_Floats = NDArray[np.float64]
 _ANCHORS = 1 << 20  # task id of the seed that draws anchors: above any number of voters
 
 
@@ -22,7 +21,7 @@ def relevance(n_classes: int) -> tuple[float, float]:
     return float(np.exp(-1.0 / (n_classes - 1))), float(np.e)
 
 
-def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[np.intp]:
+def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> Indices:
     """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement."""
     if n_anchors is None:
         return np.arange(n_rows)
@@ -40,24 +39,24 @@ class Geometry:
     """SamBA's distance on given columns, its similarity and its weights, from the training rows."""
 
     data: Training  # distinct rows
-    anchors: NDArray[np.intp]  # (m',); rows that serve as anchors
+    anchors: Indices  # (m',); rows that serve as anchors
     a: float
     b: float
     distance_scale: str | None  # {'mean', 'sum', None}
     column_scale: str | None  # {'std', None}
     # (q,); columns the distance reads whatever the voters read; None are those of the voters
-    columns: NDArray[np.intp] | None = None
+    columns: Indices | None = None
     unit: float | None = None  # distance that counts as 1, if it is fixed beforehand
     # cache: the similarity of the columns asked for last
     similarities: dict[bytes, InverseDistance] = field(
         default_factory=dict[bytes, InverseDistance], compare=False, repr=False
     )
 
-    def read(self, columns: NDArray[np.intp]) -> _Floats:
+    def read(self, columns: Indices) -> Floats:
         """Return the training rows on these columns, dense float64."""
         return self.data.table.dense(columns)
 
-    def metric(self, columns: NDArray[np.intp], rows: _Floats) -> Metric:
+    def metric(self, columns: Indices, rows: Floats) -> Metric:
         """Return the distance on these columns; `absent` is set later, from the mean distance."""
         levels = self.data.table.schema.levels
         category = np.array([int(j) in levels for j in columns], dtype=bool)
@@ -68,7 +67,7 @@ class Geometry:
             self._refuse_far(columns[~category], rows[:, ~category])
         return Metric(scale, category, 0.0)
 
-    def _refuse_far(self, columns: NDArray[np.intp], rows: _Floats) -> None:
+    def _refuse_far(self, columns: Indices, rows: Floats) -> None:
         """Raise PsephosError if squares of a column's numbers would be beyond float64."""
         far = columns[power_of_columns(rows) != 0]
         if len(far):
@@ -85,7 +84,7 @@ class Geometry:
             return self.unit
         return mean if self.distance_scale == "mean" and mean > 0 else 1.0
 
-    def similarity(self, columns: NDArray[np.intp], rows: _Floats) -> InverseDistance:
+    def similarity(self, columns: Indices, rows: Floats) -> InverseDistance:
         """Return the similarity on these columns, scaled by the training pairs' mean distance."""
         known = self.similarities.get(columns.tobytes())
         if known is not None:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ClassWeightLike, Floats, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.gradient_losses import (
@@ -32,7 +32,7 @@ from psephos.models.units import power_of_weights
 from psephos.runtime.progress import tracked
 from psephos.trees.gradient import GradientLimits, SquaresGrower
 from psephos.trees.newton import TreeSample
-from psephos.vote import Readout, Vote
+from psephos.vote import Readout
 
 CONTENDER = Contender(
     "gradient-boosting",
@@ -60,7 +60,6 @@ CONTENDER = Contender(
 )
 
 
-_Floats = NDArray[np.float64]
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
 
@@ -161,7 +160,7 @@ class _Gradient(WarmStart, BoostedSum, Leaves):
     min_weight_fraction_leaf: float = 0.0
     max_depth: int | None = 3
     min_impurity_decrease: float = 0.0
-    random_state: Any = None
+    random_state: SeedLike = None
     max_features: Any = None
     max_leaf_nodes: int | None = None
     validation_fraction: float = 0.1
@@ -170,11 +169,11 @@ class _Gradient(WarmStart, BoostedSum, Leaves):
     warm_start: bool = False
     tree_method: str = "exact"
     max_bin: int = 256
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
     n_estimators_: int = fitted()
-    train_score_: NDArray[np.float64] = fitted()
-    validation_losses_: NDArray[np.float64] = fitted()
+    train_score_: Floats = fitted()
+    validation_losses_: Floats = fitted()
     stopped_: str = fitted()
 
 
@@ -244,11 +243,11 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
 
     _: KW_ONLY
     tol: float = 1e-4
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
         loss = classification_loss(self.loss, labels.target.n_classes)
         slope = 2.0 if self.loss == "exponential" else 1.0
@@ -317,8 +316,8 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     alpha: float = 0.9
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
         loss = regression_loss(self.loss, self.alpha, data.y)
         return fit_gradient(self, data, context, loss, Readout("sum", "identity"))
@@ -328,8 +327,8 @@ _ROWS, _COLUMNS, _TIES = 1, 2, 4  # task ids of seeds
 
 
 def fit_gradient(
-    model: Any, data: Training, context: Context, loss: GradientLoss, readout: Readout
-) -> tuple[Vote, dict[str, Any]]:
+    model: "_Gradient", data: Training, context: Context, loss: GradientLoss, readout: Readout
+) -> FittedVote:
     """Boost trees with the parameters of a recipe."""
     held = None
     train = data
@@ -368,15 +367,15 @@ class _GradientLoop:
         self.rounds: list[list[Any]] = []  # the trees of each, one for each output
         self.scores: list[float] = []
         self.losses: list[float] = []
-        self.held_margin: _Floats | None = None
+        self.held_margin: Floats | None = None
         self.latest = np.full(model.n_iter_no_change or 1, np.inf)
         self.reason = "all rounds"
 
-    def _values(self, data: Training) -> NDArray[Any]:
+    def _values(self, data: Training) -> Array:
         """Return the (p, n) table; bins are alike in either type, middles are not."""
         return column_values(data.table, np.float64 if self.model.tree_method == "exact" else None)
 
-    def run(self, model: Any, held: Training | None) -> str:
+    def run(self, model: "_Gradient", held: Training | None) -> str:
         """Grow further rounds, until the held-out loss has long not been lower by `tol`."""
         self.model = model
         rest = self._values(held) if held is not None else None
@@ -424,7 +423,7 @@ class _GradientLoop:
         self.scores.append(self._loss(self.margin[inside], y[inside], weight[inside]))
         return trees
 
-    def _loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def _loss(self, margin: Floats, y: Array, weight: Floats) -> float:
         """Return the mean loss; weights far from 1 are brought near it first."""
         return self.objective.loss(margin, y, np.ldexp(weight, -power_of_weights(weight)))
 
@@ -446,7 +445,7 @@ class _GradientLoop:
         return TreeSample(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p, ties=ties)
 
 
-def limits_of(model: Any, total: float) -> GradientLimits:
+def limits_of(model: "_Gradient", total: float) -> GradientLimits:
     """Return the limits of growth that a model's parameters set, with rows of that much weight.
 
     The least whole numbers, 1 for a leaf and 2 for a split, are no limit, whatever the weights.

@@ -16,12 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 
-_Floats = NDArray[np.float64]
-_Whole = NDArray[np.intp]
 _SLACK = 1e-12  # of a leaf's weight: a share that is reached but for rounding is reached
 
 
@@ -31,24 +29,24 @@ class LeafRows:
     `leaf` (m,): the leaf of each row. `number`: leaves are numbered below it. `weight` (m,).
     """
 
-    def __init__(self, leaf: _Whole, number: int, weight: _Floats) -> None:
+    def __init__(self, leaf: Indices, number: int, weight: Floats) -> None:
         self.leaf, self.number, self.weight = leaf, number, weight
 
-    def sums(self, values: _Floats) -> _Floats:
+    def sums(self, values: Floats) -> Floats:
         """Return the weighted sum of each leaf's values, (number,)."""
         sums: Any = np.bincount(self.leaf, self.weight * values, minlength=self.number)
         return sums  # of floats: weights are
 
-    def ratios(self, above: _Floats, below: _Floats) -> _Floats:
+    def ratios(self, above: Floats, below: Floats) -> Floats:
         """Return the ratios of two weighted sums, 0 where the second is 0."""
         over, under = self.sums(above), self.sums(below)
         return np.divide(over, under, out=np.zeros(self.number), where=under > 0)
 
-    def means(self, values: _Floats) -> _Floats:
+    def means(self, values: Floats) -> Floats:
         """Return the weighted mean of each leaf's values, 0 in a leaf without rows."""
         return self.ratios(values, np.ones(len(values)))
 
-    def quantiles(self, values: _Floats, share: float) -> _Floats:
+    def quantiles(self, values: Floats, share: float) -> Floats:
         """Return each leaf's least value that `share` of its weight does not exceed."""
         order = np.lexsort((values, self.leaf))
         leaf = self.leaf[order]
@@ -73,24 +71,22 @@ class GradientLoss(Protocol):
         """Return K."""
         ...
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: Array, weight: Floats) -> Floats:
         """Return the (K,) constant of least loss."""
         ...
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: Array, weight: Floats) -> Floats:
         """Return -dL/dF, (n, K)."""
         ...
 
-    def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
         """Return what each leaf adds to a margin, before shrinkage.
 
         `residual`, `margin` (m,): of the output that the tree is for. `y` (m,).
         """
         ...
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: Array, weight: Floats) -> float:
         """Return the weighted mean loss, on scikit-learn's scale."""
         ...
 
@@ -105,24 +101,22 @@ class LogLoss:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: Array, weight: Floats) -> Floats:
         """Return the log-odds of the share of class 1."""
         share = np.bincount(y, weight, minlength=2)
         return np.array([np.log(share[1]) - np.log(share[0])])
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Return y - p; what is near 0 keeps its digits."""
         sign = (2.0 * y - 1.0)[:, None]
         return sign * _special.expit(-sign * margin)
 
-    def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
         """Return one Newton step for each leaf."""
         size = np.abs(residual)
         return leaves.ratios(residual, size * (1.0 - size))
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean deviance: twice the log-loss."""
         signed = (2.0 * y - 1.0) * margin[:, 0]
         each = np.maximum(-signed, 0.0) + np.log1p(np.exp(-np.abs(signed)))
@@ -138,26 +132,24 @@ class MultiLogLoss:
 
     n_outputs: int
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: Array, weight: Floats) -> Floats:
         """Return the logarithms of the classes' shares, less their mean."""
         shares = np.bincount(y, weight, minlength=self.n_outputs) / weight.sum()
         logs = np.log(np.maximum(shares, np.finfo(np.float64).eps))  # a class may have no weight
         return logs - logs.mean()
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: Array, weight: Floats) -> Floats:
         """Return 1[y = k] - p_k."""
         out = -_special.softmax(margin, axis=1)
         out[np.arange(len(y)), y] += 1.0
         return out
 
-    def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
         """Return one step for each leaf."""
         k, size = self.n_outputs, np.abs(residual)
         return (k - 1) / k * leaves.ratios(residual, size * (1.0 - size))
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: Array, weight: Floats) -> float:
         """Return the mean log-loss."""
         logs = _special.log_softmax(margin, axis=1)
         return float(-np.average(logs[np.arange(len(y)), y], weights=weight))
@@ -169,22 +161,20 @@ class Exponential:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: Array, weight: Floats) -> Floats:
         """Return half the log-odds of the share of class 1."""
         return LogLoss().start(y, weight) / 2.0
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the loss, signed."""
         sign = (2.0 * y - 1.0)[:, None]
         return sign * np.exp(np.minimum(-sign * margin, _FAR))
 
-    def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
         """Return one Newton step for each leaf: sum r / sum |r|."""
         return leaves.ratios(residual, np.abs(residual))
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: Array, weight: Floats) -> float:
         """Return the mean loss."""
         return float(np.average(np.abs(self.residuals(margin, y, weight)[:, 0]), weights=weight))
 
@@ -203,7 +193,7 @@ def classification_loss(name: str, n_classes: int) -> GradientLoss:
 _LARGEST = 1e150  # of y: squares are numbers in float64
 
 
-def _constant(values: _Floats, weight: _Floats, share: float) -> _Floats:
+def _constant(values: Floats, weight: Floats, share: float) -> Floats:
     one = LeafRows(np.zeros(len(values), np.intp), 1, weight)
     return one.quantiles(values, share)
 
@@ -214,21 +204,19 @@ class SquaredNumbers:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the mean."""
         return np.array([np.average(y, weights=weight)])
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Return y - F."""
         return y[:, None] - margin
 
-    def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
         """Return the means."""
         return leaves.means(residual)
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean square."""
         return float(np.average((y - margin[:, 0]) ** 2, weights=weight))
 
@@ -239,21 +227,21 @@ class Absolute:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the median."""
         return _constant(y, weight, 0.5)
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the signs."""
         return np.where(y[:, None] >= margin, 1.0, -1.0)
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+        self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> Floats:
         """Return the medians of y - F."""
         return leaves.quantiles(y - margin, 0.5)
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean absolute error."""
         return float(np.average(np.abs(y - margin[:, 0]), weights=weight))
 
@@ -265,21 +253,21 @@ class Quantile:
     alpha: float
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the quantile."""
         return _constant(y, weight, self.alpha)
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Return alpha at and above F, alpha - 1 below."""
         return np.where(y[:, None] >= margin, self.alpha, self.alpha - 1.0)
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+        self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> Floats:
         """Return the quantiles of y - F."""
         return leaves.quantiles(y - margin, self.alpha)
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean pinball loss."""
         far = y - margin[:, 0]
         return float(
@@ -299,33 +287,33 @@ class Huber:
     n_outputs: int = 1
     delta: float = 1.0
 
-    def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
         """Return the median."""
         return _constant(y, weight, 0.5)
 
-    def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:
+    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
         """Choose delta; return y - F, cut off."""
         far = y[:, None] - margin
         self.delta = float(_constant(np.abs(far[:, 0]), weight, self.alpha)[0])
         return np.clip(far, -self.delta, self.delta)
 
     def answers(
-        self, residual: _Floats, margin: _Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> _Floats:
+        self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
+    ) -> Floats:
         """Return the medians and the mean of what is left."""
         far = y - margin
         middle = leaves.quantiles(far, 0.5)
         rest = np.clip(far - middle[leaves.leaf], -self.delta, self.delta)
         return middle + leaves.means(rest)
 
-    def loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean loss with the latest delta."""
         far, delta = np.abs(y - margin[:, 0]), self.delta
         each = np.where(far <= delta, 0.5 * far**2, delta * (far - 0.5 * delta))
         return float(np.average(each, weights=weight))
 
 
-def regression_loss(name: str, alpha: float, y: _Floats) -> GradientLoss:
+def regression_loss(name: str, alpha: float, y: Floats) -> GradientLoss:
     """Return the loss of that name."""
     if not (np.abs(y) < _LARGEST).all():
         raise PsephosError(

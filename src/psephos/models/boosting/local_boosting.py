@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
@@ -27,8 +27,6 @@ from psephos.models.boosting.skeleton import (
 )
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Constant, Readout, Vote, Voters
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -169,8 +167,8 @@ class LocalBoostingClassifier(LocalClassifier):
     prior: Any = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         k = labels.target.n_classes
         readout, prepare = Readout("normalised", "share"), distinct_rows
         if self.weighting == "log-odds":
@@ -190,7 +188,7 @@ class LocalBoostingClassifier(LocalClassifier):
         skeleton = Skeleton(data, self.relevance, self.difficulty)
         bits = isinstance(self.relevance, str) and self.relevance == "exp" and self.says == "answer"
 
-        def reweight(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
+        def reweight(pi: Floats, rounds: list[Round], _: object) -> Floats:
             return skeleton.reweight(pi, rounds)
 
         def constant(rounds: list[Round], voters: Voters) -> Vote:

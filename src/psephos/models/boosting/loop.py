@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.runtime.progress import tracked
 
-_Floats = NDArray[np.float64]
 _STILL = 1e-14  # relative change of the sample weights below which a round had no effect
 TOO_GREAT = "sample weights beyond float64"  # why a loop ended
 
@@ -22,20 +21,20 @@ class Round(NamedTuple):
     """One round of the loop: a voter, its answers and its error."""
 
     voter: Any  # what the learner made
-    answers: NDArray[np.intp]  # (m,); its class index on each training row
+    answers: Indices  # (m,); its class index on each training row
     right: NDArray[np.bool_]  # (m,)
     # weighted share of rows it is wrong on; of a voter that says probabilities the weighted mean of
     # what it gives to other classes than the row's
     error: float
     # (m,); probability it gives to each row's class; None where it says classes
-    share: _Floats | None = None
-    relevance: _Floats | None = None  # (m,); omega_t; None where the recipe derives it from `right`
+    share: Floats | None = None
+    relevance: Floats | None = None  # (m,); omega_t; None where the recipe derives it from `right`
 
 
 class VoterLearner(Protocol):
     """Finds the best voter for given sample weights, and makes voters of what it found."""
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+    def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
         """Return (voter, what it says of each training row), or None if there is none.
 
         It says class indices, shape (m,), or class probabilities, float64 of shape (m, K).
@@ -55,22 +54,22 @@ class Boosted:
     # 'all voters', 'no better than chance', 'no effect', 'no difficult row', 'validation' or
     # `TOO_GREAT`
     reason: str = "all voters"
-    pi: _Floats | None = None  # the sample weights of the last round
+    pi: Floats | None = None  # the sample weights of the last round
 
-    def errors(self) -> _Floats:
+    def errors(self) -> Floats:
         """Return each voter's weighted error, shape (T,)."""
         return np.array([r.error for r in self.rounds])
 
 
 def boost(
     learner: VoterLearner,
-    y: NDArray[np.intp],
-    prior: _Floats,
+    y: Indices,
+    prior: Floats,
     n_rounds: int,
     chance: float,
-    reweight: Callable[[_Floats, list[Round]], _Floats],
+    reweight: Callable[[Floats, list[Round]], Floats],
     enough: Callable[[list[Round]], bool] | None = None,
-    relate: Callable[[_Floats, int, Round], _Floats] | None = None,
+    relate: Callable[[Floats, int, Round], Floats] | None = None,
     begun: Boosted | None = None,
 ) -> Boosted:
     """Run Algorithm 1.
@@ -122,7 +121,7 @@ def boost(
     return out
 
 
-def _moved(reweight: Callable[..., _Floats], pi: _Floats, out: Boosted) -> _Floats | None:
+def _moved(reweight: Callable[..., Floats], pi: Floats, out: Boosted) -> Floats | None:
     """Return the next sample weights, or None, with the reason that the loop ends."""
     moved = reweight(pi, out.rounds)
     with np.errstate(over="ignore"):
@@ -138,7 +137,7 @@ def _moved(reweight: Callable[..., _Floats], pi: _Floats, out: Boosted) -> _Floa
     return None
 
 
-def _judged(voter: Any, said: NDArray[Any], y: NDArray[np.intp], pi: _Floats) -> Round:
+def _judged(voter: Any, said: NDArray[Any], y: Indices, pi: Floats) -> Round:
     """Return the round of a voter that says classes, (m,), or their probabilities, (m, K)."""
     if said.ndim == 1:
         right = said == y

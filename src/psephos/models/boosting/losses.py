@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 
-_Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _F = np.float32
 _LOST = 1e-3  # of the deviation: more than this is not rounding any more
@@ -26,15 +25,15 @@ class Objective(Protocol):
         """Return K."""
         ...
 
-    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
         """Return the (K,) margins that boosting starts from; `score` is the user's, or None."""
         ...
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write gradient and hessian of every row to out (K, n, 2)."""
         ...
 
-    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: _Singles, y: Array, weight: Floats) -> float:
         """Return the weighted mean loss."""
         ...
 
@@ -45,7 +44,7 @@ class Logistic:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
         """Return the log-odds of the share of class 1, or of `score`, a probability."""
         share = np.dot(weight, y) / weight.sum() if score is None else score
         if score is not None and not 0 < score < 1:
@@ -56,11 +55,11 @@ class Logistic:
         odds = _F(1) / share - _F(1)
         return np.array([_F(0) - _logf(odds)], _F)
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write p - y and p (1 - p)."""
         logistic_gradients(margin[:, 0], y.astype(_F), out[0])
 
-    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: _Singles, y: Array, weight: Floats) -> float:
         """Return the mean log-loss."""
         signed = np.where(y == 1, margin[:, 0], -margin[:, 0]).astype(np.float64)
         return float(np.average(np.logaddexp(0.0, -signed), weights=weight))
@@ -72,7 +71,7 @@ class Softmax:
 
     n_outputs: int
 
-    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
         """Return the centred logarithms of the class shares, or `score` for each class."""
         k = self.n_outputs
         if score is not None:
@@ -84,11 +83,11 @@ class Softmax:
             middle += value / _F(k)
         return logs - middle
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write p_k - 1[y = k] and 2 p_k (1 - p_k)."""
         softmax_gradients(margin, y.astype(np.int64), np.empty(self.n_outputs, _F), out)
 
-    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean log-loss."""
         wide = margin.astype(np.float64)
         top = wide.max(axis=1)
@@ -123,7 +122,7 @@ class Squared:
 
     n_outputs: int = 1
 
-    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
         """Return the mean, or `score`; `check_sizes` says what is refused."""
         check_sizes(y)
         check_sizes(score or 0.0)
@@ -131,11 +130,11 @@ class Squared:
         mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
         return np.array([mean], _F)
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write margin - y and 1."""
         out[0, :, 0], out[0, :, 1] = margin[:, 0] - y.astype(_F), 1.0
 
-    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean squared error."""
         return float(np.average((margin[:, 0] - y) ** 2, weights=weight))
 
@@ -146,7 +145,7 @@ class Custom:
 
     # y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are the
     # gradient and the hessian
-    function: Callable[[NDArray[Any], _Floats], Any]
+    function: Callable[[NDArray[Any], Floats], Any]
     watched: Any  # whose loss is watched for early stopping
 
     @property
@@ -154,11 +153,11 @@ class Custom:
         """Return K."""
         return self.watched.n_outputs
 
-    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
         """Return `score`, or 0: what a margin means is the user's."""
         return np.full(self.n_outputs, score or 0.0, _F)
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write what the function says."""
         flat = margin[:, 0] if self.n_outputs == 1 else margin
         result = self.function(y, flat.astype(np.float64))
@@ -177,7 +176,7 @@ class Custom:
                 )
             out[:, :, i] = part.reshape(margin.shape).T
 
-    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+    def loss(self, margin: _Singles, y: Array, weight: Floats) -> float:
         """Return the watched loss."""
         return self.watched.loss(margin, y, weight)
 

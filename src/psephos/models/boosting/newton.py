@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.losses import classification, regression
@@ -17,11 +17,10 @@ from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves
 from psephos.models.training import Training
-from psephos.vote import Readout, Vote
+from psephos.vote import Readout
 
 _SHARE = Interval(0, 1, open_low=True)
 _RETURNS = "of (y, margin) that returns (gradient, hessian)"
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -145,14 +144,14 @@ class _Newton(WarmStart, BoostedSum, Leaves):
     proposal: str = "global"
     monotone_constraints: Any = None
     objective: Any = None
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     validation_fraction: float | None = None
     n_iter_no_change: int = 10
     warm_start: bool = False
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     n_estimators_: int = fitted()
-    validation_losses_: NDArray[np.float64] = fitted()
+    validation_losses_: Floats = fitted()
     stopped_: str = fitted()
 
 
@@ -224,11 +223,11 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
 
     _: KW_ONLY
     objective: Any = None
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
@@ -280,8 +279,8 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
     objective: Any = "squared_error"
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
         return fit_newton(
             self, data, context, regression(self.objective), Readout("sum", "identity")

@@ -7,16 +7,16 @@ What the parameters of second-order boosting may be, and what they mean for its 
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.models.boosting.common import hold_out
@@ -29,12 +29,16 @@ from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, TreeVoters, Vote, join
+from psephos.vote.target import AnyTarget
+
+if TYPE_CHECKING:
+    from psephos.models.boosting.newton import _Newton
 
 _HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
 
 
-def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
+def growth(model: "_Newton", signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
     """Return what limits each tree."""
     ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
     local = (model.tree_method, model.proposal) == ("approx", "local")
@@ -54,7 +58,7 @@ def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
     )
 
 
-def penalty(model: Any) -> Penalty:
+def penalty(model: "_Newton") -> Penalty:
     """Return the costs as float32 holds them."""
     numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
     local = (model.tree_method, model.proposal) == ("approx", "local")
@@ -183,7 +187,7 @@ def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) ->
         )
 
 
-def exact_values(table: Table) -> NDArray[Any]:
+def exact_values(table: Table) -> Array:
     """Return the (p, n) table in float32; in float64 if a column is beyond the range of float32.
 
     That is a column with a number that float32 cannot hold, or all of whose numbers but 0 are so
@@ -237,13 +241,12 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVote
     )
 
 
-_Floats = NDArray[np.float64]
 _ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
 
 
 def fit_newton(
-    model: Any, data: Training, context: Context, objective: Objective, readout: Readout
-) -> tuple[Vote, dict[str, Any]]:
+    model: "_Newton", data: Training, context: Context, objective: Objective, readout: Readout
+) -> FittedVote:
     """Boost trees with the parameters of a recipe."""
     refuse_large_weights(data.weight)
     if model.validation_fraction is not None:
@@ -361,7 +364,7 @@ class _NewtonLoop:
         return TreeSample(rows, tree, shares[1], shares[2], rng, p)
 
 
-def _values(model: Any, table: Table) -> NDArray[Any]:
+def _values(model: "_Newton", table: Table) -> Array:
     """Return the (p, n) table: for XGBoost's exact trees in float32, if that can hold it."""
     if model.tree_method == "exact":
         return exact_values(table)
@@ -370,7 +373,7 @@ def _values(model: Any, table: Table) -> NDArray[Any]:
 
 
 def vote_of(
-    p: int, score: NDArray[Any], rounds: Sequence[Sequence[Any]], target: Any, readout: Readout
+    p: int, score: Array, rounds: Sequence[Sequence[Any]], target: AnyTarget, readout: Readout
 ) -> Vote:
     """Return the vote of the base score and all trees, each of weight 1, on p columns."""
     base = ConstantVoters(p, score.astype(np.float64)[None], "the base score")

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray
 from psephos.base import VoteClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
@@ -214,14 +214,14 @@ class _OfClasses(NamedTuple):
     def n_outputs(self) -> int:
         return self.given.n_outputs
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         self.given.gradients(margin, y.astype(np.intp), out)
 
 
 class _BlockNumbers:
     """BlockLabels are numbers."""
 
-    def __call__(self, y: NDArray[Any]) -> _Singles:
+    def __call__(self, y: Array) -> _Singles:
         check_sizes(y)
         return np.asarray(y, dtype=np.float32)
 
@@ -229,9 +229,9 @@ class _BlockNumbers:
 class _Codes(NamedTuple):
     """BlockLabels are the numbers of their classes."""
 
-    classes: NDArray[Any]
+    classes: Array
 
-    def __call__(self, y: NDArray[Any]) -> _Singles:
+    def __call__(self, y: Array) -> _Singles:
         return np.searchsorted(self.classes, y).astype(np.float32)
 
 

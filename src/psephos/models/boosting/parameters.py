@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import Floats, SeedLike
 from psephos.base import VoteClassifier
+from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import Constraint, Interval, OneOf, Options, Voter
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.warm import WarmStart
@@ -62,13 +61,13 @@ class BoostedClassifier(WarmStart, Ensemble, VoteClassifier):
     n_estimators: int = 20
     criterion: str = "gini"
     min_weight_fraction_leaf: float = 0.0
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     validation_fraction: float | None = None
     n_iter_no_change: int = 10
     warm_start: bool = False
     n_jobs: int | None = None
-    random_state: Any = None
-    estimator_errors_: NDArray[np.float64] = fitted()
+    random_state: SeedLike = None
+    estimator_errors_: Floats = fitted()
     stopped_: str = fitted()
 
 

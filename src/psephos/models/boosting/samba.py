@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ClassWeightLike, Floats, Indices, NDArray
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
@@ -25,8 +25,6 @@ from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -165,11 +163,11 @@ class SamBAClassifier(LocalClassifier):
     update: str = "vote"
     leave_one_out: bool = True
     n_anchors: int | None = None
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         readout = Readout("normalised", "share")
         data = Training(table, labels.target, labels.y, weight)
         steps = partial(self._steps, readout=readout, context=context)
@@ -182,10 +180,10 @@ class SamBAClassifier(LocalClassifier):
         low, high = relevance(data.target.n_classes)
         worst = -1.0 / (data.target.n_classes - 1)
 
-        def by_sample(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
+        def by_sample(pi: Floats, rounds: list[Round], _: object) -> Floats:
             return pi * np.where(rounds[-1].right, np.exp(-high), np.exp(-low * worst))
 
-        def by_vote(pi: _Floats, rounds: list[Round], voters: Any) -> _Floats:
+        def by_vote(pi: Floats, rounds: list[Round], voters: Any) -> Floats:
             agreement = np.stack([np.where(r.right, 1.0, worst) for r in rounds], axis=1)  # h_t y
             if len(rounds) == 1:
                 return data.weight * np.exp(-agreement[:, 0])
@@ -214,9 +212,9 @@ class TrainingWeights:
 
     geometry: Geometry
     leave_one_out: bool  # whether an anchor is left out of the sums of its own row
-    columns: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    total: _Floats = field(init=False)
-    where_right: _Floats = field(init=False)
+    columns: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    total: Floats = field(init=False)
+    where_right: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         m, k = len(self.geometry.data.y), len(self.geometry.anchors)
@@ -228,7 +226,7 @@ class TrainingWeights:
             )
         self.where_right = np.empty((m, 0))
 
-    def shares(self, rounds: list[Round], columns: NDArray[np.intp]) -> _Floats:
+    def shares(self, rounds: list[Round], columns: Indices) -> Floats:
         """Return each voter's normalised weight on each training row, shape (m, T)."""
         g = self.geometry
         if not np.array_equal(columns, self.columns):
@@ -242,7 +240,7 @@ class TrainingWeights:
         mass = weights.sum(axis=1, keepdims=True)
         return np.divide(weights, mass, out=np.full_like(weights, 1 / len(rounds)), where=mass > 0)
 
-    def _sums(self, right: NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+    def _sums(self, right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return `local_sums` (total, where_right) of these voters on the training rows."""
         g = self.geometry
         rows = g.read(self.columns)

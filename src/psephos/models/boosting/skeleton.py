@@ -6,15 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, NDArray
 from psephos.estimator.labels import class_factors
 from psephos.files.field_types import GREATEST
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ class BoostingRound:
     t: int
     X: Any
     y: NDArray[Any]
-    agreement: _Floats
-    share: _Floats
-    weight: _Floats
+    agreement: Floats
+    share: Floats
+    weight: Floats
     error: float
     n_classes: int
-    relevance: _Floats | None = None
+    relevance: Floats | None = None
 
 
 def log_odds(error: float, n_classes: int) -> float:
@@ -64,24 +62,24 @@ def log_odds(error: float, n_classes: int) -> float:
     return np.log((1.0 - error) / error) + np.log(n_classes - 1.0)
 
 
-def _log_odds_factor(seen: BoostingRound) -> _Floats:
+def _log_odds_factor(seen: BoostingRound) -> Floats:
     """Return exp(-alpha_t h_t y / 2), without the factor that is common to all rows."""
     if seen.error <= 0:
         return np.ones(len(seen.y))
     return np.exp(log_odds(seen.error, seen.n_classes) * (1.0 - seen.share))
 
 
-def _exponential(seen: BoostingRound) -> _Floats:
+def _exponential(seen: BoostingRound) -> Floats:
     return np.exp(-(np.asarray(seen.relevance) * seen.agreement))
 
 
 #: Line 5, by name: SamBA's omega and AdaBoost's.
-RELEVANCES: Mapping[str, Callable[[BoostingRound], _Floats]] = {
+RELEVANCES: Mapping[str, Callable[[BoostingRound], Floats]] = {
     "exp": lambda seen: np.exp(seen.agreement),
     "right": lambda seen: seen.share,
 }
 #: Line 7, by name: SamBA's factor and AdaBoost's.
-DIFFICULTIES: Mapping[str, Callable[[BoostingRound], _Floats]] = {
+DIFFICULTIES: Mapping[str, Callable[[BoostingRound], Floats]] = {
     "exp": _exponential,
     "log-odds": _log_odds_factor,
 }
@@ -95,11 +93,11 @@ class Skeleton:
     relevance: Any
     difficulty: Any
 
-    def relate(self, pi: _Floats, t: int, last: Round) -> _Floats:
+    def relate(self, pi: Floats, t: int, last: Round) -> Floats:
         """Return the relevance of a round's voter on each row."""
         return self._asked("relevance", RELEVANCES, self._seen(pi, t, last))
 
-    def reweight(self, pi: _Floats, rounds: list[Round]) -> _Floats:
+    def reweight(self, pi: Floats, rounds: list[Round]) -> Floats:
         """Return the next sample weights, not yet normalised."""
         last = rounds[-1]
         seen = replace(self._seen(pi, len(rounds) - 1, last), relevance=_fixed(last.relevance))
@@ -109,7 +107,7 @@ class Skeleton:
     def _X(self) -> Any:
         return _rows(self.data)
 
-    def _seen(self, pi: _Floats, t: int, last: Round) -> BoostingRound:
+    def _seen(self, pi: Floats, t: int, last: Round) -> BoostingRound:
         target = self.data.target
         k: int = target.n_classes
         share = last.right.astype(np.float64) if last.share is None else last.share
@@ -118,14 +116,14 @@ class Skeleton:
             _fixed(share), _fixed(pi), last.error, k,
         )  # fmt: skip
 
-    def _asked(self, name: str, known: Mapping[str, Any], seen: BoostingRound) -> _Floats:
+    def _asked(self, name: str, known: Mapping[str, Any], seen: BoostingRound) -> Floats:
         given = getattr(self, name)
         if isinstance(given, str):
             return known[given](seen)
         return checked(given(seen), f"{name} in round {seen.t}", self.data.table.rows)
 
 
-def first_weights(prior: Any, data: Training) -> _Floats | None:
+def first_weights(prior: Any, data: Training) -> Floats | None:
     """Return pi_1 up to a factor: each row's weight times its prior; None where there is none.
 
     `prior` None, 'balanced', dict or callable.
@@ -143,7 +141,7 @@ def first_weights(prior: Any, data: Training) -> _Floats | None:
     return data.weight * each
 
 
-def checked(values: Any, what: str, rows: NDArray[Any]) -> _Floats:
+def checked(values: Any, what: str, rows: Array) -> Floats:
     """Return what a function of the user's returned, a finite number of at least 0 a row."""
     try:
         numbers = np.array(values, dtype=np.float64)

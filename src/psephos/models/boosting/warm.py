@@ -43,7 +43,7 @@ class WarmStart:
         return {name: value for name, value in state.items() if name != "_loop"}
 
 
-def digests(model: Any, data: Training, context: Context) -> FirstFit | None:
+def digests(model: "WarmStart", data: Training, context: Context) -> FirstFit | None:
     """Return digests of the training rows; None without a warm start, which alone needs them."""
     if not model.warm_start:
         return None

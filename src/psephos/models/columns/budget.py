@@ -11,12 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import (
+    Array,
+    ClassWeightLike,
+    Estimator,
+    Floats,
+    Indices,
+    LabelsLike,
+    PerRow,
+    SeedLike,
+    TableLike,
+)
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Schema, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
 from psephos.estimator.params import (
     Anything,
     Constraint,
@@ -45,8 +55,6 @@ from psephos.vote import Constant, Readout, Vote, register_part
 from psephos.vote.part import check
 from psephos.vote.voters.stumps import prior_voter
 
-_Floats = NDArray[np.float64]
-
 
 @register_part
 @dataclass(frozen=True)
@@ -64,9 +72,9 @@ class Selection:
     """
 
     tag: ClassVar[str] = "selection of columns"
-    scores: _Floats
-    ranking: NDArray[np.intp]
-    chosen: NDArray[np.intp]
+    scores: Floats
+    ranking: Indices
+    chosen: Indices
 
     def __post_init__(self) -> None:
         check(self.scores.ndim == 1 and bool((self.scores >= 0).all()), "scores are below 0")
@@ -75,14 +83,14 @@ class Selection:
             check(columns.dtype == np.intp and bool(inside.all()), "a column is not there")
             check(len(np.unique(columns)) == len(columns), "a column is there twice")
 
-    def select(self, columns: NDArray[np.intp]) -> "Selection":
+    def select(self, columns: Indices) -> "Selection":
         """Return the same on the table reduced to `columns`."""
         place = np.full(len(self.scores), -1, dtype=np.intp)
         place[columns] = np.arange(len(columns))
         ranking, chosen = place[self.ranking], place[self.chosen]
         return Selection(self.scores[columns], ranking[ranking >= 0], chosen[chosen >= 0])
 
-    def check_vote(self, vote: Any) -> None:
+    def check_vote(self, vote: Vote) -> None:
         """Raise PsephosError unless it is of the table of a vote."""
         check(len(self.scores) == vote.n_features, "the selection is of another table")
 
@@ -140,25 +148,25 @@ class _Budget(Ensemble):
     selector: Any = "blend"
     estimator: Any = None
     prices: Any = None
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     selection_: Selection = fitted()
 
     @property
-    def scores_(self) -> _Floats:
+    def scores_(self) -> Floats:
         """Each column's score by the selector, 0 where it says nothing; (p,)."""
         self._fitted()  # type: ignore[attr-defined]
         return self.selection_.scores
 
     @property
-    def ranking_(self) -> NDArray[Any]:
+    def ranking_(self) -> Array:
         """The columns with a score, the best for its price first: names, or positions."""
         self._fitted()  # type: ignore[attr-defined]
         return self._named(self.selection_.ranking)  # type: ignore[attr-defined]
 
     @property
-    def selected_(self) -> NDArray[Any]:
+    def selected_(self) -> Array:
         """The columns that the members were given, in the order of the table: names or positions.
 
         A member may make nothing of one: `features_used_` has those that are read.
@@ -168,12 +176,12 @@ class _Budget(Ensemble):
 
     def path(
         self,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: LabelsLike,
         n_columns: Iterable[float] = (1, 2, 4, 8, 16, 32),
-        sample_weight: Any = None,
+        sample_weight: PerRow = None,
         *,
-        groups: Any = None,
+        groups: Array | None = None,
     ) -> dict[float, Any]:
         """Return a fitted estimator for each budget, from one selection of columns.
 
@@ -208,13 +216,13 @@ class _Budget(Ensemble):
             scores = model.scores_
         return {budget: models[budget] for budget in budgets}
 
-    def _of_path(self, budget: float, scores: _Floats | None) -> Any:
+    def _of_path(self, budget: float, scores: Floats | None) -> Any:
         own: Any = self
         model = type(own)(**{**own.get_params(deep=False), "n_columns": budget})
         model._path = scores
         return model
 
-    def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
+    def _params_on(self, columns: Array) -> dict[str, Any]:
         own: Any = self
         return {"prices": prices_on(kept(own.prices), own.schema_, columns)}
 
@@ -297,11 +305,11 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
     )  # fmt: skip
     _: KW_ONLY
     prices: Any = None
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_budget(self, default_classifiers(), table, labels, weight, context)
 
 
@@ -345,8 +353,8 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
     )  # fmt: skip
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_budget(self, default_regressors(), table, labels, weight, context)
 
 
@@ -354,13 +362,13 @@ _DEPTH = 32  # columns of a ranking that count, or the budget if that is more
 
 
 def fit_budget(
-    model: Any,
-    default: list[tuple[str, Any]],
+    model: "_Budget",
+    default: list[tuple[str, Estimator]],
     table: Table,
     labels: Labels,
-    weight: _Floats,
+    weight: Floats,
     context: Context,
-) -> tuple[Vote, dict[str, Any]]:
+) -> FittedVote:
     """Return the vote of a budget's members on the columns it buys, and the selection."""
     for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
         if one is not None and not isinstance(one, str):
@@ -381,7 +389,7 @@ def fit_budget(
     return vote, {"selection_": Selection(scores, ranking, chosen)}
 
 
-def _warn_of_none(model: Any, ranking: NDArray[np.intp], data: Data) -> None:
+def _warn_of_none(model: "_Budget", ranking: Indices, data: Data) -> None:
     """Warn that no column is taken, and say why and what to do."""
     answer = "the class frequencies" if data.n_classes else "the mean"
     named = isinstance(model.selector, str)
@@ -400,7 +408,7 @@ def _warn_of_none(model: Any, ranking: NDArray[np.intp], data: Data) -> None:
     )
 
 
-def _distinct(data: Data, table: Table, labels: Labels, weight: _Floats) -> Data:
+def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
     """Return the rows for selectors: copies are one row of added weight, in an order of their own.
 
     What is drawn then depends on what rows hold and not on their places. With groups they are as
@@ -414,7 +422,7 @@ def _distinct(data: Data, table: Table, labels: Labels, weight: _Floats) -> Data
 
 
 def _vote(
-    members: list[tuple[str, Any]], chosen: NDArray[np.intp], data: Data, weight: _Floats
+    members: list[tuple[str, Estimator]], chosen: Indices, data: Data, weight: Floats
 ) -> Vote:
     if not len(chosen):
         return _prior(data, weight)
@@ -425,14 +433,14 @@ def _vote(
     return mean_vote(voters, data.target)
 
 
-def _prior(data: Data, weight: _Floats) -> Vote:
+def _prior(data: Data, weight: Floats) -> Vote:
     """Return the vote of the class frequencies, or of the mean."""
     p, readout = data.X.shape[1], Readout("normalised", "share" if data.n_classes else "identity")
     prior = prior_voter(data.y, weight, data.target, p)
     return Vote(prior, Constant(p, np.ones(1)), readout, data.target)
 
 
-def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
+def read_prices(given: Any, schema: Schema, p: int) -> Floats:
     """Return the price of each column, 1 by default."""
     prices = np.ones(p)
     if given is None:
@@ -462,7 +470,7 @@ def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
     return np.array([_price(price, j) for j, price in enumerate(given)])
 
 
-def prices_on(given: Any, schema: Schema, columns: NDArray[Any]) -> Any:
+def prices_on(given: Any, schema: Schema, columns: Array) -> Any:
     """Return the parameter `prices` for the table reduced to `columns`."""
     if given is None:
         return None
@@ -485,14 +493,14 @@ def _price(price: Any, name: Any) -> float:
     return number
 
 
-def ranked(scores: _Floats, prices: _Floats) -> NDArray[np.intp]:
+def ranked(scores: Floats, prices: Floats) -> Indices:
     """Return the columns with a score, by score for the price; the first of equals first."""
     worth = np.divide(scores, prices)
     order = np.argsort(-worth, kind="stable")
     return order[worth[order] > 0].astype(np.intp)
 
 
-def bought(ranking: NDArray[np.intp], prices: _Floats, budget: float) -> NDArray[np.intp]:
+def bought(ranking: Indices, prices: Floats, budget: float) -> Indices:
     """Return, sorted, the columns taken in the order of the ranking while the budget pays them.
 
     One that costs more than what is left is passed over.

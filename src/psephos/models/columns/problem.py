@@ -5,15 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.estimator.input import Context
 from psephos.models.committees.fitting import Data
 from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots
 from psephos.vote import design_matrix, normal_scores
 
-_Floats = NDArray[np.float64]
 _QUANTILES = 1000
 _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is constant
 
@@ -39,7 +38,7 @@ class SelectionProblem:
         return self.data.context
 
     @property
-    def weight(self) -> _Floats:
+    def weight(self) -> Floats:
         """Return the (n,) weights of rows, 1 if none were given."""
         weight = self.data.weight
         return np.ones(len(self.data.X)) if weight is None else weight
@@ -52,7 +51,7 @@ class SelectionProblem:
         return Design.of(n_codes, self.data.X)
 
     @cached_property
-    def Z(self) -> _Floats:
+    def Z(self) -> Floats:
         """Return the (n, P) normal scores of the training ranks of the design's columns."""
         X = self.data.X
         if self.data.categories:
@@ -60,7 +59,7 @@ class SelectionProblem:
         return normal_scores(X, *score_knots(X, self.weight, _QUANTILES))
 
     @cached_property
-    def targets(self) -> _Floats:
+    def targets(self) -> Floats:
         """Return what is to be told, a column each.
 
         The number, less its mean and in units of a power of two; 1 for the second of two classes
@@ -72,19 +71,19 @@ class SelectionProblem:
             return _centred(y, self.weight / self.weight.sum())
         return (y[:, None] == np.arange(0 if n_classes > 2 else 1, n_classes)).astype(np.float64)
 
-    def by_column(self, scores: _Floats) -> _Floats:
+    def by_column(self, scores: Floats) -> Floats:
         """Return (p,) scores of the table's columns from those of the design's: the greatest."""
         out = np.zeros(self.data.X.shape[1])
         np.maximum.at(out, self.design.source, scores)
         return out
 
     @cached_property
-    def correlation(self) -> _Floats:
+    def correlation(self) -> Floats:
         """Return the (P, R) absolute correlations of normal scores with each target."""
         return correlations(self.Z, self.targets, self.weight)
 
 
-def correlations(Z: _Floats, targets: _Floats, weight: _Floats) -> _Floats:
+def correlations(Z: Floats, targets: Floats, weight: Floats) -> Floats:
     """Return (P, R) absolute weighted correlations; 0 where one side is constant."""
     share: Any = weight / weight.sum()
     Z, targets = standardised(Z, share), standardised(targets, share)
@@ -92,7 +91,7 @@ def correlations(Z: _Floats, targets: _Floats, weight: _Floats) -> _Floats:
     return np.abs(Z.T @ targets)
 
 
-def standardised(values: _Floats, share: _Floats) -> _Floats:
+def standardised(values: Floats, share: Floats) -> Floats:
     """Return columns (n, q) of weighted mean 0 and deviation 1; 0 where one is constant."""
     out = _centred(values, share)
     size = np.sqrt(share @ (out * out))
@@ -100,7 +99,7 @@ def standardised(values: _Floats, share: _Floats) -> _Floats:
     return out
 
 
-def _centred(values: _Floats, share: _Floats) -> _Floats:
+def _centred(values: Floats, share: Floats) -> Floats:
     """Return columns less their weighted means; what rounding leaves of a constant one is 0."""
     out = values - share @ values
     out -= share @ out  # a mean that is large beside the deviation is rounded

@@ -10,37 +10,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.base import VoteClassifier, VoteEstimator
 from psephos.estimator.labels import codes_among, read_numbers, read_sample_weight
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.vote import Constant, Vote
 from psephos.vote.importance import SampleRows
 
-_Floats = NDArray[np.float64]
 _PER_VOTER = ("estimator_errors_", "member_names_", "counts_", "member_scores_")
 
 
 class VoterAnswers(NamedTuple):
     """What voters say on the rows, H (n, T, K), what is wanted, (n, K), and weights (n,)."""
 
-    said: _Floats
-    wanted: _Floats
-    weight: _Floats
+    said: Floats
+    wanted: Floats
+    weight: Floats
 
 
 def shrink(
-    model: Any,
+    model: VoteEstimator,
     n_columns: int,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    X: TableLike,
+    y: LabelsLike,
+    sample_weight: PerRow = None,
     *,
     target: str = "labels",
     out_of_bag: bool | None = None,
-    groups: Any = None,
+    groups: Array | None = None,
 ) -> Any:
     """Return a fitted vote that reads at most `n_columns`, made of voters of the given one.
 
@@ -141,7 +140,7 @@ def shrink(
     return found
 
 
-def _check_model(model: Any, n_columns: int) -> None:
+def _check_model(model: Estimator, n_columns: int) -> None:
     name = type(model).__name__
     vote: Any = getattr(model, "vote_", None)
     if not isinstance(model, VoteEstimator) or vote is None:
@@ -162,7 +161,7 @@ def _check_model(model: Any, n_columns: int) -> None:
         raise PsephosError(f"{name}: give a model of one class, or one number, a row.")
 
 
-def _wanted(model: Any, y: Any, n: int) -> _Floats:
+def _wanted(model: Any, y: Any, n: int) -> Floats:
     """Return what is wanted of the vote on each row, (n, K)."""
     if isinstance(model, VoteClassifier):
         target: Any = model.vote_.target
@@ -177,7 +176,12 @@ def _wanted(model: Any, y: Any, n: int) -> _Floats:
 
 
 def _left_out(
-    model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: Any, groups: Any
+    model: Estimator,
+    wanted: bool | None,
+    X: TableLike,
+    y: LabelsLike,
+    sample_weight: PerRow,
+    groups: Array | None,
 ) -> Any:
     """Return (T, n), who was left out of the rows drawn for each voter; None if not asked."""
     ask: Any = getattr(model, "left_out", None)
@@ -191,7 +195,7 @@ def _left_out(
     return found
 
 
-def _said(vote: Vote, values: Any, left_out: Any) -> _Floats:
+def _said(vote: Vote, values: Any, left_out: Any) -> Floats:
     """Return votes (n, T, K); where a voter was fitted on the row, the mean of the others."""
     said = vote.votes(values)
     if left_out is None:
@@ -202,7 +206,7 @@ def _said(vote: Vote, values: Any, left_out: Any) -> _Floats:
     return np.where(out, said, mean[:, None, :])
 
 
-def _scale(rows: VoterAnswers, kept: NDArray[np.intp], alpha: _Floats, vote: Vote) -> float:
+def _scale(rows: VoterAnswers, kept: Indices, alpha: Floats, vote: Vote) -> float:
     """Return the factor of the weights for which probabilities have the least log-loss."""
     if vote.readout.score == "normalised" or vote.readout.link == "identity":
         return 1.0
@@ -244,7 +248,7 @@ def _is_mean(vote: Vote) -> bool:
     return vote.readout.score == "normalised" and vote.readout.link != "logistic"
 
 
-def _of_voters(name: str, value: Any, kept: NDArray[np.intp]) -> Any:
+def _of_voters(name: str, value: Any, kept: Indices) -> Any:
     """Return a fitted attribute of the voters kept."""
     if name in OUT_OF_BAG:
         return None
@@ -260,7 +264,7 @@ _RIDGE = 1e-9  # of the mean diagonal: voters alike share their weight
 
 def greedy(
     rows: VoterAnswers, reads: NDArray[np.bool_], budget: int, mean: bool
-) -> tuple[NDArray[np.intp], _Floats]:
+) -> tuple[Indices, Floats]:
     """Return the voters kept and their weights."""
     allowed = np.zeros(reads.shape[1], dtype=bool)
     width = reads.sum(axis=1)
@@ -288,9 +292,7 @@ def greedy(
     return inside[kept], alpha[kept]
 
 
-def _gain(
-    rows: VoterAnswers, inside: NDArray[np.intp], alpha: _Floats, voters: NDArray[np.intp]
-) -> _Floats:
+def _gain(rows: VoterAnswers, inside: Indices, alpha: Floats, voters: Indices) -> Floats:
     """Return by how much each voter alone could lower the squared error of the vote."""
     sums = np.einsum("ntk,t->nk", rows.said[:, inside], alpha)
     rest = (rows.wanted - sums) * rows.weight[:, None]
@@ -300,7 +302,7 @@ def _gain(
     return np.divide(along**2, size, out=np.zeros_like(size), where=size > 0)
 
 
-def _weights(rows: VoterAnswers, inside: NDArray[np.intp], mean: bool) -> _Floats:
+def _weights(rows: VoterAnswers, inside: Indices, mean: bool) -> Floats:
     """Return the weights of least squared error, none below 0; those of a mean sum to 1."""
     if not len(inside):
         return np.empty(0)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Estimator, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -23,7 +23,6 @@ from psephos.runtime.progress import tracked
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, Vote
 
-_Floats = NDArray[np.float64]
 _ROWS, _MEMBERS = 0, 1  # task ids of seeds
 
 
@@ -108,15 +107,15 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     learning_rate: float = 1.0
     loss: str = "linear"
     warm_start: bool = False
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
-    estimator_errors_: NDArray[np.float64] = fitted()
+    random_state: SeedLike = None
+    estimator_errors_: Floats = fitted()
     stopped_: str = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         rows = Training(table, labels.target, labels.y, weight)
         now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
         # distinct rows in the order of their values: order and copies do not change the draws
@@ -159,13 +158,13 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
 class _RegressorRun:
     """The loop: sample weights, and the voters so far with their weights and average losses."""
 
-    pi: _Floats
+    pi: Floats
     models: list[Any] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     stopped: str = "all voters"
 
-    def add(self, model: Any, error: _Floats, loss: str, rate: float) -> None:
+    def add(self, model: Estimator, error: Floats, loss: str, rate: float) -> None:
         """Add a voter with the error of each row, and move the sample weights."""
         largest = float(error[self.pi > 0].max())
         each = error / largest if largest > 0 else error

@@ -13,12 +13,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
+from psephos._types import (
+    Array,
+    ClassWeightLike,
+    Estimator,
+    Floats,
+    Indices,
+    LabelsLike,
+    PerRow,
+    SeedLike,
+    TableLike,
+)
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
@@ -37,8 +49,6 @@ from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters, nested
 from psephos.vote.part import Columns, check
 from psephos.vote.voters.foreign import TREES, tree_voters
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -66,7 +76,7 @@ class BagMemory(Draw):
 
     tag: ClassVar[str] = "bag memory"
     seeds: NDArray[np.uint64]
-    mass: _Floats
+    mass: Floats
     size: int
     first_fit: FirstFit | None = None
     ranked: bool = False
@@ -96,7 +106,7 @@ class Bag(DrawsRows):
     memory_: BagMemory
 
     def _left_out(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
     ) -> NDArray[np.bool_] | None:
         """Return `left_out` with a line behind for each that `shrink` dropped."""
         own: Any = self
@@ -114,7 +124,7 @@ class Bag(DrawsRows):
             return None
         return self.memory_.left_out(group)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         above: Any = super()
         tags = above.__sklearn_tags__()
         tags.input_tags.sparse = True  # members are given dense rows
@@ -178,9 +188,9 @@ class _Bagging(Ensemble, Bag):
     bootstrap_features: bool = False
     oob_score: bool = False
     warm_start: bool = False
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
     memory_: BagMemory = fitted()
     oob_score_: float | None = fitted()
@@ -251,12 +261,12 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
 
     _: KW_ONLY
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
     oob_decision_function_: Nullable | None = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         member = CARTClassifier(cp=0, n_folds=0) if self.estimator is None else self.estimator
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
 
@@ -297,13 +307,10 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     oob_prediction_: Nullable | None = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         member = CARTRegressor(cp=0, n_folds=0) if self.estimator is None else self.estimator
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
-
-
-_Rows = NDArray[np.intp]
 
 
 def bag_voters(data: Data, tasks: list[MemberTask]) -> Voters:
@@ -315,7 +322,7 @@ def bag_voters(data: Data, tasks: list[MemberTask]) -> Voters:
         return _voters(fit_all(data, apt), apt, data)
     said = data.target.code[[y[0] for y, one in zip(seen, alone, strict=True) if one]]
     constant = ConstantVoters(data.X.shape[1], said, "the one class of its sample")
-    parts: list[tuple[_Rows, Voters]] = [(np.flatnonzero(alone), constant)]
+    parts: list[tuple[Indices, Voters]] = [(np.flatnonzero(alone), constant)]
     if apt:
         parts.append((np.flatnonzero(~alone), _voters(fit_all(data, apt), apt, data)))
     return join(parts)
@@ -361,7 +368,7 @@ def with_earlier(before: Any, new: Any) -> Voters:
 _COLUMNS = 1  # the id of the draw of columns, beside that of rows
 
 
-def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any]]:
+def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
     """Return the vote of a bag, and its memory and out-of-bag answers."""
     check_kind(model, estimator, "the estimator")
     if model.oob_score and not model.bootstrap:
@@ -373,7 +380,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     again = data.context.previous is not None
     ranked = not again or model.memory_.ranked
     group = _distinct(data, ranked) if model.bootstrap else np.arange(len(data.y))
-    mass: _Floats = np.bincount(group, given).astype(np.float64)
+    mass: Floats = np.bincount(group, given).astype(np.float64)
     first_of = np.unique(group, return_index=True)[1].astype(np.intp)
     rows_of = data.take(first_of, mass)
     n, p = rows_of.X.shape
@@ -411,13 +418,13 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, unit)}
 
 
-def _first_fit(model: Any, data: Data) -> FirstFit:
+def _first_fit(model: "_Bagging", data: Data) -> FirstFit:
     """Return what a later warm start must find again; a bootstrap draws rows by their content."""
     given = (data.X, data.y, data.weight, data.groups)
     return FirstFit.of(model, *given, ordered=not model.bootstrap)
 
 
-def _distinct(data: Data, ranked: bool) -> _Rows:
+def _distinct(data: Data, ranked: bool) -> Indices:
     """Return a number per row by its content: a row given twice is one row of weight 2."""
     parts = [data.y[:, None], data.X] if ranked else [data.X, data.y[:, None]]
     if data.groups is not None:
@@ -441,7 +448,7 @@ def _size(max_samples: float, number: float, most: int | None) -> int:
     return size
 
 
-def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
+def _columns(model: "_Bagging", seed: Any, p: int) -> Indices | None:
     """Return the sorted columns of a member; None is all."""
     wanted = model.max_features
     whole = isinstance(wanted, int | np.integer)
@@ -454,11 +461,11 @@ def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
     return None if number == p else np.sort(draw.permutation(p)[:number])
 
 
-def _rows(estimator: Any, draws: Bootstraps | GroupDraws | None, size: int, n: int) -> Any:
+def _rows(estimator: Estimator, draws: Bootstraps | GroupDraws | None, size: int, n: int) -> Any:
     """Return what gives, for a seed, the rows of a member and their weights (None: as given)."""
     weighs = has_fit_parameter(estimator, "sample_weight")
 
-    def drawn(seed: Any) -> tuple[_Rows | None, _Floats | None]:
+    def drawn(seed: Any) -> tuple[Indices | None, Floats | None]:
         if draws is None:
             if size == n:
                 return None, None
@@ -472,7 +479,7 @@ def _rows(estimator: Any, draws: Bootstraps | GroupDraws | None, size: int, n: i
 
 
 def _out_of_bag(
-    model: Any, vote: Vote, memory: BagMemory, data: Data, unit: _Rows
+    model: "_Bagging", vote: Vote, memory: BagMemory, data: Data, unit: Indices
 ) -> dict[str, Any]:
     """Return the mean answer of the members that each row was left out of, and how good it is."""
     k, draws = data.n_classes, memory.draws

@@ -1,15 +1,15 @@
 """A cascade: levels of members, each of which reads the columns and all earlier answers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, mean_vote, one_voter
@@ -23,8 +23,6 @@ from psephos.models.committees.levels import (
 from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
 from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -118,18 +116,18 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
     early_stopping: bool = True
     tol: float = 0.0
     cv: int = 5
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
     n_levels_: int = fitted()
-    level_scores_: _Floats = fitted()
+    level_scores_: Floats = fitted()
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         if self.estimators is None:
             return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
         return self._pairs()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         members = checked(self, self._members())
         data = Data.of(table, labels, weight, context, self.n_jobs)
         levels = StackLevels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)

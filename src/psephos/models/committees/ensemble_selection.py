@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import ClassWeightLike, Estimator, Floats, Indices
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
@@ -28,8 +28,6 @@ from psephos.models.forest import (
 )
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.vote import Vote
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -78,8 +76,8 @@ class _Selection(Ensemble, NamedMembers):
     bag_fraction: float = 0.5
     cv: Any = 5
     member_names_: tuple[str, ...] = fitted()
-    counts_: NDArray[np.intp] = fitted()
-    member_scores_: _Floats = fitted()
+    counts_: Indices = fitted()
+    member_scores_: Floats = fitted()
 
 
 @parameters
@@ -143,9 +141,9 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     _: KW_ONLY
     scoring: str = "log_loss"
     cv: Any = 5
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         if self.estimators is not None:
             return self._pairs()
         return [
@@ -155,8 +153,8 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
         ]
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Data.of(table, labels, weight, context, self.n_jobs)
         return chosen(self, data, self.scoring)
 
@@ -193,7 +191,7 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         if self.estimators is not None:
             return self._pairs()
         return [
@@ -203,13 +201,13 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
         ]
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         data = Data.of(table, labels, weight, context, self.n_jobs)
         return chosen(self, data, "squared_error")
 
 
-_Loss = Callable[[_Floats], _Floats]  # (c, n, K) means of candidates -> (c,)
+_Loss = Callable[[Floats], Floats]  # (c, n, K) means of candidates -> (c,)
 _LEAST = 1e-9  # a probability below counts as that
 _TIED = 1e-12  # shares, and losses, that differ by less are equal
 _FEW = 10  # candidates that are in every bag: a bag of two has no good one to choose
@@ -253,21 +251,21 @@ def _loss(data: Data, scoring: str) -> _Loss:
     rows = np.arange(len(y))
     spread = 1.0 if data.n_classes else float(share @ (y - share @ y) ** 2) or 1.0
 
-    def squares(means: _Floats) -> _Floats:
+    def squares(means: Floats) -> Floats:
         return ((means[:, :, 0] - y) ** 2) @ share / spread
 
-    def errors(means: _Floats) -> _Floats:
+    def errors(means: Floats) -> Floats:
         near = means >= means.max(axis=2, keepdims=True) - _TIED  # an answer of equals: the first
         wrong = near.argmax(axis=2) != y
         return wrong.sum(axis=1) / len(y) if data.weight is None else wrong @ share
 
-    def logs(means: _Floats) -> _Floats:
+    def logs(means: Floats) -> Floats:
         return -(np.log(np.maximum(means[:, rows, y], _LEAST)) @ share)
 
     return {"squared_error": squares, "accuracy": errors, "log_loss": logs}[scoring]
 
 
-def greedy_counts(said: _Floats, loss: _Loss, n_steps: int, n_init: int) -> NDArray[np.intp]:
+def greedy_counts(said: Floats, loss: _Loss, n_steps: int, n_init: int) -> Indices:
     """Return how often each of M members is chosen, (M,).
 
     Parameters
@@ -294,7 +292,7 @@ def greedy_counts(said: _Floats, loss: _Loss, n_steps: int, n_init: int) -> NDAr
     return np.bincount(picks[:kept], minlength=len(each))
 
 
-def _first_of_least(losses: _Floats) -> int:
+def _first_of_least(losses: Floats) -> int:
     least = losses.min()
     return int((losses <= least + _slack(least)).argmax())
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.base import Labels, VoteEstimator
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import one_fit
@@ -23,10 +23,7 @@ from psephos.runtime.progress import progress
 from psephos.vote import Constant, Readout, Vote, Voters, answer_names, as_read, mixed_voters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters
-from psephos.vote.target import RegressionTarget, Target
-
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
+from psephos.vote.target import AnyTarget, RegressionTarget, Target
 
 
 @dataclass(frozen=True)
@@ -50,9 +47,9 @@ class Data:
     n_jobs : int, default=None
     """
 
-    X: _Floats
+    X: Floats
     y: NDArray[Any]
-    weight: _Floats | None
+    weight: Floats | None
     groups: NDArray[Any] | None
     categories: tuple[int, ...]
     words: list[str]
@@ -62,7 +59,7 @@ class Data:
 
     @classmethod
     def of(
-        cls, table: Table, labels: Labels, weight: _Floats, context: Context, n_jobs: int | None
+        cls, table: Table, labels: Labels, weight: Floats, context: Context, n_jobs: int | None
     ) -> "Data":
         """Return what `_fit_vote` is given, for members."""
         return cls(
@@ -94,13 +91,13 @@ class Data:
         classes = self.target.classes.tolist()[-self.target.n_outputs :]
         return tuple(f"{name}'s P({label})" for name in members for label in classes)
 
-    def take(self, rows: _Rows, weight: _Floats) -> "Data":
+    def take(self, rows: Indices, weight: Floats) -> "Data":
         """Return these rows only, with other weights."""
         groups = None if self.groups is None else self.groups[rows]
         return replace(self, X=self.X[rows], y=self.y[rows], weight=weight, groups=groups)
 
     def reading(
-        self, answers: _Floats, names: Sequence[str], *, passthrough: bool, rows: Any = slice(None)
+        self, answers: Floats, names: Sequence[str], *, passthrough: bool, rows: Any = slice(None)
     ) -> "Data":
         """Return the table of answers to some rows; with `passthrough` behind their columns.
 
@@ -114,9 +111,9 @@ class Data:
 
 
 def voters_of(
-    models: Sequence[Any],
+    models: Sequence[Estimator],
     data: Data,
-    subsets: Sequence[_Rows | None] | None = None,
+    subsets: Sequence[Indices | None] | None = None,
     says: str | None = None,
     names: Sequence[str] = (),
     instead: str = "",
@@ -136,7 +133,7 @@ def voters_of(
     p, code = data.X.shape[1], data.target.code if data.n_classes else np.zeros((1, 1))
     if subsets is None or all(s is None for s in subsets):
         return mixed_voters(models, p, code, says, names)
-    parts: list[tuple[_Rows, Voters]] = []
+    parts: list[tuple[Indices, Voters]] = []
     for t, (model, subset) in enumerate(zip(models, subsets, strict=True)):
         width = p if subset is None else len(subset)
         part = mixed_voters([model], width, code, says)
@@ -144,7 +141,7 @@ def voters_of(
     return join(parts, names)
 
 
-def placed(part: Any, columns: _Rows, n_features: int) -> Any:
+def placed(part: Any, columns: Indices, n_features: int) -> Any:
     """Return voters on a few sorted columns as voters on the whole table."""
     return replace(part, n_features=n_features, columns=columns[part.columns].astype(np.intp))
 
@@ -166,7 +163,7 @@ def one_voter(vote: Vote, says: str, name: str, *, abstains: bool = False) -> Vo
     return join([(np.zeros(1, dtype=np.intp), voter)], [name])
 
 
-def mean_vote(voters: Voters, target: Any, weights: _Floats | None = None) -> Vote:
+def mean_vote(voters: Voters, target: AnyTarget, weights: Floats | None = None) -> Vote:
     """Return the weighted mean of what voters say: probabilities, or numbers."""
     alpha = np.ones(voters.n_voters) if weights is None else np.asarray(weights, dtype=np.float64)
     kept = np.flatnonzero(alpha > 0)  # a voter without weight reads no column
@@ -183,9 +180,9 @@ class MemberTask(NamedTuple):
 
     estimator: Any
     seed: tuple[int, ...]
-    rows: _Rows | None = None
-    columns: _Rows | None = None
-    weight: _Floats | None = None
+    rows: Indices | None = None
+    columns: Indices | None = None
+    weight: Floats | None = None
 
 
 def fit_all(data: Data, tasks: Sequence[MemberTask]) -> list[Any]:

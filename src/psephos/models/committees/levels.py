@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 import scipy.special
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, placed, voters_of
 from psephos.models.folding import make_splits
 from psephos.vote import ComposedVoters, Voters
 from psephos.vote.operations.joined import join
 from psephos.vote.part import label_of
 
-_Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _optimize: Any = scipy.optimize
 _LEAST = 1e-9  # a probability below counts as that
@@ -34,7 +33,7 @@ _STILL = 1e-9  # of a step's gain in mean log-likelihood
 _RIDGE = 1e-3  # of the squared weights, beside the mean log-loss
 
 
-def chances_of(votes: _Floats, n_classes: int) -> _Floats:
+def chances_of(votes: Floats, n_classes: int) -> Floats:
     """Return (n, M, n_classes) probabilities from votes (n, M, K), the means of codes."""
     if n_classes == 2:
         up = np.clip((1.0 + votes[:, :, 0]) / 2.0, 0.0, 1.0)
@@ -42,19 +41,19 @@ def chances_of(votes: _Floats, n_classes: int) -> _Floats:
     return np.clip(((n_classes - 1) * votes + 1.0) / n_classes, 0.0, 1.0)
 
 
-def log_loss(chances: _Floats, y: NDArray[np.intp], weight: _Floats | None) -> float:
+def log_loss(chances: Floats, y: Indices, weight: Floats | None) -> float:
     """Return the mean log-loss, by weight; probabilities below 1e-9 count as that."""
     own = np.maximum(np.take_along_axis(chances, y[:, None], axis=1)[:, 0], _LEAST)
     return float(-np.average(np.log(own), weights=weight))
 
 
 def pool_weights(
-    votes: _Floats,
-    y: NDArray[np.intp],
-    weight: _Floats | None,
+    votes: Floats,
+    y: Indices,
+    weight: Floats | None,
     k: int,
     here: NDArray[np.bool_] | None = None,
-) -> _Floats:
+) -> Floats:
     """Return the weights on the simplex of least log-loss of the mean probability.
 
     ``p = sum_t w_t p_t`` is a mixture of the members, whose likelihood has one maximum: the steps
@@ -81,10 +80,10 @@ def pool_weights(
     return w / w.sum()
 
 
-def _pool_of_some(own: _Floats, share: _Floats, here: _Floats) -> _Floats:
+def _pool_of_some(own: Floats, share: Floats, here: Floats) -> Floats:
     """Return softmax weights of least log-loss of the mean over the members that are there."""
 
-    def loss(logit: _Floats) -> tuple[float, _Floats]:
+    def loss(logit: Floats) -> tuple[float, Floats]:
         w = _special.softmax(logit)
         top, below = (here * own) @ w, here @ w
         slope = (share / top) @ (here * own) - (share / below) @ here  # of the log-likelihood
@@ -96,9 +95,7 @@ def _pool_of_some(own: _Floats, share: _Floats, here: _Floats) -> _Floats:
     return _special.softmax(np.asarray(found.x, dtype=np.float64))
 
 
-def logistic_weights(
-    votes: _Floats, y: NDArray[np.intp], weight: _Floats | None, k: int
-) -> _Floats:
+def logistic_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -> Floats:
     """Return (M, K) weights of at least 0 of least log-loss, read by a logistic link.
 
     ``F_k = sum_t w_tk h_tk`` with the softmax over classes (the logistic function for two); a
@@ -107,7 +104,7 @@ def logistic_weights(
     n, m, outputs = votes.shape
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
 
-    def loss(flat: _Floats) -> tuple[float, _Floats]:
+    def loss(flat: Floats) -> tuple[float, Floats]:
         w = flat.reshape(m, outputs)
         score = np.einsum("nmk,mk->nk", votes, w)
         if k == 2:
@@ -131,7 +128,7 @@ def logistic_weights(
     return w if (w > 0).any() else np.full((m, outputs), 1.0 / m)
 
 
-def square_weights(votes: _Floats, y: _Floats, weight: _Floats | None) -> _Floats:
+def square_weights(votes: Floats, y: Floats, weight: Floats | None) -> Floats:
     """Return weights on the simplex of least squared error of the mean number.
 
     By non-negative least squares with the sum held at 1 by a heavy row (Lawson and Hanson).
@@ -148,11 +145,10 @@ def square_weights(votes: _Floats, y: _Floats, weight: _Floats | None) -> _Float
     return w / w.sum()
 
 
-_Rows = NDArray[np.intp]
 _Members = Sequence[tuple[str, Any]]
 
 
-def fold_plan(data: Data, cv: Any) -> _Rows:
+def fold_plan(data: Data, cv: Any) -> Indices:
     """Return the fold of each row: stratified by class, groups whole, drawn by the fit's seed.
 
     Parameters
@@ -193,12 +189,12 @@ class StackLevels:
     `all_before`: whether a level reads the answers of all earlier levels, or of the one before.
     """
 
-    def __init__(self, data: Data, fold: _Rows, *, passthrough: bool, all_before: bool) -> None:
+    def __init__(self, data: Data, fold: Indices, *, passthrough: bool, all_before: bool) -> None:
         self.data, self.fold = data, fold
         self.passthrough, self.all_before = passthrough, all_before
         self.levels: list[_Members] = []
         self._fitted: dict[tuple[int, frozenset[int]], list[Any]] = {}
-        self._told: dict[tuple[int, frozenset[int], int], _Floats] = {}
+        self._told: dict[tuple[int, frozenset[int], int], Floats] = {}
 
     @property
     def n_folds(self) -> int:
@@ -223,7 +219,7 @@ class StackLevels:
             self._fitted[key] = fit_all(data, tasks)
         return self._fitted[key]
 
-    def out_of_fold(self, level: int, without: frozenset[int] = frozenset()) -> _Floats:
+    def out_of_fold(self, level: int, without: frozenset[int] = frozenset()) -> Floats:
         """Return (n, M K): each row answered by members that saw no label of its fold.
 
         Nor any of the folds left out; rows of those have zeros.
@@ -235,7 +231,7 @@ class StackLevels:
                 out[self.fold == f] = self._answers(level, without | {f}, f)
         return out
 
-    def _answers(self, level: int, without: frozenset[int], f: int) -> _Floats:
+    def _answers(self, level: int, without: frozenset[int], f: int) -> Floats:
         """Return what members fitted without some folds answer on the rows of one of them."""
         key = level, without, f
         if key not in self._told:
@@ -250,7 +246,7 @@ class StackLevels:
         """Return the levels whose answers a level reads."""
         return list(range(level)) if self.all_before else list(range(max(level - 1, 0), level))
 
-    def _reading(self, level: int, known: list[_Floats], rows: Any = slice(None)) -> Data:
+    def _reading(self, level: int, known: list[Floats], rows: Any = slice(None)) -> Data:
         """Return the table that a level is fitted on, or asked with: columns, then answers."""
         if level == 0:
             return replace(self.data, X=self.data.X[rows])
@@ -287,7 +283,7 @@ class StackLevels:
 
 def read_answers(
     members: Voters,
-    models: Sequence[Any],
+    models: Sequence[Estimator],
     data: Data,
     answers: tuple[str, ...],
     names: Sequence[str],
@@ -313,7 +309,7 @@ def _behind(readers: Any, p: int) -> Voters:
 def side_by_side(parts: list[Voters]) -> Voters:
     """Return the voters of several parts as one list."""
     names: list[str] = []
-    places: list[tuple[_Rows, Voters]] = []
+    places: list[tuple[Indices, Voters]] = []
     size = 0
     for part in parts:
         places.append((size + np.arange(part.n_voters), part))

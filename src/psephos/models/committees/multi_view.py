@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
 from psephos._errors import PsephosError
+from psephos._types import ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Schema, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import (
@@ -39,8 +39,6 @@ from psephos.models.forest import RandomForestClassifier
 from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.operations.joined import join
 from psephos.vote.voters.stumps import prior_voter
-
-_Floats = NDArray[np.float64]
 
 
 def _are_views(value: Any) -> bool:
@@ -155,15 +153,15 @@ class MultiViewClassifier(VoteClassifier):
     fusion: str = "late"
     weights: Any = None
     cv: Any = 5
-    class_weight: Any = None
-    categorical_features: Any = "from_dtype"
+    class_weight: ClassWeightLike = None
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     view_names_: tuple[str, ...] = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         self._check_fusion()
         views = columns_of_views(self.views, table.schema)
         if self.fusion == "early":
@@ -211,19 +209,16 @@ class MultiViewClassifier(VoteClassifier):
         every = [kept(self.estimator), *own]
         return all(one is None or reads_categories(one) for one in every)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # a member that takes none is silent
         tags.input_tags.sparse = True  # members are given dense rows
         return tags
 
 
-_Columns = NDArray[np.intp]
-
-
 def columns_of_views(
     views: Sequence[tuple[Any, ...]] | None, schema: Schema
-) -> list[tuple[str, _Columns]]:
+) -> list[tuple[str, Indices]]:
     """Return the sorted columns of each view; without views all columns are one."""
     if views is None:
         return [("all columns", np.arange(schema.n_features))]
@@ -234,7 +229,7 @@ def columns_of_views(
     return [(view[0], _columns(view[0], view[-1], schema)) for view in views]
 
 
-def _columns(name: str, given: Any, schema: Schema) -> _Columns:
+def _columns(name: str, given: Any, schema: Schema) -> Indices:
     if isinstance(given, str) or np.ndim(given) != 1 or len(given) == 0:
         raise PsephosError(
             f"view {name!r}: its columns are {given!r}; give a list of names, of positions, or a "
@@ -247,7 +242,7 @@ def _columns(name: str, given: Any, schema: Schema) -> _Columns:
 
 
 def views_on(
-    views: Sequence[tuple[Any, ...]] | None, schema: Schema, columns: _Columns
+    views: Sequence[tuple[Any, ...]] | None, schema: Schema, columns: Indices
 ) -> list[tuple[Any, ...]] | None:
     """Return the views on the table reduced to some columns; those without one are dropped."""
     if views is None:
@@ -262,8 +257,7 @@ def views_on(
     return left or None
 
 
-_Rows = NDArray[np.intp]
-_Views = list[tuple[str, _Rows]]
+_Views = list[tuple[str, Indices]]
 
 
 def fit_views(
@@ -295,7 +289,7 @@ def fit_views(
     return _vote(voters, alpha, partly, data), tuple(name for name, _ in views)
 
 
-def _here(views: _Views, partly: NDArray[np.bool_], X: _Floats) -> NDArray[np.bool_]:
+def _here(views: _Views, partly: NDArray[np.bool_], X: Floats) -> NDArray[np.bool_]:
     """Return (n, views): which rows have a view."""
     known = [~np.isnan(X[:, own]) for _, own in views]
     return np.column_stack(
@@ -308,7 +302,7 @@ def _tasks(
     views: _Views,
     here: NDArray[np.bool_],
     rows: NDArray[np.bool_],
-    y: NDArray[np.intp],
+    y: Indices,
 ) -> list[MemberTask]:
     """Return what is to be fitted on `rows`: each member on those that have its view."""
     _check_classes(views, here & rows[:, None], y)
@@ -318,7 +312,7 @@ def _tasks(
     ]
 
 
-def _check_classes(views: _Views, here: NDArray[np.bool_], y: NDArray[np.intp]) -> None:
+def _check_classes(views: _Views, here: NDArray[np.bool_], y: Indices) -> None:
     """Raise PsephosError if all rows that have a view are of one class."""
     for (name, _), rows in zip(views, here.T, strict=True):
         if len(np.unique(y[rows])) < 2:
@@ -348,7 +342,7 @@ def _stacked(
     partly: NDArray[np.bool_],
     here: NDArray[np.bool_],
     data: Data,
-) -> _Floats:
+) -> Floats:
     """Return the weights of least log-loss on rows out of fold, where views are there."""
     fold = fold_plan(data, cv)
     votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
@@ -362,7 +356,7 @@ def _stacked(
     return np.maximum(alpha, 1e-6)  # a view without weight still answers where it is alone
 
 
-def _vote(voters: Any, alpha: _Floats, partly: NDArray[np.bool_], data: Data) -> Vote:
+def _vote(voters: Any, alpha: Floats, partly: NDArray[np.bool_], data: Data) -> Vote:
     share = np.ones(len(data.y)) if data.weight is None else data.weight
     prior = prior_voter(data.y, share, data.target, voters.n_features)
     every = side_by_side([voters, join([(np.zeros(1, dtype=np.intp), prior)], ["prior"])])

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, SeedLike
 from psephos.base import VoteEstimator
+from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import Accepts, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.field_types import GREATEST
@@ -32,7 +33,7 @@ def _are_pairs(value: Any) -> bool:
     return len(pairs) == len(value) and all(_names(*pair) for pair in pairs)
 
 
-def _names(name: Any, estimator: Any) -> bool:
+def _names(name: Any, estimator: Estimator) -> bool:
     dropped = isinstance(estimator, str) and estimator == "drop"
     return isinstance(name, str) and (dropped or is_member(estimator))
 
@@ -88,9 +89,9 @@ class NamedMembers:
 
     estimators: Any = None
     _: KW_ONLY
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` those of the members, too."""
@@ -101,7 +102,7 @@ class NamedMembers:
                 found |= {f"{name}__{n}": v for n, v in one.get_params(deep=True).items()}
         return found
 
-    def _pairs(self) -> list[tuple[str, Any]]:
+    def _pairs(self) -> list[tuple[str, Estimator]]:
         """Return the members that the parameter names, none while it is no list of such."""
         given = self.estimators
         return list(given) if given is not None and ESTIMATORS.allows(given) else []
@@ -124,7 +125,7 @@ class NamedMembers:
         """Return whether columns may hold categories, named in `categorical_features`."""
         return all(reads_categories(one) for one in self._kept())  # type: ignore[attr-defined]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
         members = [get_tags(one) for one in self._kept()]  # type: ignore[attr-defined]
         tags.input_tags.allow_nan = all(t.input_tags.allow_nan for t in members)
@@ -137,7 +138,7 @@ def reads_categories(estimator: Any) -> bool:
     return isinstance(estimator, VoteEstimator) and estimator.reads_categories()
 
 
-def checked(model: Any, pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def checked(model: Estimator, pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Estimator]]:
     """Return the members that are not dropped."""
     kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
     kind = type(model).__name__
@@ -166,18 +167,18 @@ SMALL_NUMBERS = [
 ]
 
 
-def default_classifiers() -> list[tuple[str, Any]]:
+def default_classifiers() -> list[tuple[str, Estimator]]:
     """Return the members of a committee that names none."""
     return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]
 
 
-def default_regressors() -> list[tuple[str, Any]]:
+def default_regressors() -> list[tuple[str, Estimator]]:
     """Return the members of a committee for numbers that names none."""
     forest = RandomForestRegressor(300, max_features=1 / 3)
     return [("forest", forest), ("ridge", RankRidgeRegressor())]
 
 
-def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
+def weights_of(given: Any, names: list[str], what: str) -> Floats:
     """Return the weight of each of the members, or of the views."""
     if given is None:
         return np.ones(len(names))
@@ -197,7 +198,7 @@ def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
     return within_range(alpha)
 
 
-def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def within_range(weights: Floats) -> Floats:
     """Return weights whose sums and products are numbers: divided by a power of two, if need be."""
     most = float(weights.max())
     if 1.0 / GREATEST <= most <= GREATEST:

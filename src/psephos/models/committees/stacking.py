@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import ClassWeightLike, Estimator, Floats, NDArray
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
@@ -42,8 +42,6 @@ from psephos.models.committees.naming import (
 from psephos.models.committees.voting import MemberAnswers
 from psephos.models.ensemble import Ensemble
 from psephos.vote import OutputWeights, Readout, Vote, Voters
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -89,11 +87,11 @@ class _Stacking(MemberAnswers, Ensemble, NamedMembers):
     cv: Any = 5
     passthrough: bool = False
     member_names_: tuple[str, ...] = fitted()
-    member_scores_: tuple[_Floats, ...] = fitted()
+    member_scores_: tuple[Floats, ...] = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
 
 
@@ -152,9 +150,9 @@ class StackingClassifier(_Stacking, VoteClassifier):
 
     _: KW_ONLY
     passthrough: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         return default_classifiers() if self.estimators is None else self._pairs()
 
 
@@ -193,11 +191,11 @@ class StackingRegressor(_Stacking, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         return default_regressors() if self.estimators is None else self._pairs()
 
 
-def stack(model: Any, data: Data) -> tuple[Vote, dict[str, Any]]:
+def stack(model: "_Stacking", data: Data) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a stack and its further fitted attributes."""
     levels = _levels(model)
     names = tuple(name for name, _ in levels[-1])
@@ -236,7 +234,7 @@ def _levels(model: Any) -> list[list[tuple[str, Any]]]:
 
 
 def _final(
-    model: Any, data: Data, voters: Voters, names: tuple[str, ...], answers: _Floats
+    model: "_Stacking", data: Data, voters: Voters, names: tuple[str, ...], answers: Floats
 ) -> Vote:
     """Return the vote of members weighed or read by the final estimator."""
     final, target = model.final_estimator, data.target
@@ -269,7 +267,7 @@ def _final(
     return mean_vote(readers.take(np.arange(1)), target)
 
 
-def member_scores(data: Data, answers: _Floats) -> _Floats:
+def member_scores(data: Data, answers: Floats) -> Floats:
     """Return each member's log-loss, or mean squared error, of its answers to unseen rows."""
     known = ~np.isnan(answers).any(axis=1)
     votes = answers[known].reshape(int(known.sum()), -1, data.target.n_outputs)
@@ -282,7 +280,7 @@ def member_scores(data: Data, answers: _Floats) -> _Floats:
     return np.array(losses)
 
 
-def _out_of_bag(members: list[tuple[str, Any]], data: Data) -> tuple[Voters, _Floats]:
+def _out_of_bag(members: list[tuple[str, Estimator]], data: Data) -> tuple[Voters, Floats]:
     """Return members fitted once as voters, and their out-of-bag answers (n, M K)."""
     for name, one in members:
         if "oob_score" not in one.get_params():
@@ -292,7 +290,7 @@ def _out_of_bag(members: list[tuple[str, Any]], data: Data) -> tuple[Voters, _Fl
             )
     tasks = [MemberTask(_with_oob(one), (1, t)) for t, (_, one) in enumerate(members)]
     models = fit_all(data, tasks)
-    said: list[_Floats] = []
+    said: list[Floats] = []
     for one in models:
         if data.n_classes:
             shares = np.array(one.oob_decision_function_, dtype=np.float64)
@@ -305,7 +303,7 @@ def _out_of_bag(members: list[tuple[str, Any]], data: Data) -> tuple[Voters, _Fl
     return voters_of(models, data, names=[name for name, _ in members]), np.hstack(said)
 
 
-def _never_out(model: Any, number: _Floats) -> NDArray[np.bool_]:
+def _never_out(model: Estimator, number: Floats) -> NDArray[np.bool_]:
     """Return which rows were drawn for every member; scikit-learn answers 0 for these."""
     drawn: Any = getattr(model, "estimators_samples_", None)  # scikit-learn's
     if drawn is None:
@@ -316,6 +314,6 @@ def _never_out(model: Any, number: _Floats) -> NDArray[np.bool_]:
     return out == 0
 
 
-def _with_oob(estimator: Any) -> Any:
+def _with_oob(estimator: Estimator) -> Any:
     copy: Any = clone(estimator)
     return copy.set_params(oob_score=True)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ClassWeightLike, Estimator, Floats, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
@@ -32,6 +32,7 @@ from psephos.models.committees.naming import (
 from psephos.models.ensemble import Ensemble
 from psephos.vote import Constant, Readout, Vote, as_read
 from psephos.vote.calibration import ClassVotes
+from psephos.vote.target import ClassTarget
 
 
 class MemberAnswers(TransformerMixin):
@@ -63,7 +64,7 @@ class MemberAnswers(TransformerMixin):
         each = [own._voter_of(members, t) for t in range(members.n_voters)]
         return Bunch(**dict(zip(self._answering_names(), each, strict=True)))
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: TableLike) -> Array:
         """Return what the members answer to each row.
 
         Parameters
@@ -96,7 +97,7 @@ class MemberAnswers(TransformerMixin):
             return target.decode(flat).reshape(n, -1)
         return Readout("normalised", "share").probabilities(flat, target).reshape(n, -1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns of `transform`, as scikit-learn builds them."""
         own: Any = self
         prefix, names = type(self).__name__.lower(), self._answering_names()
@@ -112,7 +113,6 @@ class MemberAnswers(TransformerMixin):
         return np.asarray(found, dtype=object)
 
 
-_Floats = NDArray[np.float64]
 _READ = {
     "soft": "normalised", "hard": "normalised", "mean": "normalised", "borda": "borda",
     "median": "median", "trimmed": "trimmed mean",
@@ -229,14 +229,14 @@ class VotingClassifier(_Voting, VoteClassifier):
     weights: Any = None
     class_votes: Any = None
     cut: float = 0.1
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         return default_classifiers() if self.estimators is None else self._pairs()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         says = "answer" if self.voting == "hard" else "probability"
         vote, names = _fitted(self, says, table, labels, weight, context)
         votes = _class_votes(self.class_votes, labels.target)
@@ -288,19 +288,19 @@ class VotingRegressor(_Voting, VoteRegressor):
     _: KW_ONLY
     voting: str = "mean"
 
-    def _members(self) -> list[tuple[str, Any]]:
+    def _members(self) -> list[tuple[str, Estimator]]:
         return default_regressors() if self.estimators is None else self._pairs()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         vote, names = _fitted(self, "value", table, labels, weight, context)
         readout = Readout(_READ[self.voting], "identity", cut=_cut(self))
         return Vote(*vote, readout, labels.target), {"member_names_": names}
 
 
 def _fitted(
-    model: Any, says: str, table: Table, labels: Labels, weight: _Floats, context: Context
+    model: Any, says: str, table: Table, labels: Labels, weight: Floats, context: Context
 ) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return (voters, weights) and the names of the members."""
     members, every = checked(model, model._members()), model._members()
@@ -315,11 +315,11 @@ def _fitted(
     return (voters, Constant(voters.n_features, alpha)), names
 
 
-def _cut(model: Any) -> float:
+def _cut(model: "_Voting") -> float:
     return model.cut if model.voting == "trimmed" else 0.0
 
 
-def _class_votes(given: Any, target: Any) -> ClassVotes | None:
+def _class_votes(given: Any, target: ClassTarget) -> ClassVotes | None:
     """Return the weights of votes by class; None if all are 1."""
     if given is None:
         return None

@@ -1,22 +1,17 @@
 """The Bayes-optimal classifier: all hypotheses vote, each by its posterior."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
-from psephos.vote import Vote
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -98,8 +93,8 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     decision: str = "mean"
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         score = "normalised" if self.decision == "mean" else "loudest"
         prior = "uniform" if self.decision == "ml" else self.prior
         return self._vote(table, labels, weight, context, prior=prior, score=score)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.models.concepts.votes import WeighedHypotheses, log_priors
+from psephos.vote import Vote
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 
-_Floats = NDArray[np.float64]
 _KINDS = ("categories", "bins", "estimators")
 
 
@@ -45,7 +45,7 @@ class HypothesisFacts:
     tag: ClassVar[str] = "hypothesis facts"
     kind: str
     log_size: float
-    log_prior: tuple[_Floats, ...]
+    log_prior: tuple[Floats, ...]
     answer: float | None
     drawn: bool
 
@@ -55,7 +55,7 @@ class HypothesisFacts:
         least = max((float(own.max(initial=-np.inf)) for own in self.log_prior), default=-np.inf)
         check(least <= 1e-9 and (self.answer or 0.0) <= 1e-9, "a prior is above 1")
 
-    def check_vote(self, vote: Any) -> None:
+    def check_vote(self, vote: Vote) -> None:
         """Raise PsephosError unless these are the hypotheses that vote."""
         one = len(self.log_prior) == 1
         check(not one or len(self.log_prior[0]) == vote.n_voters, "a prior of other hypotheses")
@@ -99,7 +99,7 @@ def facts_of(
 
 
 def facts_of_members(
-    prior: _Floats, kept: NDArray[np.intp], chance: _Floats, *, loudest: bool, n_draws: int | None
+    prior: Floats, kept: Indices, chance: Floats, *, loudest: bool, n_draws: int | None
 ) -> HypothesisFacts:
     """Return the facts of fitted estimators, of which some were kept with posterior `chance`."""
     log_prior = np.log(prior[kept])
@@ -130,7 +130,7 @@ def _log_total(space: ConjunctiveSpace, prior: str, n_tests: int) -> float:
     return float(np.logaddexp(math.log(total), empty))
 
 
-def _log_masses(part: WeighedHypotheses, prior: str) -> _Floats:
+def _log_masses(part: WeighedHypotheses, prior: str) -> Floats:
     """Return the log prior of each voter, plus the constant of `log_priors`."""
     if part.hypotheses is not None:
         return log_priors(part.space, part.hypotheses, prior)

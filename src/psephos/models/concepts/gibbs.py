@@ -1,22 +1,17 @@
 """The Gibbs classifier: a hypothesis drawn from the posterior answers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
-from psephos.vote import Vote
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -98,8 +93,8 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
     n_draws: int | None = 1
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         score = "drawn" if self.n_draws is None else "normalised"
         return self._vote(
             table, labels, weight, context, prior=self.prior, score=score, n_draws=self.n_draws

@@ -13,14 +13,14 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, Indices, NDArray, SeedLike
 from psephos.base import Labels, VoteEstimator
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import row_word
 from psephos.estimator.params import Accepts, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -36,9 +36,8 @@ from psephos.models.concepts.votes import (
     log_priors,
 )
 from psephos.vote import Constant, Readout, Vote, Voters, mixed_voters
+from psephos.vote.target import AnyTarget, ClassTarget
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-
-_Floats = NDArray[np.float64]
 
 
 class InCodes:
@@ -47,13 +46,13 @@ class InCodes:
     `classes`: the code of each of its classes.
     """
 
-    def __init__(self, model: Any, classes: NDArray[np.intp]) -> None:
+    def __init__(self, model: Any, classes: Indices) -> None:
         self.model, self.classes_ = model, classes
         self.n_features_in_ = getattr(model, "n_features_in_", None)
         if hasattr(model, "predict_proba"):
             self.predict_proba = model.predict_proba
 
-    def predict(self, X: _Floats) -> NDArray[np.intp]:
+    def predict(self, X: Floats) -> Indices:
         """Return the codes of the answers."""
         return self.classes_[np.searchsorted(self.model.classes_, self.model.predict(X))]
 
@@ -71,7 +70,7 @@ def _thawed(model: Any) -> Any:
     return model.estimator if type(model).__name__ == "FrozenEstimator" else model
 
 
-def _coded(name: str, model: Any, n_features: int, target: Any) -> Any:
+def _coded(name: str, model: Any, n_features: int, target: ClassTarget) -> Any:
     if not is_classifier(model):
         raise PsephosError(f"member {name!r} ({type(model).__name__}) is no classifier.")
     try:
@@ -105,7 +104,7 @@ def _coded(name: str, model: Any, n_features: int, target: Any) -> Any:
     return InCodes(model, codes)
 
 
-def _own(name: str, model: Any, codes: NDArray[np.intp]) -> Any:
+def _own(name: str, model: VoteEstimator, codes: Indices) -> Any:
     if model.schema_.levels:
         raise PsephosError(
             f"member {name!r} reads categories by codes of its own: make 0/1 columns of them first "
@@ -116,7 +115,7 @@ def _own(name: str, model: Any, codes: NDArray[np.intp]) -> Any:
     return small
 
 
-def prior_of_members(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
+def prior_of_members(given: Any, members: Sequence[tuple[str, Estimator]]) -> Floats:
     """Return the prior of each member; 'uniform' is alike."""
     if isinstance(given, str):
         if given == "uniform":
@@ -137,9 +136,9 @@ def prior_of_members(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
 
 
 def posterior_of(
-    voters: Voters, X: _Floats, y: NDArray[np.intp], weight: _Floats, target: Any, *,
-    prior: _Floats, noise: float,
-) -> _Floats:  # fmt: skip
+    voters: Voters, X: Floats, y: Indices, weight: Floats, target: AnyTarget, *,
+    prior: Floats, noise: float,
+) -> Floats:  # fmt: skip
     """Return P(h | D) of voters by the prior and the labels of rows, each to its weight.
 
     A voter says label k with probability q_k (its answer: 1 or 0); then
@@ -164,7 +163,7 @@ def posterior_of(
     return share / share.sum()
 
 
-def _chance(votes: _Floats, y: NDArray[np.intp], k: int) -> _Floats:
+def _chance(votes: Floats, y: Indices, k: int) -> Floats:
     """Return (n, T): the probability that each voter gives each row's label."""
     if k == 2:
         up = (1.0 + votes[:, :, 0]) / 2.0
@@ -185,7 +184,7 @@ class Evidence(NamedTuple):
     code: _Codes  # (n, q) int32
     # (n,); the weight of a row if it is positive, else its negative: the agreement of a hypothesis
     # is the sum over rows it holds for, plus that of the empty one
-    gain: _Floats
+    gain: Floats
     noise: float  # the chance that a label is wrong, 0 < noise < 1/2
 
     @property
@@ -228,7 +227,7 @@ def tests_within(space: ConjunctiveSpace, most: int) -> int:
 
 def _gone_through(
     space: ConjunctiveSpace, evidence: Evidence, n_tests: int
-) -> tuple[Hypotheses, _Floats]:
+) -> tuple[Hypotheses, Floats]:
     """Return all hypotheses of so many tests, the empty one last, and how they agree with rows.
 
     Rows that a hypothesis holds for are bits. Either every column is enumerated, ``?`` included, or
@@ -343,15 +342,15 @@ class PosteriorVotes:
     n_bins: int = 4
     max_hypotheses: int = 10_000
     n_samples: int = 1000
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
-    posterior_: tuple[_Floats, ...] = fitted()
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
+    posterior_: tuple[Floats, ...] = fitted()
     hypotheses_: HypothesisFacts = fitted()
     n_tests_: int = fitted()
 
     def _posterior(
-        self, table: Table, labels: Labels, weight: _Floats, *, prior: Any
-    ) -> tuple[Any, _Floats, _Floats, NDArray[np.intp]]:
+        self, table: Table, labels: Labels, weight: Floats, *, prior: Any
+    ) -> tuple[Any, Floats, Floats, Indices]:
         """Return (voters, posterior, prior of all, those kept) of the fitted estimators."""
         if table.n_codes:
             names = table.schema.words().columns
@@ -369,7 +368,7 @@ class PosteriorVotes:
         return voters.take(kept), chance[kept], before, kept
 
     def _concepts(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
+        self, table: Table, labels: Labels, weight: Floats, context: Context, *,
         prior: Any, drawing: bool,
     ) -> list[WeighedHypotheses]:  # fmt: skip
         """Return the posterior of the conjunctions of each concept."""
@@ -401,9 +400,9 @@ class PosteriorVotes:
         ]
 
     def _vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
+        self, table: Table, labels: Labels, weight: Floats, context: Context, *,
         prior: Any, score: str, n_draws: int | None = None,
-    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+    ) -> FittedVote:  # fmt: skip
         """Return the vote by the posterior, of all hypotheses or of some drawn from it."""
         seed = context.integer(_SEED)
         drawing = score == "drawn" or n_draws is not None
@@ -462,9 +461,7 @@ def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
     return WeighedHypotheses(part.space, problem.specific, np.ones(1))
 
 
-def _drawn(
-    weight: _Floats, number: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], _Floats]:
+def _drawn(weight: Floats, number: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
     """Return which hypotheses were drawn from a posterior, and the share of the draws of each."""
     at = rng.choice(len(weight), number, p=weight)
     kept, times = np.unique(at, return_counts=True)

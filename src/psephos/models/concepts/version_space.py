@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import CollapseWarning, PsephosError
+from psephos._types import Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.concepts import version_spaces
@@ -24,10 +24,8 @@ from psephos.models.concepts.version_spaces import (
     number_of,
 )
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
-from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
-_Floats = NDArray[np.float64]
 _INSTANCES = 100_000  # cases that are gone through for a query
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
 
@@ -152,14 +150,14 @@ class VersionSpaceClassifier(VoteClassifier):
     max_boundary: int = 1000
     max_hypotheses: int = 1000
     n_samples: int = 1000
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
     memory_: VersionSpaces = fitted()
     hypotheses_: HypothesisFacts = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         target: Any = labels.target
         if context.previous is None:
             before = version_spaces.started(
@@ -197,7 +195,13 @@ class VersionSpaceClassifier(VoteClassifier):
             )
         warnings.warn(f"{new}; left out.", CollapseWarning, stacklevel=5)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        classes: LabelsLike | None = None,
+        sample_weight: PerRow = None,
+    ) -> Self:
         """Eliminate by further rows.
 
         Columns, categories, bins and classes are those of the first call, or of `fit`.
@@ -262,7 +266,7 @@ class VersionSpaceClassifier(VoteClassifier):
             for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
         ]
 
-    def query(self, X: Any = None) -> Query:
+    def query(self, X: TableLike | None = None) -> Query:
         """Return the case to be labelled next: that whose answer halves the version space best.
 
         Parameters
@@ -298,7 +302,7 @@ class VersionSpaceClassifier(VoteClassifier):
         case = {names.columns[j]: names.value(j, float(values[row, j])) for j in self.vote_.columns}
         return Query(None if X is None else row, case, tuple(share[row].tolist()), float(bits[row]))
 
-    def _shares(self, values: _Floats) -> _Floats:
+    def _shares(self, values: Floats) -> Floats:
         """Return (n, concepts): the share of each version space that holds for each row."""
         k = len(self.classes_)
         if k == 2:
@@ -308,7 +312,7 @@ class VersionSpaceClassifier(VoteClassifier):
         votes = np.stack([self.vote_.votes(values)[:, c, c] for c in range(k)], axis=1)
         return np.clip((votes * (k - 1) + 1.0) / k, 0.0, 1.0)
 
-    def _instances(self) -> _Floats:
+    def _instances(self) -> Floats:
         space = self.memory_.space
         read = np.flatnonzero(np.isin(space.columns, self.vote_.columns))
         small = space.take(read)

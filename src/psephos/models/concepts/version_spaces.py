@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import row_word
 from psephos.models.concepts.concept import Concept
+from psephos.vote import Vote
 from psephos.vote.codec import register
 from psephos.vote.names import Names, listed, plural
 from psephos.vote.part import Columns, check, named_of
@@ -29,7 +30,7 @@ class VersionSpaces:
     concepts: tuple[Concept, ...]  # of two classes that of the second, else one a class
     n_rows: int  # rows seen in all calls
     left_out: NDArray[Any]  # (c,); rows that were left out, counted over all calls, or their names
-    left_out_of: NDArray[np.intp]  # (c,); the concept each was left out of
+    left_out_of: Indices  # (c,); the concept each was left out of
     # whether all columns are there that S tests: a reduced model may have lost some
     whole: bool = True
 
@@ -39,11 +40,11 @@ class VersionSpaces:
         check(widths == {self.space.n_columns}, "concepts and their space differ in columns")
         check(self.left_out.shape == self.left_out_of.shape, "rows left out and their concepts")
 
-    def told(self, names: Any, vote: Any) -> list[str]:
+    def told(self, names: Any, vote: Vote) -> list[str]:
         """Return what `describe` adds to the vote in words: see `space_words`."""
         return space_words(self, names, vote)
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         """Return the same with names for the rows that were left out."""
         return replace(self, left_out=named_of(self.left_out, names))
 
@@ -65,7 +66,7 @@ _TESTS = 20  # of a hypothesis
 _DRAWS = 1000  # where they cannot be counted
 
 
-def space_words(memory: VersionSpaces, names: Names, vote: Any) -> list[str]:
+def space_words(memory: VersionSpaces, names: Names, vote: Vote) -> list[str]:
     """Return a sentence for each concept, its number of hypotheses, S and G, and the rows left out.
 
     `names`: of the table, with the classes. `vote`: of the hypotheses, some of which may have been
@@ -120,14 +121,14 @@ def _rules(space: ConjunctiveSpace, found: Hypotheses, names: Names) -> list[str
 
 
 # ---------------------------------------------------------------------- rows left out
-def collapses(memory: VersionSpaces, classes: NDArray[Any]) -> list[str]:
+def collapses(memory: VersionSpaces, classes: Array) -> list[str]:
     """Return the rows that were left out, in words, one by one."""
     names = classes[1:] if len(memory.concepts) == 1 else classes
     pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
     return [_collapsed([_named(row)], names[k]) for row, k in pairs]
 
 
-def collapsed(memory: VersionSpaces, classes: NDArray[Any], known: int) -> str:
+def collapsed(memory: VersionSpaces, classes: Array, known: int) -> str:
     """Return the same of those beyond the first `known` in a sentence; '' if there are none."""
     names = classes[1:] if len(memory.concepts) == 1 else classes
     rows: dict[int, list[str]] = {}
@@ -191,7 +192,7 @@ def eliminated(
         concepts.append(now)
     left.sort()
     out = np.array(left, dtype=np.intp).reshape(-1, 2)
-    rows: NDArray[Any] = out[:, 0]
+    rows: Array = out[:, 0]
     if memory.left_out.dtype.kind == "U":  # those of a file have names
         rows = np.array([f"row {r}" for r in rows.tolist()], dtype=str)
     return replace(

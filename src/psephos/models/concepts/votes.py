@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.models.concepts.concept import Concept
 from psephos.vote import Constant, Readout, Target, Vote, Voters
 from psephos.vote.operations.joined import join
@@ -16,7 +16,6 @@ from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 from psephos.vote.voters.hypotheses import HypothesisVoters
 
-_Floats = NDArray[np.float64]
 _FEWEST = 100  # draws from a space that can be neither listed nor counted
 
 
@@ -32,11 +31,11 @@ class WeighedHypotheses(NamedTuple):
 
     space: ConjunctiveSpace
     hypotheses: Hypotheses | None  # None: they are counted
-    weight: _Floats  # (T,); their posterior
+    weight: Floats  # (T,); their posterior
     problem: Problem | None = None  # what is counted
     sampled: bool = False  # whether they were drawn, and their weights are shares of the draws
 
-    def voters(self, yes: _Floats, no: _Floats) -> Voters:
+    def voters(self, yes: Floats, no: Floats) -> Voters:
         """Return them as voters."""
         if self.hypotheses is not None:
             return HypothesisVoters.of(self.space, self.hypotheses, yes, no)
@@ -96,7 +95,7 @@ def _with_empty(found: Hypotheses) -> Hypotheses:
     )
 
 
-def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Floats:
+def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> Floats:
     """Return the log prior of each hypothesis, plus a constant; 0 of one without a test."""
     if prior == "uniform":
         return np.zeros(len(found.empty))
@@ -106,7 +105,7 @@ def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Float
 
 
 def _weighed(
-    space: ConjunctiveSpace, found: Hypotheses, weight: _Floats, problem: Problem
+    space: ConjunctiveSpace, found: Hypotheses, weight: Floats, problem: Problem
 ) -> WeighedHypotheses:
     by_codes = np.lexsort([*found.high.T[::-1], *found.low.T[::-1], found.empty])
     order = by_codes[in_order(found.take(by_codes), weight[by_codes])]
@@ -122,7 +121,7 @@ def sampled(space: ConjunctiveSpace, found: Hypotheses) -> WeighedHypotheses:
     return WeighedHypotheses(space, some.take(order), weight[order], sampled=True)
 
 
-def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:
+def in_order(found: Hypotheses, weight: Floats) -> Indices:
     """Return the order of hypotheses: the most probable first, of equals that of most tests.
 
     What is equal in both keeps its order.
@@ -132,7 +131,7 @@ def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:
 
 
 # ---------------------------------------------------------------------- one vote of all concepts
-def says(target: Target, concept: int) -> tuple[_Floats, _Floats]:
+def says(target: Target, concept: int) -> tuple[Floats, Floats]:
     """Return the (K,) votes for and against a class; against it is each other class alike."""
     code = target.code
     if target.n_classes == 2:
@@ -155,7 +154,7 @@ def concept_votes(
         voters = parts[0].voters(*says(target, 1))
         return Vote(voters, Constant(voters.n_features, parts[0].weight), readout, target)
     inner = Target(np.arange(2))
-    members: list[tuple[NDArray[np.intp], Voters]] = []
+    members: list[tuple[Indices, Voters]] = []
     for k, part in enumerate(parts):
         voters = part.voters(*says(inner, 1))
         own = Vote(voters, Constant(voters.n_features, part.weight), readout, inner)

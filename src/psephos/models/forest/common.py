@@ -8,15 +8,15 @@ What a forest keeps besides the vote: the decrease of impurity by column, and it
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, SeedLike, TableLike
 from psephos.base import Labels
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import refuse_unread
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
 from psephos.models.ensemble import Ensemble
@@ -37,8 +37,10 @@ from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanc
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
+from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from psephos.models.forest.parameters import _Forest
 
 
 @register
@@ -69,9 +71,9 @@ class ForestMemory(Draw):
     """
 
     tag: ClassVar[str] = "forest memory"
-    impurity: _Floats
+    impurity: Floats
     seeds: NDArray[np.uint64]
-    mass: _Floats
+    mass: Floats
     size: int
     first_fit: FirstFit | None = None
     ranked: bool = False
@@ -83,7 +85,7 @@ class ForestMemory(Draw):
         check(whole, "importances are not a list of float64")
         self.check_draw()
 
-    def check_vote(self, vote: Any) -> None:
+    def check_vote(self, vote: Vote) -> None:
         """Check that the memory is of this vote."""
         check(len(self.seeds) == vote.n_voters, "seeds and trees differ")
         check(len(self.impurity) == vote.n_features, "columns differ")
@@ -101,7 +103,7 @@ def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
     pure = n_classes if len(old.value) >= n_classes <= len(new.value) else 0
     pure = pure if np.array_equal(old.value[:pure], new.value[:pure]) else 0
 
-    def feature(part: TreeVoters) -> NDArray[np.intp]:
+    def feature(part: TreeVoters) -> Indices:
         place = np.append(np.searchsorted(columns, part.columns), -1).astype(np.intp)
         return place[part.feature]
 
@@ -125,12 +127,12 @@ def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
     )
 
 
-def _pointers(part: TreeVoters) -> NDArray[np.intp]:
+def _pointers(part: TreeVoters) -> Indices:
     """Return where the sets of categories of the nodes begin; all empty where none is asked."""
     return part.category_ptr if len(part.category_ptr) else np.zeros(len(part.feature) + 1, np.intp)
 
 
-def joined_importance(old: Any, before: _Floats, new: Any, more: _Floats) -> _Floats:
+def joined_importance(old: Any, before: Floats, new: Any, more: Floats) -> Floats:
     """Return the mean over all trees that split of the columns' shares of the decrease."""
     sizes = [np.count_nonzero(np.diff(one.usage().indptr)) for one in (old, new)]
     total = sizes[0] * before + sizes[1] * more
@@ -145,7 +147,7 @@ def extras_of(
     vote: Vote,
     memory: ForestMemory,
     forest: Forest | None,
-    given: tuple[NDArray[Any], Any, Labels, _Floats],
+    given: tuple[Indices, Any, Labels, Floats],
 ) -> dict[str, Any]:
     """Return the memory and the out-of-bag answers; `forest` is there if all trees are new.
 
@@ -167,7 +169,7 @@ def extras_of(
 
 def _asked(
     vote: Vote, draws: Bootstraps, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
-) -> _Floats:
+) -> Floats:
     """Return (n, C): shares of classes, or numbers, of the trees that a row was left out of."""
     counts = np.array([draws.counts(seed) for seed in seeds])
     k = vote.target.n_classes
@@ -180,7 +182,7 @@ def _asked(
         number = left.sum(axis=1)
         known = number > 0
         mean = votes[known] / number[known, None]
-        said: _Floats = mean
+        said: Floats = mean
         if k:
             said = vote.readout.probabilities(vote.target.level(mean), vote.target)
         out[np.flatnonzero(known) + start] = said
@@ -201,13 +203,19 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
     _values: Any
 
     @property
-    def impurity_importance_(self) -> _Floats:
+    def impurity_importance_(self) -> Floats:
         """Each column's share of the decrease of the impurity, the mean over trees; (p,)."""
         self._fitted()
         return self.memory_.impurity
 
     def permutation_importance(
-        self, X: Any, y: Any, *, n_repeats: int = 5, random_state: Any = None, **options: Any
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        *,
+        n_repeats: int = 5,
+        random_state: SeedLike = None,
+        **options: Any,
     ) -> Any:
         """Return how much worse the forest answers when a column's values change rows.
 
@@ -232,7 +240,7 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
         return ask(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
 
     def _left_out(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
     ) -> NDArray[np.bool_] | None:
         """Return `left_out` with a line behind for each that `shrink` dropped."""
         own: Any = self
@@ -253,8 +261,14 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
 
 
 def fit_forest(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context, *, random: bool
-) -> tuple[Vote, dict[str, Any]]:
+    model: "_Forest",
+    table: Table,
+    labels: Labels,
+    weight: Floats,
+    context: Context,
+    *,
+    random: bool,
+) -> FittedVote:
     """Return the vote of a forest, and its memory and out-of-bag answers."""
     _check_bootstrap(model)
     _check_numbers(model, labels)
@@ -320,7 +334,7 @@ def _check_numbers(model: Any, labels: Labels) -> None:
         refuse_huge(labels.y)
 
 
-def _check_bootstrap(model: Any) -> None:
+def _check_bootstrap(model: "_Forest") -> None:
     """Refuse parameters that only a bootstrap reads, without one."""
     if model.bootstrap:
         return
@@ -335,7 +349,7 @@ def _check_bootstrap(model: Any) -> None:
     refuse_unread(model, ("max_samples",), why)
 
 
-def _reads_values(model: Any, table: Table) -> bool:
+def _reads_values(model: "_Forest", table: Table) -> bool:
     """Return whether extra trees look at values, and no column is binned.
 
     Then their copy, a column after the other, takes at most 1.6 times the memory of bins. Of more
@@ -347,7 +361,7 @@ def _reads_values(model: Any, table: Table) -> bool:
     return numbers and whole and n < p and n <= _FEW
 
 
-def _rule(model: Any, n: float, p: int) -> ForestGrowth:
+def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
     """Return the rule of growth that a model's parameters ask for; a tree has n rows."""
     split, leaf = model.min_samples_split, model.min_samples_leaf
     return ForestGrowth(
@@ -358,7 +372,7 @@ def _rule(model: Any, n: float, p: int) -> ForestGrowth:
     )
 
 
-def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
+def tree_voters(forest: Forest, target: AnyTarget, n_features: int) -> TreeVoters:
     """Return the trees as voters: shares p of K classes vote (K p - 1) / (K - 1).
 
     That is sum_k p_k code_k of the target's coding; of two classes one number, 2 p - 1.

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
@@ -17,11 +15,9 @@ from psephos.models.forest.common import ForestMemory, GrownForest, fit_forest
 from psephos.models.sampling import OUT_OF_BAG
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.trees.bins import MAX_BINS
-from psephos.vote import Vote
 
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
-_Floats = NDArray[np.float64]
 #: The setting of a small one.
 SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}
 
@@ -125,16 +121,16 @@ class _Forest(GrownForest):
     warm_start: bool = False
     max_samples: float | None = None
     max_bins: int = 255
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
     memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_forest(self, table, labels, weight, context, random=self.random_cuts)
 
 
@@ -169,7 +165,7 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
     _: KW_ONLY
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
     oob_decision_function_: Nullable | None = fitted()
 
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
@@ -19,8 +19,6 @@ from psephos.runtime.progress import progress
 from psephos.trees.forest import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
-
-_Floats = NDArray[np.float64]
 
 _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 
@@ -134,14 +132,14 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
     _: KW_ONLY
     split: str = "uniform"
     max_leaf_nodes: int | None = None
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     n_leaves_: int = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         X = np.ascontiguousarray(table.dense())
         columns, low, high = _ranges(X)
         leaves = self._leaves(len(columns), number_of(weight, len(weight)))
@@ -169,7 +167,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
         return self.max_leaf_nodes or min(theory, _MOST_LEAVES)
 
 
-def _ranges(X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+def _ranges(X: Floats) -> tuple[Indices, Floats, Floats]:
     """Return the columns that vary, and their least and greatest values."""
     known = np.where(np.isnan(X), np.inf, X)
     low = known.min(axis=0)
@@ -178,7 +176,7 @@ def _ranges(X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
     return columns, low[columns], high[columns]
 
 
-def _in_units(tree: PureTree, low: _Floats, high: _Floats) -> _Floats:
+def _in_units(tree: PureTree, low: Floats, high: Floats) -> Floats:
     """Return the cuts of a tree in the units of the columns; NaN at a leaf."""
     cuts = np.full(len(tree.cut), np.nan)
     inner = tree.link[:, 0] >= 0
@@ -188,7 +186,7 @@ def _in_units(tree: PureTree, low: _Floats, high: _Floats) -> _Floats:
 
 
 def _voters(
-    grown: list[tuple[PureTree, _Floats, _Floats]], columns: NDArray[np.intp], n_features: int
+    grown: list[tuple[PureTree, Floats, Floats]], columns: Indices, n_features: int
 ) -> TreeVoters:
     """Return the trees as voters."""
     sizes = np.array([len(cuts) for _, cuts, _ in grown], np.intp)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
@@ -28,7 +28,6 @@ from psephos.vote import (
     normal_scores,
 )
 
-_Floats = NDArray[np.float64]
 _POSITIVE = Interval(0, open_low=True)
 
 
@@ -75,15 +74,15 @@ class _RankRidge:
     _: KW_ONLY
     n_folds: int = 5
     n_quantiles: int = 1000
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
     alpha_: float = fitted()
     alphas_: AnySize = fitted()
-    losses_: _Floats = fitted()
+    losses_: Floats = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return _fitted(self, table, labels, weight, context)
 
 
@@ -147,7 +146,7 @@ class RankRidgeClassifier(_RankRidge, VoteClassifier):
     )  # fmt: skip
     _: KW_ONLY
     n_quantiles: int = 1000
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
 
 @parameters
@@ -178,8 +177,8 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
 
 
 def _fitted(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
-) -> tuple[Vote, dict[str, Any]]:
+    model: "_RankRidge", table: Table, labels: Labels, weight: Floats, context: Context
+) -> FittedVote:
     if context.groups is None:  # copies of a row are held out together
         rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, NDArray
 from psephos.models.folding import make_splits
 from psephos.runtime.threads import one_thread
 
-_Floats = NDArray[np.float64]
 _Split = tuple[NDArray[Any], NDArray[Any]]
 _GRID = (0.3, 1.0, 3.0, 10.0, 30.0)
 _FEW = 16  # columns that the grid is for: more divide the same score among them
@@ -22,10 +21,10 @@ _FEW = 16  # columns that the grid is for: more divide the same score among them
 class Ridge(NamedTuple):
     """A fitted model: coef (R, q), intercept (R,), and what was tried."""
 
-    coef: _Floats
-    intercept: _Floats
+    coef: Floats
+    intercept: Floats
     alpha: float
-    losses: _Floats
+    losses: Floats
 
 
 def default_alphas(n_columns: int) -> tuple[float, ...]:
@@ -37,14 +36,14 @@ def default_alphas(n_columns: int) -> tuple[float, ...]:
 
 
 def fit_ridge(
-    Z: _Floats,
-    y: NDArray[Any],
+    Z: Floats,
+    y: Array,
     n_classes: int,
-    weight: _Floats,
+    weight: Floats,
     alphas: Sequence[float],
     *,
     n_folds: int,
-    groups: Any,
+    groups: Array | None,
     seed: int,
 ) -> Ridge:
     """Return the model of the penalty with the least loss on held-out rows, fitted on all rows.
@@ -106,7 +105,7 @@ def _splits(
         return []
 
 
-def _rotated(Z: _Floats) -> tuple[_Floats, _Floats | None]:
+def _rotated(Z: Floats) -> tuple[Floats, Floats | None]:
     """Return (A, back): ``Z c = A d`` and ``|c| = |d|`` for ``c = back.T d``; None stands for 1.
 
     Where there are more columns than rows these are the principal directions of the rows: the
@@ -122,15 +121,15 @@ def _rotated(Z: _Floats) -> tuple[_Floats, _Floats | None]:
 
 
 def _logistic(
-    A: _Floats, y: NDArray[Any], weight: _Floats, alphas: Sequence[float]
-) -> list[tuple[_Floats, _Floats]]:
+    A: Floats, y: Array, weight: Floats, alphas: Sequence[float]
+) -> list[tuple[Floats, Floats]]:
     """Return (coef, intercept) for each penalty a: ``sum w log-loss + a/2 |coef|^2`` is least."""
     if not A.shape[1]:
         A = np.zeros((len(A), 1))
         return [(c[:, :0], b) for c, b in _logistic(A, y, weight, alphas)]
     scale = weight.max()
     solver: Any = LogisticRegression(tol=1e-6, max_iter=5000, warm_start=True)
-    models: dict[float, tuple[_Floats, _Floats]] = {}
+    models: dict[float, tuple[Floats, Floats]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of rounding is reached
         for alpha in sorted(alphas, reverse=True):
@@ -140,15 +139,15 @@ def _logistic(
 
 
 def _least_squares(
-    A: _Floats, y: NDArray[Any], weight: _Floats, alphas: Sequence[float]
-) -> list[tuple[_Floats, _Floats]]:
+    A: Floats, y: NDArray[Any], weight: Floats, alphas: Sequence[float]
+) -> list[tuple[Floats, Floats]]:
     """Return (coef, intercept) for each penalty a: ``sum w r^2 + a |coef|^2`` is least."""
     share = weight / weight.sum()
     middle, mean = share @ A, float(share @ y)
     root = np.sqrt(weight)
     U, s, V = np.linalg.svd((A - middle) * root[:, None], full_matrices=False)
     on = U.T @ ((y - mean) * root)
-    models: list[tuple[_Floats, _Floats]] = []
+    models: list[tuple[Floats, Floats]] = []
     for alpha in alphas:
         coef = (s / (s * s + alpha) * on) @ V
         models.append((coef[None], np.array([mean - middle @ coef])))
@@ -156,7 +155,7 @@ def _least_squares(
 
 
 def _loss(
-    A: _Floats, y: NDArray[Any], weight: _Floats, n_classes: int, coef: _Floats, intercept: _Floats
+    A: Floats, y: NDArray[Any], weight: Floats, n_classes: int, coef: Floats, intercept: Floats
 ) -> float:
     """Return the weighted sum of log-losses, or of squares."""
     score = A @ coef.T + intercept

@@ -4,16 +4,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-_Floats = NDArray[np.float64]
+from psephos._types import Floats, Indices
+
 _BLOCK = 2**22  # values ranked at once
 
 
-def score_knots(
-    X: _Floats, weight: _Floats, n_quantiles: int
-) -> tuple[_Floats, _Floats, NDArray[np.intp]]:
+def score_knots(X: Floats, weight: Floats, n_quantiles: int) -> tuple[Floats, Floats, Indices]:
     """Return the values of each column and their normal scores, for `psephos.vote.normal_scores`.
 
     The score of a value v of a column is ``Phi^-1((W_below + W_equal / 2) / W)``, with W the weight
@@ -36,9 +34,7 @@ def score_knots(
     return knots, scores, np.cumsum(counts).astype(np.intp)
 
 
-def _block(
-    X: _Floats, weight: _Floats, n_quantiles: int
-) -> tuple[_Floats, _Floats, NDArray[np.intp]]:
+def _block(X: Floats, weight: Floats, n_quantiles: int) -> tuple[Floats, Floats, Indices]:
     """Return knots, scores and the number of knots of each column of a block."""
     columns = np.ascontiguousarray(X.T)
     order = np.argsort(columns, axis=1, kind="stable")
@@ -61,7 +57,7 @@ def _block(
     return knots[rows], score[rows], np.array([len(k) for k in kept], dtype=np.intp)
 
 
-def _thinned(score: _Floats, n_quantiles: int) -> NDArray[np.intp]:
+def _thinned(score: Floats, n_quantiles: int) -> Indices:
     """Return the positions of at most so many scores, the ends among them, at even steps."""
     if len(score) <= n_quantiles:
         return np.arange(len(score))

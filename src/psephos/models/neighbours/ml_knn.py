@@ -5,21 +5,19 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.units import power_of_columns, spread_of_columns
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import PosteriorTable as Posteriors
 from psephos.vote.operations.distance import METRICS
-
-_Floats = NDArray[np.float64]
 
 
 def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
@@ -146,13 +144,13 @@ class MLKNeighborsClassifier(VoteClassifier):
     strict: bool = False
     metric: str = "euclidean"
     column_scale: str | None = None
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    prior_: _Floats = fitted()
+    prior_: Floats = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         target, Y = _as_labels(labels, 2 * self.threshold - 1, not self.strict)
         cases = table.dense()
         m, p = cases.shape
@@ -180,7 +178,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         readout = Readout("normalised", "share", calibration=Posteriors(posterior, prior))
         return Vote(voters, near, readout, target), {"prior_": prior}
 
-    def _check_columns(self, is_category: NDArray[np.bool_], table: Table, cases: _Floats) -> None:
+    def _check_columns(self, is_category: NDArray[np.bool_], table: Table, cases: Floats) -> None:
         """Raise PsephosError if distances cannot be computed in the units of the columns."""
         names = table.schema.words().columns
         if self.metric != "euclidean" and is_category.any():
@@ -197,7 +195,7 @@ class MLKNeighborsClassifier(VoteClassifier):
                 "column by a constant."
             )
 
-    def decision_function(self, X: Any) -> _Floats:
+    def decision_function(self, X: TableLike) -> Floats:
         """Return 2 P(H1 | C) - 1 of each label, (n_samples, n_labels).
 
         Of K classes it is (K P - 1) / (K - 1), of two that of the second, (n_samples,).
@@ -205,24 +203,24 @@ class MLKNeighborsClassifier(VoteClassifier):
         values = self._values(X)
         return self._decision(*self.vote_.score_and_mass(values))
 
-    def staged_decision_function(self, X: Any) -> Iterator[_Floats]:
+    def staged_decision_function(self, X: TableLike) -> Iterator[Floats]:
         """Yield the same of the first 1, 2, ..., T training cases; the table stays as it is."""
         for score, mass in self._staged(X):
             yield self._decision(score, mass)
 
-    def _decision(self, score: _Floats, mass: _Floats) -> _Floats:
+    def _decision(self, score: Floats, mass: Floats) -> Floats:
         return self._flat(self.vote_.readout.decided(score, self.vote_.target, mass))
 
     @property
-    def posterior_(self) -> _Floats:
+    def posterior_(self) -> Floats:
         """P(H1 | j) of each label, (n_labels, n_neighbors + 1)."""
         self._fitted()
         table: Any = self.vote_.readout.calibration
         return table.posterior
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None
-    ) -> tuple[_Floats, NDArray[np.intp]]:
+        self, X: TableLike | None = None, n_neighbors: int | None = None
+    ) -> tuple[Floats, Indices]:
         """Return the distances and training rows of the nearest cases, as scikit-learn does.
 
         Parameters
@@ -265,11 +263,11 @@ def _as_labels(labels: Labels, threshold: float, or_equal: bool) -> tuple[Any, N
 
 def _tables(
     Y: NDArray[np.bool_],
-    near: tuple[NDArray[np.intp], _Floats],
-    weight: _Floats,
+    near: tuple[Indices, Floats],
+    weight: Floats,
     k: int,
     s: float,
-) -> tuple[_Floats, _Floats]:
+) -> tuple[Floats, Floats]:
     """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` are neighbours and how far they count.
 
     Where they count for fewer than k, j is k times the share of yes; one that is not whole is
@@ -294,7 +292,7 @@ def _tables(
     return prior, posterior
 
 
-def _smoothed(counts: NDArray[Any], s: float) -> _Floats:
+def _smoothed(counts: NDArray[Any], s: float) -> Floats:
     """Return P(j | H) of counts; 0 where nothing was counted and nothing is smoothed."""
     total = s * len(counts) + counts.sum()
     return (s + counts) / total if total > 0 else np.zeros(len(counts))

@@ -3,10 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, LabelsLike, PerRow, TableLike
 from psephos.estimator.params import Interval
 from psephos.models.prototypes.batches import Batch, PenaltyPath
 from psephos.models.prototypes.growing import EXTRAS, Growing
@@ -19,11 +19,11 @@ class Batched(Growing):
 
     def path(
         self,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: LabelsLike,
         lambda_v: ArrayLike,
         lambda_w: ArrayLike | None = None,
-        sample_weight: Any = None,
+        sample_weight: PerRow = None,
         *,
         cold: bool = True,
     ) -> list[Any]:

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
@@ -36,7 +36,6 @@ from psephos.models.prototypes.scaling import Scaled
 from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
 
-_Floats = NDArray[np.float64]
 _EVERY = 10  # evaluations from one look at all candidates to the next
 _ROUNDS = 3  # descents at most
 _FEW = 200  # candidates below which it does not pay
@@ -60,7 +59,7 @@ class Screened:
         self._gradient = np.empty(0)
         self._left = 0
 
-    def __call__(self, theta: _Floats) -> tuple[float, _Floats]:
+    def __call__(self, theta: Floats) -> tuple[float, Floats]:
         """Value and gradient."""
         some = self._some
         if some is None or self._left == 0 or np.count_nonzero(theta[self._inactive]):
@@ -71,13 +70,13 @@ class Screened:
         whole[self._kept] = gradient
         return value, whole
 
-    def settled(self, theta: _Floats) -> bool:
+    def settled(self, theta: Floats) -> bool:
         """Return whether all inactive candidates may stay so; if not, the next look sees it."""
         gradient = self._look(theta)[1]
         q, m = self._whole.n_columns, self._whole.n_candidates
         return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
 
-    def _look(self, theta: _Floats) -> tuple[float, _Floats]:
+    def _look(self, theta: Floats) -> tuple[float, Floats]:
         """Evaluate all, and choose whom to leave out until the next time."""
         value, gradient = self._whole(theta)
         q, m = self._whole.n_columns, self._whole.n_candidates
@@ -91,7 +90,7 @@ class Screened:
         return value, gradient
 
 
-def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
+def descend_screened(objective: BatchObjective, start: Floats, **options: Any) -> Minimum:
     """Return what `descend` finds; where candidates are many, most evaluations leave out some.
 
     Should one that was left out gain weight after all, the descent goes on from where it ended.
@@ -108,7 +107,7 @@ def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) 
     return total
 
 
-def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
+def descend_thinned(objective: BatchObjective, start: Floats, **options: Any) -> Minimum:
     """Return what `descend_screened` finds, continued after small columns were set to 0.
 
     Where many columns still have small weights, iterations lower the objective by little though
@@ -124,7 +123,7 @@ def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -
     return found
 
 
-def _thinner(objective: BatchObjective, found: Minimum) -> _Floats | None:
+def _thinner(objective: BatchObjective, found: Minimum) -> Floats | None:
     """Return the lowest point without small columns, if one is below the minimum found."""
     v = found.x[: objective.n_columns]
     lowest, best = found.f, None
@@ -140,7 +139,7 @@ def _thinner(objective: BatchObjective, found: Minimum) -> _Floats | None:
     return best
 
 
-def let_in(objective: BatchObjective, x: _Floats) -> _Floats:
+def let_in(objective: BatchObjective, x: Floats) -> Floats:
     """Return the point with all columns let in whose derivative of f by v_d^2 is negative.
 
     They enter at .03, .1, .3 or 1 of the greatest, whichever is lowest; if none is lower than the
@@ -157,7 +156,7 @@ def let_in(objective: BatchObjective, x: _Floats) -> _Floats:
 
 
 def descend_with_reentry(
-    objective: BatchObjective, start: _Floats, n_columns: int, **options: Any
+    objective: BatchObjective, start: Floats, n_columns: int, **options: Any
 ) -> Minimum:
     """Return the lowest point of a descent, and of one more for each column that re-enters.
 
@@ -183,12 +182,9 @@ def descend_with_reentry(
     return found
 
 
-_Rows = NDArray[np.intp]
-
-
 def merge_prototypes(
-    places: _Floats, label: _Rows, weight: _Floats, *, tolerance: float = 1e-6
-) -> tuple[_Rows, _Floats]:
+    places: Floats, label: Indices, weight: Floats, *, tolerance: float = 1e-6
+) -> tuple[Indices, Floats]:
     """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
 
     Two prototypes are linked if they have the same label, miss the same columns, and differ by at
@@ -222,7 +218,7 @@ def merge_prototypes(
     return kept[order], merged[order]
 
 
-def _linked(places: _Floats, tolerance: float) -> _Rows:
+def _linked(places: Floats, tolerance: float) -> Indices:
     """Return the connected components of the links among the rows, by flooding from each row."""
     component = np.full(len(places), -1, dtype=np.intp)
     for seed in range(len(places)):
@@ -246,18 +242,18 @@ class FrozenBatch(NamedTuple):
     not told from its neighbours'.
     """
 
-    columns: _Rows  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
-    v: _Floats  # (r,) inverse bandwidths
-    Z: _Floats  # (J, r) scaled rows
-    y: _Floats  # (J,) codes of classes, or standardised targets
-    weight: _Floats  # (J,)
+    columns: Indices  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
+    v: Floats  # (r,) inverse bandwidths
+    Z: Floats  # (J, r) scaled rows
+    y: Floats  # (J,) codes of classes, or standardised targets
+    weight: Floats  # (J,)
     u: float  # inverse bandwidth of the target, 0 for classes
     rows: NDArray[np.generic]  # (J,) identifiers
-    places: _Rows  # (J,) among the rows of the fit
+    places: Indices  # (J,) among the rows of the fit
 
 
 def frozen_batch(
-    problem: PrototypeProblem, rows: _Rows, v: _Floats, w: _Floats, u: float
+    problem: PrototypeProblem, rows: Indices, v: Floats, w: Floats, u: float
 ) -> FrozenBatch:
     """Return the batch that has these rows as prototypes."""
     read = np.flatnonzero(v > 0)
@@ -266,7 +262,7 @@ def frozen_batch(
     return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
 
 
-def merged(problem: PrototypeProblem, frozen: FrozenBatch) -> tuple[_Rows, _Floats]:
+def merged(problem: PrototypeProblem, frozen: FrozenBatch) -> tuple[Indices, Floats]:
     """Merge prototypes that no kernel of the batch tells apart."""
     read = frozen.v > 0
     places = frozen.Z[:, read] * frozen.v[read]
@@ -284,7 +280,7 @@ def masses_with(
     *,
     alone: bool,
     n_jobs: int | None,
-) -> tuple[_Floats, _Floats]:
+) -> tuple[Floats, Floats]:
     """Return own and total mass of each row with the batch, from those without it.
 
     The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
@@ -306,7 +302,7 @@ def masses_with(
     return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
 
 
-def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> _Rows:
+def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> Indices:
     """Return where each prototype stands among the rows, -1 if it is not there.
 
     It is where it was in its own fit, else where its identifier is, if its values are there too.
@@ -420,7 +416,7 @@ def _with_batch(
 
 def class_masses(
     scaled: Scaled, found: PrototypeBatch, n_classes: int, n_jobs: int | None = None
-) -> _Floats:
+) -> Floats:
     """Return a batch's mass for each class (n, K): ``sum over y_j = k of w_j G(x_n, c_j)``."""
     read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
     table = np.zeros((len(found.weight), n_classes))
@@ -464,7 +460,7 @@ def _fit_batch(
     return Batch(found, minimum._replace(x=np.empty(0)), frozen)
 
 
-def _descended(objective: BatchObjective, start: _Floats, settings: Settings) -> Minimum:
+def _descended(objective: BatchObjective, start: Floats, settings: Settings) -> Minimum:
     """Return where the descent from a start ends."""
     q, m, further = objective.n_columns, objective.n_candidates, int(objective.regression)
     scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(further)])
@@ -475,7 +471,7 @@ def _descended(objective: BatchObjective, start: _Floats, settings: Settings) ->
     )  # fmt: skip
 
 
-def _moved(last: FrozenBatch, draw: BatchRows, n_columns: int) -> _Floats:
+def _moved(last: FrozenBatch, draw: BatchRows, n_columns: int) -> Floats:
     """Return a batch fitted to the same rows as parameters of these candidates."""
     v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
     v[last.columns] = last.v

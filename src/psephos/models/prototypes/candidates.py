@@ -13,13 +13,9 @@ A row of weight 0 takes no part, as if it had not been given.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
-
+from psephos._types import Floats, Indices, NDArray
 
 _MOST_COPIES = 1000  # of a row, when copies are drawn
 
@@ -27,18 +23,18 @@ _MOST_COPIES = 1000  # of a row, when copies are drawn
 class BatchRows(NamedTuple):
     """The rows of one batch."""
 
-    candidates: _Rows  # (M,) ascending
-    references: _Rows  # (R,) ascending
-    omega: _Floats  # (R,) the references' weights in the likelihood; they sum to 1
-    twin: _Rows | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
-    echo: _Floats | None = None  # (R,) share of its own weight that counts for it: of its copies
+    candidates: Indices  # (M,) ascending
+    references: Indices  # (R,) ascending
+    omega: Floats  # (R,) the references' weights in the likelihood; they sum to 1
+    twin: Indices | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
+    echo: Floats | None = None  # (R,) share of its own weight that counts for it: of its copies
 
     @property
     def of_all(self) -> bool:
         """Return whether chance has no part in it: each row is a candidate and a reference."""
         return len(self.candidates) == len(self.references) and self.twin is not None
 
-    def judged_too(self, weight: _Floats, drawn_from: float) -> "BatchRows":
+    def judged_too(self, weight: Floats, drawn_from: float) -> "BatchRows":
         """Return the draw with further rows of these weights before the others, as references only.
 
         `drawn_from` is the total weight of the rows drawn from.
@@ -53,7 +49,7 @@ class BatchRows(NamedTuple):
 
 
 def hard_rows(
-    strata: _Rows, goodness: _Floats, weight: _Floats, *, beta: float = 0.1
+    strata: Indices, goodness: Floats, weight: Floats, *, beta: float = 0.1
 ) -> NDArray[np.bool_]:
     """Return which rows the present model serves worst: ``goodness < beta-quantile of stratum``.
 
@@ -69,7 +65,7 @@ def hard_rows(
     return hard
 
 
-def misread_rows(masses: _Floats, y: _Rows) -> NDArray[np.bool_]:
+def misread_rows(masses: Floats, y: Indices) -> NDArray[np.bool_]:
     """Return which rows the present model, of class masses (n, K), answers wrongly.
 
     It is the grouping of proset before 0.5; of equal masses the first class is the answer.
@@ -77,7 +73,7 @@ def misread_rows(masses: _Floats, y: _Rows) -> NDArray[np.bool_]:
     return masses.argmax(axis=1) != y
 
 
-def target_strata(target: _Floats, weight: _Floats, n_strata: int = 5) -> _Rows:
+def target_strata(target: Floats, weight: Floats, n_strata: int = 5) -> Indices:
     """Divide the rows of a regression by quantiles of the target: its stand-in for classes.
 
     The quantiles are of the rows of positive weight, not weighted. Equal targets stay together, so
@@ -101,7 +97,7 @@ def smallest_divided(max_fraction: float) -> int:
     return 2 * max(for_candidate, for_reference) - 1
 
 
-def group_shares(sizes: _Rows, n_candidates: int, max_fraction: float) -> _Rows:
+def group_shares(sizes: Indices, n_candidates: int, max_fraction: float) -> Indices:
     """Return how many candidates each group gives, of these sizes: even shares, if it can.
 
     From the smallest group to the largest: a group gives an even share of what is still to be
@@ -123,15 +119,15 @@ def group_shares(sizes: _Rows, n_candidates: int, max_fraction: float) -> _Rows:
 
 
 def draw_candidates(
-    strata: _Rows,
+    strata: Indices,
     hard: NDArray[np.bool_],
-    weight: _Floats,
+    weight: Floats,
     generator: np.random.Generator,
     *,
     n_candidates: int = 1000,
     max_fraction: float = 0.5,
     names: tuple[str, ...] = (),
-    copies: _Floats | None = None,
+    copies: Floats | None = None,
 ) -> BatchRows:
     """Draw the candidates of a batch; all other rows are references.
 
@@ -165,7 +161,7 @@ def draw_candidates(
         raise PsephosError(_too_few(strata, weight, names))
     total = weight.sum()
     omega, left = weight / total, weight.copy()  # left to judge
-    chosen: list[_Rows] = []
+    chosen: list[Indices] = []
     for rows, share in zip(groups.values(), shares, strict=True):
         drawn, k = _drawn(rows, counts[rows], int(share), generator)
         left[drawn] *= 1.0 - k / counts[drawn]
@@ -177,8 +173,8 @@ def draw_candidates(
 
 
 def _drawn(
-    rows: _Rows, counts: _Rows, share: int, generator: np.random.Generator
-) -> tuple[_Rows, _Rows]:
+    rows: Indices, counts: Indices, share: int, generator: np.random.Generator
+) -> tuple[Indices, Indices]:
     """Return who is drawn, and how often, when `share` are drawn of all that rows stand for."""
     if counts.max() == 1:
         drawn = generator.choice(rows, share, replace=False)
@@ -188,14 +184,14 @@ def _drawn(
 
 
 def draw_judged_by_all(
-    strata: _Rows,
+    strata: Indices,
     hard: NDArray[np.bool_],
-    weight: _Floats,
+    weight: Floats,
     generator: np.random.Generator,
     *,
     n_candidates: int = 1000,
     names: tuple[str, ...] = (),
-    copies: _Floats | None = None,
+    copies: Floats | None = None,
 ) -> BatchRows:
     """Draw the candidates of a batch; all rows are references, left out of their own sums.
 
@@ -226,8 +222,8 @@ def draw_judged_by_all(
 
 
 def _groups(
-    strata: _Rows, hard: NDArray[np.bool_], weight: _Floats, max_fraction: float | None
-) -> dict[int, _Rows]:
+    strata: Indices, hard: NDArray[np.bool_], weight: Floats, max_fraction: float | None
+) -> dict[int, Indices]:
     """Return the rows of each group that has any, by its number 2 * stratum + hard."""
     positive = weight > 0
     least = 0 if max_fraction is None else smallest_divided(max_fraction)
@@ -239,9 +235,9 @@ def _groups(
 
 
 def _shares(
-    groups: dict[int, _Rows], counts: list[int], n_candidates: int, max_fraction: float, *,
+    groups: dict[int, Indices], counts: list[int], n_candidates: int, max_fraction: float, *,
     least: int,
-) -> _Rows:  # fmt: skip
+) -> Indices:  # fmt: skip
     """Return `group_shares`, with one for each stratum that has a group of `least` rows."""
     sizes = np.array(counts, dtype=np.intp)
     shares = group_shares(sizes, n_candidates, max_fraction)
@@ -249,7 +245,7 @@ def _shares(
     return shares
 
 
-def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows, least: int) -> None:
+def _give_each_stratum_one(strata: Indices, sizes: Indices, shares: Indices, least: int) -> None:
     """Give a stratum without a candidate one from its largest group, where that can spare it."""
     for stratum in np.unique(strata):
         own = np.flatnonzero(strata == stratum)
@@ -258,7 +254,7 @@ def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows, least: in
             shares[largest] = 1
 
 
-def _too_few(strata: _Rows, weight: _Floats, names: tuple[str, ...]) -> str:
+def _too_few(strata: Indices, weight: Floats, names: tuple[str, ...]) -> str:
     only = np.unique(strata[weight > 0])
     told = ", ".join(names[s] if names else str(s) for s in only[:5])
     more = f" and {len(only) - 5} more" if len(only) > 5 else ""

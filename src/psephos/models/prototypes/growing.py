@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, fit_batches
 from psephos.models.prototypes.problem import (
@@ -20,8 +20,8 @@ from psephos.models.prototypes.problem import (
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
+from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 
 
@@ -29,7 +29,7 @@ class FurtherBatches(NamedTuple):
     """What further batches start from."""
 
     scaling: KernelScaling
-    totals: _Floats  # weight of each class; or mean and deviation of the targets
+    totals: Floats  # weight of each class; or mean and deviation of the targets
     batches: list[Batch]
     n_given: int  # rows, of all calls
     rows: DistinctRows | None = None  # those of `partial_fit`
@@ -40,10 +40,10 @@ class Growing:
 
     vote_: Vote
     schema_: Any
-    n_prototypes_: NDArray[np.intp]
+    n_prototypes_: Indices
     shrinkage_: float
     objective_: Nullable
-    n_iter_: NDArray[np.intp]
+    n_iter_: Indices
     stopped_: NDArray[np.str_]
     n_batches: int
     warm_start: bool
@@ -53,35 +53,35 @@ class Growing:
     _grown: FurtherBatches
 
     # ------------------------------------------------------------------ what they differ in
-    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+    def _totals(self, y: Array, weight: Floats, n_classes: int) -> Floats:
         """Return what a prior is made of."""
         raise NotImplementedError
 
-    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+    def _renewed(self, earlier: Floats, later: Floats, *, added: bool) -> Floats:
         """Return the same after later rows, which were added to the earlier or stand for them."""
         raise NotImplementedError
 
     def _problem(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, totals: Floats
     ) -> PrototypeProblem | None:
         """Return what batches are fitted to; None if every row says the same."""
         raise NotImplementedError
 
-    def _prior(self, totals: _Floats) -> _Floats:
+    def _prior(self, totals: Floats) -> Floats:
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         if context.further:
             return self._further_batch(table, labels, weight, context)
         return self._fit_on(table, labels, weight, context, self._before(context), NO_PATH)
 
     def _fit_on(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context,
+        self, table: Table, labels: Labels, weight: Floats, context: Context,
         growth: FurtherBatches | None, path: PenaltyPath,
-    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+    ) -> FittedVote:  # fmt: skip
         """Fit the batches, from what a warm start or a path gives."""
         whole = getattr(self, "class_weight", None) is None
         rows = merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
@@ -115,7 +115,7 @@ class Growing:
         return vote, _told(found, n_batches)
 
     def _batches(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
+        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
         n_batches: int,
         context: Context, *, n_judges: int = 0, path: PenaltyPath = NO_PATH,
     ) -> list[Batch]:  # fmt: skip
@@ -152,8 +152,8 @@ class Growing:
         return self._grown
 
     def _further_batch(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         """Return the vote with a batch more, whose candidates are these rows."""
         first = context.previous is None
         growth = FurtherBatches(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]

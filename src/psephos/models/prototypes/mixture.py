@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ArrayLike, Floats
 from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
-_Sums = Callable[[_Floats, _Floats, _Floats], _Floats]
+_Sums = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +52,9 @@ class NormalMixture:
     costs O(n T^2).
     """
 
-    share: _Floats
-    mean: _Floats
-    spread: _Floats
+    share: Floats
+    mean: Floats
+    spread: Floats
 
     def __post_init__(self) -> None:
         for name, array in zip(("share", "mean", "spread"), self._arrays, strict=True):
@@ -85,11 +84,11 @@ class NormalMixture:
         return len(self.mean)
 
     @property
-    def _arrays(self) -> tuple[_Floats, _Floats, _Floats]:
+    def _arrays(self) -> tuple[Floats, Floats, Floats]:
         return self.share, self.mean, self.spread
 
     # ------------------------------------------------------------------ moments
-    def moments(self) -> tuple[_Floats, _Floats]:
+    def moments(self) -> tuple[Floats, Floats]:
         """Return the mean and the variance of each case, both (n,).
 
         ``mean_i = sum_t share_it mean_t`` and ``variance_i = sum_t share_it (spread_t^2 + (mean_t
@@ -102,7 +101,7 @@ class NormalMixture:
         return mean, variance
 
     # ------------------------------------------------------------------ at given places
-    def log_density(self, at: ArrayLike) -> _Floats:
+    def log_density(self, at: ArrayLike) -> Floats:
         """Return the natural logarithm of the density.
 
         ``log p(y) = log sum_t exp(log share_t - log spread_t - z_t^2 / 2) - log(2 pi) / 2`` with
@@ -121,11 +120,11 @@ class NormalMixture:
         """
         return self._evaluate(at, log_density)
 
-    def density(self, at: ArrayLike) -> _Floats:
+    def density(self, at: ArrayLike) -> Floats:
         """Return the density, exp of `log_density`, per unit of the target; `at` as there."""
         return np.exp(self.log_density(at))
 
-    def cdf(self, at: ArrayLike) -> _Floats:
+    def cdf(self, at: ArrayLike) -> Floats:
         """Return the chance of a value up to y: ``F(y) = sum_t share_t Phi(z_t)``.
 
         `at` and the result's shape are those of `log_density`. Small chances keep
@@ -133,14 +132,14 @@ class NormalMixture:
         """
         return self._evaluate(at, chance_below)
 
-    def survival(self, at: ArrayLike) -> _Floats:
+    def survival(self, at: ArrayLike) -> Floats:
         """Return the chance of a value above y, ``1 - F(y) = sum_t share_t Phi(-z_t)``.
 
         `at` and the result's shape are those of `log_density`.
         """
         return self._evaluate(at, chance_above)
 
-    def _evaluate(self, at: ArrayLike, sums: _Sums) -> _Floats:
+    def _evaluate(self, at: ArrayLike, sums: _Sums) -> Floats:
         """Return `sums` of shares and of places minus means, both (b, T), at every place."""
         places = self._places(at)
         grid = places if places.ndim == 2 else places[:, None]
@@ -151,7 +150,7 @@ class NormalMixture:
             out[part] = sums(self.share[case[part]], off, self.spread)
         return out.reshape(places.shape)
 
-    def _places(self, at: ArrayLike) -> _Floats:
+    def _places(self, at: ArrayLike) -> Floats:
         places, n = np.asarray(at, dtype=np.float64), self.n_cases
         if places.ndim == 2 and len(places) in (1, n):
             places = np.broadcast_to(places, (n, places.shape[1]))
@@ -167,7 +166,7 @@ class NormalMixture:
         return places
 
     # ------------------------------------------------------------------ quantiles
-    def quantile(self, q: ArrayLike) -> _Floats:
+    def quantile(self, q: ArrayLike) -> Floats:
         """Return where the CDF is q.
 
         Newton steps on the probit scale, ``Phi^-1(F(y)) = Phi^-1(q)``, which is a line for one
@@ -200,7 +199,7 @@ class NormalMixture:
         found[:, order] = np.maximum.accumulate(found[:, order], axis=1)  # against rounding
         return found
 
-    def interval(self, coverage: float) -> _Floats:
+    def interval(self, coverage: float) -> Floats:
         """Return the interval of this chance, with as much below it as above.
 
         Parameters
@@ -221,7 +220,7 @@ class NormalMixture:
         return np.maximum.accumulate(found, axis=1)
 
     # ------------------------------------------------------------------ score and draws
-    def crps(self, y: ArrayLike) -> _Floats:
+    def crps(self, y: ArrayLike) -> Floats:
         """Return the continuous ranked probability score, ``integral of (F(z) - 1{y <= z})^2 dz``.
 
         ``sum_s share_s A(y - mean_s, spread_s) - 1/2 sum_st share_s share_t A(mean_s - mean_t,
@@ -254,7 +253,7 @@ class NormalMixture:
         _refuse(absent, "the value of case {} is not a finite number: leave the case out.")
         return self._evaluate(observed, distance_to) - 0.5 * distance_of_draws(*self._arrays)
 
-    def sample(self, n_draws: int, generator: np.random.Generator) -> _Floats:
+    def sample(self, n_draws: int, generator: np.random.Generator) -> Floats:
         """Draw from each case's mixture: a component by its share, then a normal number.
 
         Parameters
@@ -295,7 +294,7 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     return NormalMixture(share, mean, spread)
 
 
-def _components(vote: Vote) -> tuple[_Floats, _Floats]:
+def _components(vote: Vote) -> tuple[Floats, Floats]:
     numbers = vote.target.kind == "regression"
     found: Any = vote.voters.components() if numbers else None
     if found is None:
@@ -329,26 +328,26 @@ def parts(n: int, t: int, held: int | None = None) -> Iterator[slice]:
         yield slice(first, min(first + size, n))
 
 
-def moments(share: _Floats, mean: _Floats, spread: _Floats) -> tuple[_Floats, _Floats]:
+def moments(share: Floats, mean: Floats, spread: Floats) -> tuple[Floats, Floats]:
     """Return the mean and the variance of each row's mixture, both (b,)."""
     middle = (share * mean).sum(axis=1)
     off = mean - middle[:, None]
     return middle, (share * (spread**2 + off * off)).sum(axis=1)
 
 
-def chance_below(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
+def chance_below(share: Floats, off: Floats, spread: Floats) -> Floats:
     """Return the CDF, ``sum_t share_t Phi(off_t / spread_t)``."""
     with np.errstate(over="ignore"):
         chance = _special.ndtr(off / spread)
     return np.minimum((share * chance).sum(axis=1), 1.0)
 
 
-def chance_above(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
+def chance_above(share: Floats, off: Floats, spread: Floats) -> Floats:
     """Return 1 - CDF, to its own relative precision."""
     return chance_below(share, -off, spread)
 
 
-def log_density(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
+def log_density(share: Floats, off: Floats, spread: Floats) -> Floats:
     """Return the log of ``sum_t share_t phi(off_t / spread_t) / spread_t``."""
     with np.errstate(divide="ignore", over="ignore"):
         z = off / spread
@@ -361,9 +360,7 @@ def log_density(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
 
 
 # ---------------------------------------------------------------------- quantiles
-def tail_places(
-    share: _Floats, mean: _Floats, spread: _Floats, tail: _Floats, sign: _Floats
-) -> _Floats:
+def tail_places(share: Floats, mean: Floats, spread: Floats, tail: Floats, sign: Floats) -> Floats:
     """Return where tails of each row's mixture begin, (n, k).
 
     `tail` (k,) are chances in (0, 1/2], of a value below where `sign` (k,) is 1, above where it is
@@ -378,7 +375,7 @@ def tail_places(
     return out.reshape(shape)
 
 
-def _roots(share: _Floats, mean: _Floats, spread: _Floats, tail: _Floats, sign: _Floats) -> _Floats:
+def _roots(share: Floats, mean: Floats, spread: Floats, tail: Floats, sign: Floats) -> Floats:
     """Return ``sign x`` with x where the CDF of ``sign y`` is `tail`, for each row."""
     means, score = sign[:, None] * mean, _special.ndtri(tail)
     ends = means + score[:, None] * spread
@@ -409,7 +406,7 @@ def _roots(share: _Floats, mean: _Floats, spread: _Floats, tail: _Floats, sign: 
     return sign * x
 
 
-def _cdf_and_density(share: _Floats, off: _Floats, spread: _Floats) -> tuple[_Floats, _Floats]:
+def _cdf_and_density(share: Floats, off: Floats, spread: Floats) -> tuple[Floats, Floats]:
     with np.errstate(over="ignore", invalid="ignore"):
         z = off / spread
         bell = np.exp(-0.5 * z * z) / (spread * _ROOT_2PI)
@@ -417,7 +414,7 @@ def _cdf_and_density(share: _Floats, off: _Floats, spread: _Floats) -> tuple[_Fl
     return np.minimum((share * _special.ndtr(z)).sum(axis=1), 1.0), density
 
 
-def _probit_step(below: _Floats, density: _Floats, score: _Floats) -> _Floats:
+def _probit_step(below: Floats, density: Floats, score: Floats) -> Floats:
     """Return Newton's step to ``Phi^-1(F) = score``; infinite or NaN where F is 0, 1 or flat."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         z = _special.ndtri(below)
@@ -425,12 +422,12 @@ def _probit_step(below: _Floats, density: _Floats, score: _Floats) -> _Floats:
 
 
 # ---------------------------------------------------------------------- distances
-def distance_to(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
+def distance_to(share: Floats, off: Floats, spread: Floats) -> Floats:
     """Return the mean distance of a draw from a place, ``sum_t share_t A(off_t, spread_t)``."""
     return (share * _distance(off, spread)).sum(axis=1)
 
 
-def distance_of_draws(share: _Floats, mean: _Floats, spread: _Floats) -> _Floats:
+def distance_of_draws(share: Floats, mean: Floats, spread: Floats) -> Floats:
     """Return the mean distance of two draws, (n,): a quadratic form in the shares.
 
     ``sum_st share_s share_t A(mean_s - mean_t, (spread_s^2 + spread_t^2)^(1/2))``. Cases are
@@ -454,7 +451,7 @@ def distance_of_draws(share: _Floats, mean: _Floats, spread: _Floats) -> _Floats
     return total
 
 
-def _distance(m: _Floats, s: _Floats) -> _Floats:
+def _distance(m: Floats, s: Floats) -> Floats:
     """Return A(m, s), the mean absolute value of a normal variable; far off it is |m|."""
     with np.errstate(over="ignore"):
         z = m / s

@@ -4,12 +4,11 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from psephos._types import Array, ArrayLike, Floats, Indices
 from psephos.kernels.prototypes.sums import ZERO_AT, Sums, batch_sums, squared_distances, stage
 from psephos.models.prototypes.scaling import ScaledRows
 
-_Float = NDArray[np.float64]
 _NO_TWINS = np.empty(0, np.int64)
 _KEPT_PAIRS = 2**20  # of a table of distances that is kept, more if columns are more than rows
 
@@ -42,7 +41,7 @@ class BatchObjective:
     """
 
     def __init__(
-        self, references: _Float | ScaledRows, candidates: _Float | ScaledRows,
+        self, references: Floats | ScaledRows, candidates: Floats | ScaledRows,
         y_references: ArrayLike, y_candidates: ArrayLike, base_own: ArrayLike,
         base_total: ArrayLike, omega: ArrayLike, is_category: ArrayLike, agree: ArrayLike, *,
         regression: bool = False,
@@ -62,7 +61,7 @@ class BatchObjective:
             references, candidates, np.asarray(y_references), np.asarray(y_candidates),
             np.asarray(is_category), np.asarray(agree), np.dtype(dtype),
         )  # fmt: skip
-        self._distances: NDArray[Any] | None = None
+        self._distances: Array | None = None
         share = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._apart = np.minimum(-np.log2(share), ZERO_AT)
@@ -70,14 +69,14 @@ class BatchObjective:
         self.n_columns, self.n_candidates = references.shape[1], len(candidates)
         self.size = self.n_columns + self.n_candidates + regression
 
-    def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
+    def split(self, theta: ArrayLike) -> tuple[Floats, Floats, float]:
         """Take theta apart: v (q,), w (M,), and u, 0 for classes."""
         given = np.asarray(theta, dtype=np.float64)
         u = float(given[-1]) if self.regression else 0.0
         q = self.n_columns
         return given[:q], given[q : q + self.n_candidates], u
 
-    def __call__(self, theta: ArrayLike) -> tuple[float, _Float]:
+    def __call__(self, theta: ArrayLike) -> tuple[float, Floats]:
         """Value and gradient (float64) at theta: v, w and, in regression, u, end to end."""
         v, w, u = self.split(theta)
         sums = self._sums(v, w, u)
@@ -88,7 +87,7 @@ class BatchObjective:
         gradient = np.concatenate([sums.v + by_v, sums.w + by_w, by_u])
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, gradient
 
-    def by_weights(self, theta: ArrayLike) -> tuple[float, _Float]:
+    def by_weights(self, theta: ArrayLike) -> tuple[float, Floats]:
         """Value at theta and gradient by w alone, (M,): less work where columns are many.
 
         Where all columns are alike, as in the trials of a start, the squared distances of all pairs
@@ -102,7 +101,7 @@ class BatchObjective:
         more, by_w = _penalty(w, p["lambda_w"], p["alpha_w"])
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, sums.w + by_w
 
-    def _alike(self, v: _Float) -> tuple[NDArray[Any], float] | None:
+    def _alike(self, v: Floats) -> tuple[Array, float] | None:
         """Return squared distances of all pairs, and the weight that all columns have."""
         most = max(_KEPT_PAIRS, self.n_columns * self.n_candidates)
         if (
@@ -119,7 +118,7 @@ class BatchObjective:
         """Give up the distances that `by_weights` keeps."""
         self._distances = None
 
-    def among(self, candidates: NDArray[np.intp]) -> "BatchObjective":
+    def among(self, candidates: Indices) -> "BatchObjective":
         """Return the objective over some of the candidates."""
         some = copy.copy(self)
         some._pairs, some._distances = self._pairs.among(candidates), None
@@ -131,7 +130,7 @@ class BatchObjective:
         some.size = self.size - self.n_candidates + len(candidates)
         return some
 
-    def reentry(self, theta: ArrayLike) -> _Float:
+    def reentry(self, theta: ArrayLike) -> Floats:
         """Differentiate f without its L1 part by ``v_d^2`` where ``v_d = 0``: (q,), else 0.
 
         The gradient by v_d itself is proportional to v_d, so it cannot say that a column at 0
@@ -144,19 +143,19 @@ class BatchObjective:
         p = self._penalties
         return np.where(absent, sums.v + 0.5 * p["lambda_v"] * (1.0 - p["alpha_v"]), 0.0)
 
-    def masses(self, theta: ArrayLike) -> tuple[_Float, _Float]:
+    def masses(self, theta: ArrayLike) -> tuple[Floats, Floats]:
         """Own and total mass (R,) of the references with this batch: the next one's base."""
         sums = self._sums(*self.split(theta), gradient=False)
         return self._masses[0] + sums.own, self._masses[1] + sums.total
 
-    def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
+    def _sums(self, v: Floats, w: Floats, u: float, **options: Any) -> Sums:
         return batch_sums(
             self._pairs, v, w, u, *self._masses, self.n_jobs,
             twin=self._twin, apart=self._apart, **options,
         )  # fmt: skip
 
 
-def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float | float]:
+def _penalty(x: Floats, strength: float, share: float) -> tuple[float, Floats | float]:
     """Return the penalty of some weights and its derivatives, one number if they are all alike."""
     total = float(np.add.reduce(x))
     if share == 1.0:

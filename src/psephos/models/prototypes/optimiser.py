@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.kernels.numerics.quasi_newton import steepest, two_loops
 
-_Floats = NDArray[np.float64]
-_Objective = Callable[[_Floats], tuple[float, _Floats]]
+_Objective = Callable[[Floats], tuple[float, Floats]]
 
 WEIGHT_SCALE = 100.0  # weights of fitted prototypes are of this order, inverse bandwidths of 1
 _LENGTHS = 10.0 ** np.arange(0.0, 1.6, 0.25)  # of v, on trial: 1, 1.8, 3.2, 5.6, 10, 18, 32
@@ -31,7 +30,7 @@ _MOST = "the greatest number of iterations was reached"
 _STUCK = "no lower point was found along the last direction"
 
 
-def _dot(a: _Floats, b: _Floats) -> float:
+def _dot(a: Floats, b: Floats) -> float:
     """Return the inner product, whatever the threads of BLAS: it divides long sums among them."""
     return float(np.einsum("i,i", a, b))
 
@@ -39,7 +38,7 @@ def _dot(a: _Floats, b: _Floats) -> float:
 class Minimum(NamedTuple):
     """Where a descent ended."""
 
-    x: _Floats  # (n,) at least `lower`
+    x: Floats  # (n,) at least `lower`
     f: float
     n_iterations: int
     n_evaluations: int
@@ -55,10 +54,10 @@ class Minimum(NamedTuple):
 
 def descend(
     objective: _Objective,
-    start: _Floats,
+    start: Floats,
     *,
-    scale: _Floats | float = 1.0,
-    lower: _Floats | float = 0.0,
+    scale: Floats | float = 1.0,
+    lower: Floats | float = 0.0,
     factr: float = 1e7,
     gradient_tolerance: float = 1e-5,
     max_iterations: int = 15_000,
@@ -88,7 +87,7 @@ def descend(
     """
     scale = np.broadcast_to(np.asarray(scale, dtype=np.float64), start.shape)
 
-    def at(z: _Floats) -> _Point:
+    def at(z: Floats) -> _Point:
         f, gradient = objective(lower + z * scale)
         return _Point(z, float(f), np.asarray(gradient, dtype=np.float64) * scale)
 
@@ -126,9 +125,9 @@ def descend(
 class _Point(NamedTuple):
     """A place in scaled parameters, with f and its gradient there."""
 
-    z: _Floats
+    z: Floats
     f: float
-    gradient: _Floats
+    gradient: Floats
 
 
 class _Memory:
@@ -140,7 +139,7 @@ class _Memory:
         self._free, self._parts = np.empty(size), np.empty((2, _MEMORY))
         self.n = self._first = 0  # how many, and the place of the oldest
 
-    def add(self, step: _Floats, change: _Floats) -> None:
+    def add(self, step: Floats, change: Floats) -> None:
         """Remember a step, in the place of the oldest if there are too many."""
         if _dot(step, change) <= _EPSILON * _dot(change, change):
             return
@@ -151,7 +150,7 @@ class _Memory:
         else:
             self._first = (k + 1) % _MEMORY
 
-    def direction(self, here: _Point) -> _Floats:
+    def direction(self, here: _Point) -> Floats:
         """Return where to go: 0 for the held, a quasi-Newton step for the others."""
         d = np.empty_like(here.z)
         more = (_LEAST_CURVATURE, self._free, self._parts, d)
@@ -163,7 +162,7 @@ class _Memory:
 
 
 def _search(
-    at: Callable[[_Floats], _Point], here: _Point, d: _Floats, *, fresh: bool
+    at: Callable[[Floats], _Point], here: _Point, d: Floats, *, fresh: bool
 ) -> tuple[_Point | None, int]:
     """Return the first point low enough along the projected direction, and the evaluations.
 
@@ -187,7 +186,7 @@ def choose_start(
     n_weights: int,
     further: tuple[float, ...] = (),
     by_weights: _Objective | None = None,
-) -> _Floats:
+) -> Floats:
     """Return a start whose objective is below that of the empty model, if one is found.
 
     All columns start alike, ``v_d = c / sqrt(q)``: the expected exponent of two rows of unit
@@ -217,12 +216,12 @@ def choose_start(
 
 
 def _weights_alone(
-    told: _Objective, start: _Floats, inside: slice, n_steps: int
-) -> tuple[float, _Floats]:
+    told: _Objective, start: Floats, inside: slice, n_steps: int
+) -> tuple[float, Floats]:
     """Return f and the parameters after a few steps in which only the weights move."""
     x = start.copy()
 
-    def along(w: _Floats) -> tuple[float, _Floats]:
+    def along(w: Floats) -> tuple[float, Floats]:
         x[inside] = w
         return told(x.copy())
 
@@ -231,5 +230,5 @@ def _weights_alone(
     return lowest.f, x
 
 
-def _part(told: tuple[float, _Floats], inside: slice) -> tuple[float, _Floats]:
+def _part(told: tuple[float, Floats], inside: slice) -> tuple[float, Floats]:
     return told[0], told[1][inside]

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Table
@@ -21,16 +21,15 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.training import Training, distinct_rows, ordered_rows
 
-_Floats = NDArray[np.float64]
 _STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
 
 
 class Masses(NamedTuple):
     """What the vote so far gives each training row: its own answer, in all, and each class."""
 
-    own: _Floats  # (n,)
-    total: _Floats  # (n,)
-    by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
+    own: Floats  # (n,)
+    total: Floats  # (n,)
+    by_class: Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
 
 
 class PrototypeProblem(NamedTuple):
@@ -41,15 +40,15 @@ class PrototypeProblem(NamedTuple):
     """
 
     scaled: Scaled
-    y: _Floats
+    y: Floats
     answer: NDArray[Any]
-    strata: NDArray[np.intp]
+    strata: Indices
     prior: Masses
-    weight: _Floats
+    weight: Floats
     rows: NDArray[Any]
     names: tuple[str, ...]
     unit: float  # of the target; 0 for classes
-    copies: _Floats  # how many equal rows each stands for
+    copies: Floats  # how many equal rows each stands for
 
     @property
     def regression(self) -> bool:
@@ -58,8 +57,8 @@ class PrototypeProblem(NamedTuple):
 
 
 def class_problem(
-    scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
-    names: tuple[str, ...], copies: _Floats, share: _Floats,
+    scaled: Scaled, codes: Indices, weight: Floats, rows: Array,
+    names: tuple[str, ...], copies: Floats, share: Floats,
 ) -> PrototypeProblem:  # fmt: skip
     """Return the problem of classes; the prior is their frequency, `share`."""
     every = np.broadcast_to(share, (len(codes), len(share)))
@@ -70,8 +69,8 @@ def class_problem(
 
 
 def number_problem(
-    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
-    copies: _Floats,
+    scaled: Scaled, y: Floats, weight: Floats, rows: Array, moments: tuple[float, float],
+    copies: Floats,
 ) -> PrototypeProblem:  # fmt: skip
     """Return the problem of numbers: the prior is a normal density with the target's moments."""
     t = (y - moments[0]) / moments[1]
@@ -162,10 +161,10 @@ class DistinctRows(NamedTuple):
     """Distinct rows in an order of their own, as positions in the table given."""
 
     table: Table
-    rows: NDArray[np.intp]  # (n,)
+    rows: Indices  # (n,)
     y: NDArray[Any]
-    weight: _Floats
-    copies: _Floats  # how many rows each stands for
+    weight: Floats
+    copies: Floats  # how many rows each stands for
 
     @property
     def names(self) -> NDArray[Any]:

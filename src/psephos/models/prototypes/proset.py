@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, LabelsLike, NDArray, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
+from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.prototypes.batched import Batched
@@ -24,8 +25,8 @@ from psephos.models.prototypes.problem import (
 )
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.prototypes.trust import Guarded
+from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
 _READOUT = "normalised"
 
 
@@ -115,9 +116,9 @@ class _Proset:
     max_reentries: int = 0
     min_gain: float = 1.0
     warm_start: bool = False
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
 
 
 @parameters
@@ -230,23 +231,29 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
     warm_start: bool = False
     class_weight: Any = None
 
-    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+    def _totals(self, y: Array, weight: Floats, n_classes: int) -> Floats:
         return np.bincount(y, weight, minlength=n_classes).astype(np.float64)
 
-    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+    def _renewed(self, earlier: Floats, later: Floats, *, added: bool) -> Floats:
         return earlier + later if added else later
 
-    def _prior(self, totals: _Floats) -> _Floats:
+    def _prior(self, totals: Floats) -> Floats:
         return totals / totals.sum()
 
     def _problem(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: Floats
     ) -> PrototypeProblem:
         names = tuple(str(name) for name in target.classes.tolist())
         given = scaled, rows.y, rows.weight, rows.names, names, rows.copies
         return class_problem(*given, self._prior(totals))
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        classes: LabelsLike | None = None,
+        sample_weight: PerRow = None,
+    ) -> Self:
         """Add one batch whose candidates are new rows.
 
         Columns, categories, classes and scaling are those of the first call, or of `fit`; the
@@ -339,22 +346,22 @@ class ProsetRegressor(_Proset, Batched, VoteRegressor):
     lambda_u: float | str = "auto"
     alpha_w: float = 0.05
 
-    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+    def _totals(self, y: NDArray[Any], weight: Floats, n_classes: int) -> Floats:
         mean = float(np.average(y, weights=weight))
         deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
         if not np.isfinite(deviation):
             raise PsephosError("y is too large to be squared: divide it by a power of ten.")
         return np.array([mean, deviation])
 
-    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+    def _renewed(self, earlier: Floats, later: Floats, *, added: bool) -> Floats:
         return earlier  # the unit in which densities have widths
 
-    def _prior(self, totals: _Floats) -> _Floats:
+    def _prior(self, totals: Floats) -> Floats:
         mean, deviation = totals
         return np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
 
     def _problem(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: _Floats
+        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, totals: Floats
     ) -> PrototypeProblem | None:
         mean, deviation = totals.tolist()
         if deviation <= 1e-12 * abs(mean):
@@ -362,7 +369,7 @@ class ProsetRegressor(_Proset, Batched, VoteRegressor):
         given = scaled, rows.y, rows.weight, rows.names
         return number_problem(*given, (mean, deviation), rows.copies)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> Self:
         """Add one batch whose candidates are new rows.
 
         Columns, categories, scaling and the prior are those of the first call, or of `fit`. The
@@ -387,7 +394,7 @@ class ProsetRegressor(_Proset, Batched, VoteRegressor):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def distribution(self, X: Any) -> NormalMixture:
+    def distribution(self, X: TableLike) -> NormalMixture:
         """Return the predicted distribution of each row: density, CDF, quantiles, CRPS.
 
         Parameters

@@ -1,16 +1,15 @@
 """The table as prototypes read it: numbers of unit variance, categories as codes."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.input import Table
 from psephos.models.units import power_of_columns
 from psephos.vote import KernelScaling
 
-_Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one
 _LONG = 1 << 17  # rows from which on it is one column
@@ -24,18 +23,18 @@ class ScaledRows:
     A table of them all would be the largest thing a fit holds.
     """
 
-    def __init__(self, values: NDArray[Any], rows: NDArray[np.intp], scaling: KernelScaling):
+    def __init__(self, values: Array, rows: Indices, scaling: KernelScaling):
         self._values, self._rows, self._scaling = values, rows, scaling
         self.shape = len(rows), len(scaling.columns)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def only(self, some: NDArray[np.intp]) -> "ScaledRows":
+    def only(self, some: Indices) -> "ScaledRows":
         """Return some of the rows, not made yet."""
         return ScaledRows(self._values, self._rows[some], self._scaling)
 
-    def reading(self, columns: NDArray[np.intp]) -> "ScaledRows":
+    def reading(self, columns: Indices) -> "ScaledRows":
         """Return the same rows with some of the q columns, not made yet."""
         whole = self._scaling
         some = KernelScaling(
@@ -44,7 +43,7 @@ class ScaledRows:
         )  # fmt: skip
         return ScaledRows(self._values, self._rows, some)
 
-    def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
+    def __getitem__(self, some: slice | Indices) -> Floats:
         """Return some of the rows, contiguous float64."""
         scaling, rows = self._scaling, self._rows[some]
         if self.shape[1] < self._values.shape[1] // _FEW:
@@ -71,7 +70,7 @@ class Scaled(NamedTuple):
         return self.scaling.n_levels > 0
 
 
-def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled:
+def read_scaled(table: Table, rows: Indices, weight: Floats) -> Scaled:
     """Return some rows with each number less its mean, divided by its standard deviation.
 
     Both are weighted, over the rows that have a value. A category stays a code; with it goes the
@@ -108,18 +107,16 @@ def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled
     return Scaled(ScaledRows(values, rows, scaling), scaling)
 
 
-def scaled_by(scaling: KernelScaling, table: Table, rows: NDArray[np.intp]) -> Scaled:
+def scaled_by(scaling: KernelScaling, table: Table, rows: Indices) -> Scaled:
     """Return some rows, scaled as others were."""
     return Scaled(ScaledRows(_array(table), rows, scaling), scaling)
 
 
-def _array(table: Table) -> NDArray[Any]:
+def _array(table: Table) -> Array:
     return table.values if isinstance(table.values, np.ndarray) else table.dense()
 
 
-def _moments(
-    values: NDArray[Any], rows: NDArray[np.intp], weight: _Floats
-) -> tuple[_Floats, _Floats, _Floats]:
+def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Return each column's weight of present values, their mean and deviation, (p,) each.
 
     The deviation is infinite where values are too large to be subtracted from one another.
@@ -153,7 +150,7 @@ def _moments(
     return found[0], found[1], found[2]
 
 
-def _agreement(codes: _Floats, weight: _Floats) -> float:
+def _agreement(codes: Floats, weight: Floats) -> float:
     """Return the chance that two rows drawn by weight have the same code."""
     known = ~np.isnan(codes)
     if not known.any():

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
 from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, class_masses
@@ -17,8 +17,6 @@ from psephos.models.prototypes.problem import DistinctRows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
 _FOLDS, _TASK = 5, 1_000_003  # the task is that of no batch
 _LEAST = 1e-10  # of a probability, as in the objective
 FACTORS = np.append(0.0, 2.0 ** np.arange(-6, 1))  # of the prototypes' weights
@@ -28,7 +26,7 @@ class FittedBatches(NamedTuple):
     """Batches of some rows, their scaling and class frequencies."""
 
     scaled: Scaled
-    prior: _Floats
+    prior: Floats
     batches: list[Batch]
 
 
@@ -78,7 +76,7 @@ def share_words(share: float) -> list[str]:
     ]
 
 
-def _some(rows: DistinctRows, some: _Rows, left: _Floats) -> DistinctRows:
+def _some(rows: DistinctRows, some: Indices, left: Floats) -> DistinctRows:
     """Return some of the rows, and what is left of their weights and copies."""
     table, positions, y, weight, copies = rows
     return DistinctRows(
@@ -87,8 +85,8 @@ def _some(rows: DistinctRows, some: _Rows, left: _Floats) -> DistinctRows:
 
 
 def _folds(
-    y: _Rows, parts: _Rows, groups: NDArray[np.generic] | None, rng: np.random.Generator
-) -> tuple[_Rows, _Rows]:
+    y: Indices, parts: Indices, groups: NDArray[np.generic] | None, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
     """Return the fold and the row of each part of a row.
 
     Classes are spread evenly, and parts of a row; rows of one group stay together.
@@ -106,7 +104,7 @@ def _folds(
     return fold[unit], np.arange(len(y))
 
 
-def _losses(rows: DistinctRows, fitted: FittedBatches) -> _Floats:
+def _losses(rows: DistinctRows, fitted: FittedBatches) -> Floats:
     """Return the log-loss of rows by each factor, (n, factors)."""
     n_classes = len(fitted.prior)
     scaled = scaled_by(fitted.scaled.scaling, rows.table, rows.rows)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, ColumnLists, Floats
 from psephos.estimator.input import Table
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.library import Library
@@ -15,7 +15,6 @@ from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.voters.stumps import prior_voter
 
-_Floats = NDArray[np.float64]
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
 _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
@@ -57,7 +56,7 @@ def make_library(
     return whole.take(order)
 
 
-def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, NDArray[Any]], ...]:
+def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, Array], ...]:
     """Return what the learner says of the models; nothing where columns have gaps."""
     if evaluation.missing is not None:
         return ()
@@ -96,7 +95,7 @@ def make_vote(
     return Vote(voters, weighting, readout, target)
 
 
-def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:
+def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
     """Return the weight of each model.
 
     majority, mean: 1. performance: how much lower its error is than the training prior's, at
@@ -118,7 +117,7 @@ def prior_error(evaluation: Evaluation) -> float:
     return float(evaluation.measure.errors(prior_scores(evaluation.problem)[None]).error[0])
 
 
-def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[Any]]:
+def usable_models(vote: Vote, library: Library, table: Table) -> ColumnLists:
     """Return the models that vote on each row, as lists; see `SparseWrapperClassifier.usable`."""
     weighting = vote.weighting
     assert isinstance(weighting, Available)
@@ -138,7 +137,7 @@ def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[
     }
 
 
-def disagreeing_models(vote: Vote, table: Table) -> dict[str, list[Any]]:
+def disagreeing_models(vote: Vote, table: Table) -> ColumnLists:
     """Return who disagrees on each row; see `SparseWrapperClassifier.multiplicity`."""
     found, target = multiplicity_of(vote, table.dense()), vote.target
     classes: list[Any] = getattr(target, "classes").tolist()  # noqa: B009

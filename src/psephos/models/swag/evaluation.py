@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.input import Table
 from psephos.models.swag.measures import Errors, Measure, make_measure
 from psephos.models.swag.problem import (
@@ -24,16 +24,14 @@ from psephos.models.swag.problem import (
 )
 from psephos.vote import Voters
 
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
-_Parts = list[tuple[_Rows, Voters]]
+_Parts = list[tuple[Indices, Voters]]
 _NUMBERS = 2**20  # scores held at once (8 MB), whatever the number of workers
 _MOST = 1024
 _binding = threading.Lock()
 _PLAIN = {"free": 200, "own": 450}  # of two: fourth powers, and squares, are far within float64
 
 
-def _with_prior(scores: _Floats, problem: SearchProblem) -> _Floats:
+def _with_prior(scores: Floats, problem: SearchProblem) -> Floats:
     """Return scores (B, L, K) with the prior's where one of a row is not finite."""
     if np.isfinite(scores.sum()):
         return scores
@@ -60,23 +58,23 @@ class Evaluation:
     problem: SearchProblem  # 0 where a value is missing
     missing: NDArray[np.bool_] | None  # (n, p); None if the table has no gaps
     measure: Measure
-    powers: _Rows | None = None  # (p,) of two: columns were divided by them, voters are not
+    powers: Indices | None = None  # (p,) of two: columns were divided by them, voters are not
 
     @classmethod
     def of(
         cls,
         learner: Learner,
-        X: _Floats,
-        y: NDArray[Any],
+        X: Floats,
+        y: Array,
         n_classes: int,
         *,
         folds: Folds,
-        weight: _Floats | None = None,
+        weight: Floats | None = None,
         seed: int = 0,
         scoring: Any = None,
-        classes: NDArray[Any] | None = None,
-        n_codes: NDArray[np.intp] | None = None,
-        powers: NDArray[np.intp] | None = None,
+        classes: Array | None = None,
+        n_codes: Indices | None = None,
+        powers: Indices | None = None,
     ) -> Self:
         """Return the evaluation of a table X (n, p) with NaN where a value is missing."""
         weights = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -98,11 +96,11 @@ class Evaluation:
         folds = self.problem.folds
         return folds.n_splits * len(self.problem.y) / folds.n_tests
 
-    def errors(self, subsets: NDArray[np.intp]) -> Errors:
+    def errors(self, subsets: Indices) -> Errors:
         """Return the errors of candidates (B, d)."""
         return self.measure.errors(self.scores(subsets))
 
-    def scores(self, subsets: Subsets) -> _Floats:
+    def scores(self, subsets: Subsets) -> Floats:
         """Return the out-of-fold scores of candidates, shape (B, L, K)."""
         problem = self.problem
         if self.missing is None:
@@ -123,7 +121,9 @@ class Evaluation:
                     out[np.ix_(chosen, tested)] = bound.scores(local)
         return _with_prior(out, problem)
 
-    def _groups(self, subsets: Subsets, which: _Rows) -> Iterator[tuple[_Rows, NDArray[np.bool_]]]:
+    def _groups(
+        self, subsets: Subsets, which: Indices
+    ) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:
         """Yield candidates of `which` that are complete on the same rows, and these rows.
 
         Where the learner draws, every candidate is a group of its own.
@@ -150,7 +150,7 @@ class Evaluation:
     def _draws(self) -> bool:
         return bool(getattr(self.learner, "draws", False))
 
-    def _bind(self, part: SearchProblem, columns: NDArray[np.intp]) -> BoundLearner:
+    def _bind(self, part: SearchProblem, columns: Indices) -> BoundLearner:
         """Bind the learner, with a seed of the candidate's true columns, if it matters."""
         if self._draws:
             words = [self.problem.seed, *columns.tolist()]
@@ -158,7 +158,7 @@ class Evaluation:
             part = replace(part, seed=seed)
         return self.learner.bind(part)
 
-    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> _Parts:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> _Parts:
         """Return one voter per subset, trained on all rows where its columns are present.
 
         See `BoundLearner.fit`. Where these rows cannot train it (they lack a class), the voter
@@ -169,10 +169,10 @@ class Evaluation:
         parts = self._fitted(subsets, says, code)
         if self.powers is None:
             return parts
-        units: list[tuple[_Rows, Any]] = parts
+        units: list[tuple[Indices, Any]] = parts
         return [(which, voters.times(self.powers)) for which, voters in units]
 
-    def _fitted(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> _Parts:
+    def _fitted(self, subsets: Sequence[Indices], says: Says, code: Floats) -> _Parts:
         """Return the voters of the table that learners see."""
         if self.missing is None:
             return [(np.arange(len(subsets)), self.bound().fit(subsets, says, code))]
@@ -205,7 +205,7 @@ class Evaluation:
         return {name: value for name, value in self.__dict__.items() if name != "_bound"}
 
 
-def powers_of(table: Table, X: _Floats, learner: Any) -> NDArray[np.intp] | None:
+def powers_of(table: Table, X: Floats, learner: Any) -> Indices | None:
     """Return the powers of two (p,) to divide columns by, 0 for most; None where all are plain.
 
     Learners say by ``units`` whether they compare values only ('any', the default), can be given
@@ -231,6 +231,6 @@ def powers_of(table: Table, X: _Floats, learner: Any) -> NDArray[np.intp] | None
     return powers if len(far) else None
 
 
-def divided(X: _Floats, powers: NDArray[np.intp] | None) -> _Floats:
+def divided(X: Floats, powers: Indices | None) -> Floats:
     """Return the columns divided by powers of two, which rounds nothing."""
     return X if powers is None else np.ldexp(X, -powers)

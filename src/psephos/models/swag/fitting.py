@@ -12,19 +12,19 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
 from sklearn.linear_model import LassoCV, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import Context, FittedVote, Table
 from psephos.kernels.numerics.subset_draws import all_unions, draw_unions
 from psephos.models.cloning import in_codes
 from psephos.models.design import Design
@@ -47,8 +47,11 @@ from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, Sear
 from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.swag.steps import Step, make_step, post_process
 from psephos.models.units import refuse_huge
-from psephos.vote import CodedVoters, Vote, Voters, design_matrix
+from psephos.vote import CodedVoters, Voters, design_matrix
 from psephos.vote.part import sparse
+
+if TYPE_CHECKING:
+    from psephos.models.swag.wrapper import _Wrapper
 
 _MOST = 10**8  # subsets in one step that are held in memory
 
@@ -218,7 +221,7 @@ def most_columns(given: Any, problem: SearchProblem) -> Any:
     return given
 
 
-def events_per_variable(counts: Sequence[int] | NDArray[Any], per: float = 5.0) -> int:
+def events_per_variable(counts: Sequence[int] | Array, per: float = 5.0) -> int:
     """Return p_max by the rule of events per variable: rows of the smallest class / `per`.
 
     At least 1. The paper aims at 4 to 7 events for each column.
@@ -227,11 +230,11 @@ def events_per_variable(counts: Sequence[int] | NDArray[Any], per: float = 5.0) 
 
 
 def embedded_count(
-    X: NDArray[np.float64],
-    y: NDArray[Any],
+    X: Floats,
+    y: Array,
     n_classes: int,
     folds: Folds,
-    weight: NDArray[np.float64] | None = None,
+    weight: Floats | None = None,
 ) -> int:
     """Return p_max, at least 1, as the number of columns that an embedded method selects.
 
@@ -253,7 +256,7 @@ def embedded_count(
 
 
 def _selected(
-    table: NDArray[np.float64], truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
+    table: Floats, truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
 ) -> NDArray[np.bool_]:
     """Return which columns the L1 logistic regression of one class against the rest selects."""
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -262,9 +265,6 @@ def _selected(
     path = l1_min_c(table, truth, loss="log") * np.geomspace(1.001, 1000.0, 12)
     found: Any = GridSearchCV(model, {"C": path}, cv=splits).fit(table, truth, **weights)
     return np.asarray(found.best_estimator_.coef_)[0] != 0
-
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -302,19 +302,19 @@ class _BoundLearner:
     inner: BoundLearner
     design: Design
 
-    def _by_width(self, subsets: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
+    def _by_width(self, subsets: Indices) -> list[tuple[Indices, Any]]:
         """Return (candidates, their design columns) for each width of design."""
         each = [self.design.columns(subset) for subset in subsets]
         width = np.array([len(columns) for columns in each])
         parts = [np.flatnonzero(width == w) for w in np.unique(width)]
         return [(which, np.stack([each[i] for i in which])) for which in parts]
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold scores, (B, L, K)."""
         parts = [(which, self.inner.scores(table)) for which, table in self._by_width(subsets)]
         return _gathered(parts, len(subsets))
 
-    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, asked through the table."""
         inner = self.inner.fit([self.design.columns(s) for s in subsets], says, code)
         p = len(self.design.ptr) - 1
@@ -322,7 +322,7 @@ class _BoundLearner:
         whole = CodedVoters(p, every, inner, self.design.source, self.design.level)
         return whole.take(np.arange(len(subsets)))
 
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    def remarks(self, subsets: Indices) -> dict[str, Array]:
         """Return the remarks of the inner learner."""
         parts = [(which, self.inner.remarks(table)) for which, table in self._by_width(subsets)]
         names = parts[0][1] if parts else {}
@@ -332,7 +332,7 @@ class _BoundLearner:
         }
 
 
-def _gathered(parts: list[tuple[NDArray[np.intp], NDArray[Any]]], size: int) -> NDArray[Any]:
+def _gathered(parts: list[tuple[Indices, NDArray[Any]]], size: int) -> NDArray[Any]:
     """Return the rows of several parts, each at its place."""
     first = parts[0][1]
     out = np.empty((size, *first.shape[1:]), dtype=first.dtype)
@@ -346,13 +346,13 @@ _ALPHA, _POOL = 0.05, 30
 
 
 def fit_library(
-    model: Any,
+    model: "_Wrapper",
     names: Mapping[str, Learner],
     table: Table,
     labels: Labels,
-    weight: _Floats,
+    weight: Floats,
     context: Context,
-) -> tuple[Vote, dict[str, Any]]:
+) -> FittedVote:
     """Return the vote and the library of a wrapper's parameters; `names` are its mechanisms."""
     if labels.target.kind == "regression":
         refuse_huge(labels.y)
@@ -390,7 +390,7 @@ def cost_of(
     names: Mapping[str, Learner],
     table: Table,
     labels: Labels,
-    weight: _Floats,
+    weight: Floats,
     context: Context,
     seconds: float,
 ) -> list[StepCost]:
@@ -400,11 +400,11 @@ def cost_of(
 
 
 def _evaluation(
-    model: Any,
+    model: "_Wrapper",
     names: Mapping[str, Learner],
     table: Table,
     labels: Labels,
-    weight: _Floats,
+    weight: Floats,
     context: Context,
 ) -> Evaluation:
     n_classes = labels.target.n_classes
@@ -464,7 +464,7 @@ def _fold_count(given: int, labels: Labels, context: Context) -> int:
     return max(2, min(given, units))
 
 
-def _among_kept(cv: Any, kept: NDArray[np.intp] | None) -> Any:
+def _among_kept(cv: Any, kept: Indices | None) -> Any:
     """Return given (train, test) pairs without the rows of weight 0, by the places of the rest."""
     if kept is None or cv is None or isinstance(cv, str | int) or hasattr(cv, "split"):
         return cv

@@ -6,16 +6,15 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Nullable
 from psephos.models.swag.steps import Dimensions
+from psephos.vote import Vote
 from psephos.vote.codec import register
 from psephos.vote.frames import Framed
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -54,9 +53,9 @@ class Library(Framed):
     n_features: int
     columns: Columns
     words: tuple[str, ...]
-    ptr: NDArray[np.intp]
-    member: NDArray[np.intp]
-    error: _Floats
+    ptr: Indices
+    member: Indices
+    error: Floats
     spread: Nullable
     votes: NDArray[np.bool_]
     measure: str
@@ -79,7 +78,7 @@ class Library(Framed):
         check(self.error.dtype == self.spread.dtype == np.float64, "errors are not float64")
         check(self.votes.dtype == np.bool_, "who votes is not a truth table")
 
-    def check_vote(self, vote: Any) -> None:
+    def check_vote(self, vote: Vote) -> None:
         """Raise a sentence unless a vote can be that of this library's models and the prior."""
         check(vote.n_features == self.n_features, "the library is of another table")
         chosen = int(self.votes.sum())
@@ -90,7 +89,7 @@ class Library(Framed):
         return len(self.error)
 
     @property
-    def dimension(self) -> NDArray[np.intp]:
+    def dimension(self) -> Indices:
         """Return the number of columns of each model, shape (M,)."""
         return np.diff(self.ptr)
 
@@ -102,7 +101,7 @@ class Library(Framed):
         """Return the columns of every model."""
         return [self.subset(m) for m in range(len(self))]
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (M, p) boolean CSR table of which model reads which column."""
         model = np.repeat(np.arange(len(self)), self.dimension)
         return usage_table(model, self.columns[self.member], (len(self), self.n_features))
@@ -222,7 +221,7 @@ class Library(Framed):
         }
 
     # ------------------------------------------------------------------ parts of it
-    def take(self, models: NDArray[np.intp]) -> Self:
+    def take(self, models: Indices) -> Self:
         """Return these models only, in this order; columns no longer read are dropped."""
         sizes = self.dimension[models]
         spans = [self.member[self.ptr[m] : self.ptr[m + 1]] for m in models.tolist()]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, NDArray, TableLike
 from psephos.kernels.small_models.losses import (
     absolute_losses,
     area_losses,
@@ -22,8 +22,6 @@ from psephos.kernels.small_models.losses import (
     squared_losses,
 )
 from psephos.models.swag.problem import Folds
-
-_Floats = NDArray[np.float64]
 
 
 class _Answered(BaseEstimator):
@@ -36,26 +34,26 @@ class _Answered(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def decision_function(self, X: Any) -> _Floats:
+    def decision_function(self, X: TableLike) -> Floats:
         scores = self.scores[np.asarray(X)[:, 0].astype(np.intp)]
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 class _AnsweredClassifier(ClassifierMixin, _Answered):
-    def predict_proba(self, X: Any) -> _Floats:
+    def predict_proba(self, X: TableLike) -> Floats:
         scores = self.decision_function(X)
         if scores.ndim > 1:
             return softmax(scores, axis=1)
         return np.column_stack([expit(-scores), expit(scores)])
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Array:
         scores = self.decision_function(X)
         two = scores.ndim == 1
         return self.classes_[(scores > 0).astype(np.intp) if two else scores.argmax(axis=1)]
 
 
 class _AnsweredRegressor(RegressorMixin, _Answered):
-    def predict(self, X: Any) -> _Floats:
+    def predict(self, X: TableLike) -> Floats:
         return self.decision_function(X)
 
 
@@ -70,9 +68,9 @@ class Scorer:
 
     scorer: Any
     labels: NDArray[Any]
-    weight: _Floats | None
+    weight: Floats | None
 
-    def put(self, scores: _Floats, y: Any, ptr: NDArray[np.int64], out: _Floats) -> None:
+    def put(self, scores: Floats, y: Any, ptr: NDArray[np.int64], out: Floats) -> None:
         """Put the losses of candidates in out (B, S)."""
         classes = len(self.labels) > 0
         kind = _AnsweredClassifier if classes else _AnsweredRegressor
@@ -82,7 +80,7 @@ class Scorer:
             for s in range(out.shape[1]):
                 out[b, s] = -self._score(model, truth, slice(ptr[s], ptr[s + 1]), s)
 
-    def _score(self, model: Any, truth: NDArray[Any], rows: slice, split: int) -> float:
+    def _score(self, model: Estimator, truth: NDArray[Any], rows: slice, split: int) -> float:
         weights = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         places = np.arange(rows.start, rows.stop)[:, None]
         try:
@@ -134,12 +132,12 @@ class Errors:
     """How B candidates did."""
 
     # (B,); mean over splits of the (weighted) mean loss in the split; smaller is better
-    error: _Floats
+    error: Floats
     # (B,); standard deviation of the splits' losses (divisor S - 1; NaN for one split), as caret
     # reports it: over splits, not over repeats, so that it is there without repeats too
-    spread: _Floats
+    spread: Floats
     # (B,); mean log-loss (numbers: squared error) of the scores, which tells equals apart
-    tie: _Floats
+    tie: Floats
 
     @classmethod
     def joined(cls, parts: Sequence["Errors"]) -> Self:
@@ -148,7 +146,7 @@ class Errors:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def summarise(losses: _Floats, tie: _Floats) -> Errors:
+def summarise(losses: Floats, tie: Floats) -> Errors:
     """Return the errors of candidates from their splits' losses (B, S) and log-losses (B, S).
 
     The mean is rounded to 40 binary digits: errors that are equal on paper (the same rows wrong
@@ -172,10 +170,10 @@ class Measure:
 
     losses: "_Kernel | Scorer"
     y: NDArray[Any]
-    plain: _Floats
+    plain: Floats
     ptr: NDArray[np.int64]
 
-    def errors(self, scores: _Floats) -> Errors:
+    def errors(self, scores: Floats) -> Errors:
         """Return the errors of candidates from their out-of-fold scores (B, L, K)."""
         found, tie = np.empty((2, len(scores), len(self.ptr) - 1))
         self.losses.put(scores, self.y, self.ptr, found)
@@ -192,10 +190,10 @@ class _Kernel:
     """
 
     name: str
-    share: _Floats
-    cost: _Floats | None = None
+    share: Floats
+    cost: Floats | None = None
 
-    def put(self, scores: _Floats, y: Any, ptr: NDArray[np.int64], out: _Floats) -> None:
+    def put(self, scores: Floats, y: LabelsLike, ptr: NDArray[np.int64], out: Floats) -> None:
         """Put the losses of candidates in out (B, S)."""
         if self.cost is not None:
             cost_losses(scores, y, self.cost, self.share, ptr, out)
@@ -207,9 +205,9 @@ def make_measure(
     scoring: Any,
     y: NDArray[Any],
     n_classes: int,
-    weight: _Floats,
+    weight: Floats,
     folds: Folds,
-    classes: NDArray[Any] | None = None,
+    classes: Array | None = None,
 ) -> Measure:
     """Return the measure of error that ranks candidates.
 
@@ -247,8 +245,8 @@ def make_measure(
 
 
 def _balanced_shares(
-    codes: NDArray[np.intp], weight: _Floats, ptr: NDArray[np.int64], n_classes: int
-) -> _Floats:
+    codes: Indices, weight: Floats, ptr: NDArray[np.int64], n_classes: int
+) -> Floats:
     """Return shares by which every class present in a split counts the same in it."""
     n_splits = len(ptr) - 1
     split = np.repeat(np.arange(n_splits), np.diff(ptr))
@@ -257,7 +255,7 @@ def _balanced_shares(
     return weight / totals[split * n_classes + codes] / present[split]
 
 
-def _check_area(codes: NDArray[np.intp], ptr: NDArray[np.int64], n_classes: int) -> None:
+def _check_area(codes: Indices, ptr: NDArray[np.int64], n_classes: int) -> None:
     if n_classes != 2:
         raise PsephosError(
             f"scoring 'auc' is for two classes and there are {n_classes}: use 'roc_auc_ovr'."
@@ -271,7 +269,7 @@ def _check_area(codes: NDArray[np.intp], ptr: NDArray[np.int64], n_classes: int)
         )
 
 
-def _cost(given: Any, n_classes: int) -> _Floats:
+def _cost(given: Any, n_classes: int) -> Floats:
     try:
         cost = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):

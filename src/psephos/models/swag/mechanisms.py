@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, Indices
 from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Accepts, is_estimator
 from psephos.models.cloning import fitted
@@ -33,7 +33,6 @@ from psephos.vote.operations.nested import nested
 from psephos.vote.voters.foreign import SubsetVoters
 from psephos.vote.voters.stumps import prior_name
 
-_Floats = NDArray[np.float64]
 _LEAST = 1e-12  # a probability of 0 is read as this: an impossible class has finite log-odds
 
 
@@ -71,7 +70,7 @@ class GenericLearner:
         return BoundGeneric(self.estimator, problem, weigher)
 
 
-def _decides(scores: _Floats, model: Any, table: _Floats) -> bool:
+def _decides(scores: Floats, model: Any, table: Floats) -> bool:
     """Return whether the greatest score names the class predicted (pairwise scores do not)."""
     return bool((scores.argmax(axis=1) == model.predict(table)).all())
 
@@ -84,7 +83,7 @@ class BoundGeneric(BoundLearner):
     problem: SearchProblem
     weigher: str | None
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold scores of candidates, shape (B, L, K)."""
         problem, folds = self.problem, self.problem.folds
         out = np.empty((len(subsets), folds.n_tests, problem.n_outputs))
@@ -99,7 +98,7 @@ class BoundGeneric(BoundLearner):
         return out
 
     @contextmanager
-    def _naming(self, columns: NDArray[np.intp]) -> Iterator[None]:
+    def _naming(self, columns: Indices) -> Iterator[None]:
         """Name the candidate on which an estimator fails."""
         try:
             yield
@@ -109,7 +108,7 @@ class BoundGeneric(BoundLearner):
                 f"learner {name} fails on columns {columns.tolist()}: {error}"
             ) from error
 
-    def _fitted(self, table: _Floats, columns: NDArray[np.intp], rows: Any, split: int) -> Any:
+    def _fitted(self, table: Floats, columns: Indices, rows: Any, split: int) -> Any:
         """Return the estimator fitted on some rows; split 0 is the fit on all."""
         model: Any = clone(self.estimator)
         seeded = [name for name in sorted(model.get_params()) if name.endswith("random_state")]
@@ -122,7 +121,7 @@ class BoundGeneric(BoundLearner):
         weights = {} if even or self.weigher is None else {self.weigher: weight}
         return fitted(model, table[rows], self.problem.y[rows], **weights)
 
-    def _scores(self, model: Any, table: _Floats) -> _Floats:
+    def _scores(self, model: Any, table: Floats) -> Floats:
         n_classes, width = self.problem.n_classes, self.problem.n_outputs
         if not n_classes:
             return np.asarray(model.predict(table), dtype=np.float64)[:, None]
@@ -139,7 +138,7 @@ class BoundGeneric(BoundLearner):
             return np.where(answers == 1, 1.0, -1.0)[:, None]
         return np.where(answers[:, None] == np.arange(width), 1.0, -1.0)
 
-    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, trained on all rows.
 
         Models of this library are votes within the vote; others live in memory only.
@@ -152,7 +151,7 @@ class BoundGeneric(BoundLearner):
             )
         return _as_voters(models, subsets, self.problem.X.shape[1], says, code)
 
-    def _whole(self, columns: NDArray[np.intp]) -> Any:
+    def _whole(self, columns: Indices) -> Any:
         table = np.ascontiguousarray(self.problem.X[:, columns])
         if len(columns):
             with self._naming(columns):
@@ -162,13 +161,13 @@ class BoundGeneric(BoundLearner):
 
 
 def _as_voters(
-    models: Sequence[Any], subsets: Sequence[NDArray[np.intp]], p: int, says: Says, code: _Floats
+    models: Sequence[Estimator], subsets: Sequence[Indices], p: int, says: Says, code: Floats
 ) -> Voters:
     """Return fitted models as voters: plain data if all that read columns are psephos's."""
     whole = SubsetVoters.of(models, subsets, p, says, code)
     readers = np.array([t for t, columns in enumerate(subsets) if len(columns)], dtype=np.intp)
     prior = np.setdiff1d(np.arange(len(models)), readers)
-    parts: list[tuple[NDArray[np.intp], Voters]] = []
+    parts: list[tuple[Indices, Voters]] = []
     if len(readers):
         own = [models[t] for t in readers.tolist()]
         read = [subsets[t] for t in readers.tolist()]

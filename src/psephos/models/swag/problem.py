@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.runtime.jit import frozen
 from psephos.vote import Voters
 
-_Floats = NDArray[np.float64]
-Subsets = NDArray[np.intp]  # (B, d), sorted columns of B candidates
+Subsets = Indices  # (B, d), sorted columns of B candidates
 Says = Literal["answer", "probability", "value"]
 
 
@@ -54,7 +53,7 @@ class Folds:
         return len(self.test)
 
 
-def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _joined(parts: Sequence[Array]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     none = np.empty(0, dtype=np.int32)
     ptr = np.cumsum([0, *map(len, parts)]).astype(np.int64)
     return np.concatenate([none, *map(np.sort, parts)]).astype(np.int32), ptr
@@ -70,16 +69,16 @@ class SearchProblem:
     numbers); learners see numbers only (`coding.CodedLearner`).
     """
 
-    X: _Floats  # (n, p), Fortran order
+    X: Floats  # (n, p), Fortran order
     y: NDArray[Any]  # (n,) class codes 0 ... n_classes - 1, or numbers for regression
     n_classes: int  # 0 for regression
-    weight: _Floats  # (n,) positive: how much each row counts, in training and in errors
+    weight: Floats  # (n,) positive: how much each row counts, in training and in errors
     folds: Folds
     seed: int = 0
-    n_codes: NDArray[np.intp] | None = None  # (p,)
+    n_codes: Indices | None = None  # (p,)
 
     @property
-    def XT(self) -> _Floats:
+    def XT(self) -> Floats:
         """Return the columns (p, n), as kernels take them: each is compiled once."""
         return frozen(self.X.T, np.float64)
 
@@ -90,8 +89,8 @@ class SearchProblem:
 
 
 def complete_problem(
-    problem: SearchProblem, columns: NDArray[np.intp], present: NDArray[np.bool_]
-) -> tuple[SearchProblem, NDArray[np.intp]]:
+    problem: SearchProblem, columns: Indices, present: NDArray[np.bool_]
+) -> tuple[SearchProblem, Indices]:
     """Return the problem on some columns and the rows present, and which test rows it keeps.
 
     Splits that cannot serve are left out: those without a test row, or whose training rows lack a
@@ -119,7 +118,7 @@ def complete_problem(
     return part, np.concatenate(tested)
 
 
-def prior_scores(problem: SearchProblem) -> _Floats:
+def prior_scores(problem: SearchProblem) -> Floats:
     """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
 
     Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
@@ -141,7 +140,7 @@ def prior_scores(problem: SearchProblem) -> _Floats:
 class BoundLearner(Protocol):
     """A learner on one problem. Its methods may be called from several threads at once."""
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold scores of candidates, shape (B, L, K).
 
         Row l of a candidate is what the model trained on the rows of split s says of
@@ -153,7 +152,7 @@ class BoundLearner(Protocol):
         """
         ...
 
-    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset (of any sizes), trained on all rows.
 
         It says the code, a row of `code` (n_classes, K), of the winning class ('answer'), the sum
@@ -163,7 +162,7 @@ class BoundLearner(Protocol):
         """
         ...
 
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    def remarks(self, subsets: Indices) -> dict[str, Array]:
         """Return what a user should know of these models fitted on all rows: (B,) by name."""
         return {}
 

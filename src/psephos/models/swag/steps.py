@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
@@ -14,7 +14,6 @@ from psephos.vote.codec import register
 from psephos.vote.frames import frame_of
 from psephos.vote.part import check
 
-_Floats = NDArray[np.float64]
 _BINS = 60  # of the histograms of errors
 
 
@@ -24,10 +23,10 @@ class Step:
 
     dimension: int  # d
     subsets: Subsets  # (T, d) columns of the strong candidates
-    error: _Floats  # (T,) as in `Errors`
-    spread: _Floats
-    tie: _Floats
-    errors: _Floats  # (M,) of all candidates tried, in lexicographic order of their columns
+    error: Floats  # (T,) as in `Errors`
+    spread: Floats
+    tie: Floats
+    errors: Floats  # (M,) of all candidates tried, in lexicographic order of their columns
     quantile: float  # the alpha-quantile of `errors`
 
     @property
@@ -52,7 +51,7 @@ def _at(n: int, share: float) -> float:
     return float(round(place)) if abs(place - round(place)) < 1e-9 else place
 
 
-def quantile(errors: _Floats, share: float) -> float:
+def quantile(errors: Floats, share: float) -> float:
     """Return a quantile by linear interpolation (type 7 of R, 'linear' of numpy)."""
     place = _at(len(errors), share)
     low = int(place)
@@ -102,14 +101,14 @@ class Dimensions:
     """What the search saw at each number of columns, strong or not; D dimensions."""
 
     tag: ClassVar[str] = "library dimensions"
-    dimension: NDArray[np.intp]  # (D,)
-    n_candidates: NDArray[np.intp]  # (D,) judged
-    n_strong: NDArray[np.intp]  # (D,) kept
-    threshold: _Floats  # (D,) the alpha-quantile of the errors
-    median: _Floats  # (D,)
-    best: _Floats  # (D,)
-    counts: NDArray[np.intp]  # (D, bins) histogram of the errors
-    edges: _Floats  # (bins + 1,)
+    dimension: Indices  # (D,)
+    n_candidates: Indices  # (D,) judged
+    n_strong: Indices  # (D,) kept
+    threshold: Floats  # (D,) the alpha-quantile of the errors
+    median: Floats  # (D,)
+    best: Floats  # (D,)
+    counts: Indices  # (D, bins) histogram of the errors
+    edges: Floats  # (bins + 1,)
 
     def __post_init__(self) -> None:
         d = len(self.dimension)

@@ -3,12 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from psephos._types import (
+    Array,
+    ClassWeightLike,
+    ColumnLists,
+    Floats,
+    LabelsLike,
+    PerRow,
+    SeedLike,
+    TableLike,
+)
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
@@ -18,9 +25,7 @@ from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
-from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
 _VOTERS = (
     "linear voters", "naive Bayes voters", "quadratic voters", "kernel voters", "tree voters",
     "forest voters", "coded voters", "nested voters", "joined voters",
@@ -105,11 +110,11 @@ class _Wrapper(Ensemble):
     first_step: str = "columns"
     absent: str | None = None
     n_reserve: int = 1000
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     folder: Any = None
     verbose: int = False
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
     library_: Library = fitted()
     stopped_: str = fitted()
     n_splits_: int = fitted()
@@ -187,15 +192,21 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
 
     _: KW_ONLY
     n_reserve: int = 1000
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_library(self, CLASSIFIERS, table, labels, weight, context)
 
     def estimate_cost(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, seconds: float = 0.5
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: Array | None = None,
+        seconds: float = 0.5,
     ) -> list[StepCost]:
         """Return what each step of a fit would cost: candidates, fits, seconds of one worker.
 
@@ -204,7 +215,7 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, CLASSIFIERS, *read, seconds)
 
-    def usable(self, X: Any) -> dict[str, list[Any]]:
+    def usable(self, X: TableLike) -> ColumnLists:
         """Return for each row how many models can vote, who they are, and how good they were.
 
         Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
@@ -213,7 +224,7 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
         """
         return usable_models(self.vote_, self.library_, self._table(X))
 
-    def multiplicity(self, X: Any) -> dict[str, list[Any]]:
+    def multiplicity(self, X: Any) -> ColumnLists:
         """Return for each row how many of the equally good models give another answer.
 
         Keys: ``case``, ``n_models`` (chosen models that have their columns; where none has, of the
@@ -284,17 +295,23 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     vote: str = "mean"
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_library(self, REGRESSORS, table, labels, weight, context)
 
     def estimate_cost(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, seconds: float = 0.5
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: Array | None = None,
+        seconds: float = 0.5,
     ) -> list[StepCost]:
         """Return what each step of a fit would cost; see `SparseWrapperClassifier`."""
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, REGRESSORS, *read, seconds)
 
-    def usable(self, X: Any) -> dict[str, list[Any]]:
+    def usable(self, X: TableLike) -> ColumnLists:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
         return usable_models(self.vote_, self.library_, self._table(X))

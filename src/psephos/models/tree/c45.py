@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -19,8 +19,6 @@ from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -173,14 +171,14 @@ class C45Classifier(Leaves, VoteClassifier):
     release: str = "j48"
     criterion: str = "gain_ratio"
     group_values: bool = False
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     classes: Any = None
-    class_weight: Any = None
-    random_state: Any = None
+    class_weight: ClassWeightLike = None
+    random_state: SeedLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         target = labels.target
         refuse_large_weights(weight)
         tree = grow_c45(

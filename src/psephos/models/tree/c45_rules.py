@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -17,8 +17,6 @@ from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
 from psephos.vote.frames import frame_of
-
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -113,15 +111,15 @@ class C45RulesClassifier(VoteClassifier):
     min_samples_leaf: float = 2
     confidence: float = 0.25
     _: KW_ONLY
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     classes: Any = None
-    class_weight: Any = None
-    random_state: Any = None
-    rule_errors_: _Floats = fitted()
+    class_weight: ClassWeightLike = None
+    random_state: SeedLike = None
+    rule_errors_: Floats = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         target, X = labels.target, table.dense()
         refuse_large_weights(weight)
         options = C45Options(

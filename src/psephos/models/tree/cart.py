@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.sorted_trees.cart_layout import ROW
@@ -39,6 +39,7 @@ from psephos.trees.cart import (
 from psephos.trees.cart_growth import CartGrowth, growth_of, tree_of
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, CostTarget, Readout, Vote
+from psephos.vote.target import AnyTarget
 
 DEEPEST = 62  # rules on a way: nodes are numbered 2 i and 2 i + 1 below node i
 
@@ -83,8 +84,6 @@ CONTENDER = Contender(
     small={"min_samples_split": 6, "n_folds": 3, "random_state": 0},
 )
 
-
-_Floats = NDArray[np.float64]
 
 _FOUND = "greedy growth with surrogates, cost-complexity pruning"
 
@@ -185,9 +184,9 @@ class _CART(CartReadings):
     folds: Any = None
     one_standard_error: bool = False
     costs: Any = None
-    categorical_features: Any = "from_dtype"
+    categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: SeedLike = None
 
 
 @parameters
@@ -276,12 +275,12 @@ class CARTClassifier(_CART, VoteClassifier):
     criterion: str = "gini"
     priors: Any = None
     loss: Any = None
-    categorical_features: Any = "from_dtype"
-    class_weight: Any = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    class_weight: ClassWeightLike = None
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         target = labels.target
         k = target.n_classes
         priors, loss = _priors(self.priors, k), _losses(self.loss, k)
@@ -348,13 +347,13 @@ class CARTRegressor(_CART, VoteRegressor):
     criterion: str = "squared_error"
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         problem = CartProblem(0, labels.y, weight, np.empty(0, np.int64))
         return fit_cart(self, table, problem, labels.target, context)
 
 
-def _numbers(given: Any, name: str, shape: tuple[int, ...], words: str) -> _Floats:
+def _numbers(given: Any, name: str, shape: tuple[int, ...], words: str) -> Floats:
     """Return a parameter as an array of numbers of at least 0."""
     try:
         array = np.array(given, dtype=np.float64, order="C")
@@ -367,7 +366,7 @@ def _numbers(given: Any, name: str, shape: tuple[int, ...], words: str) -> _Floa
     return array
 
 
-def _priors(priors: Any, k: int) -> _Floats | None:
+def _priors(priors: Any, k: int) -> Floats | None:
     if priors is None:
         return None
     array = _numbers(priors, "priors", (k,), "one share per class")
@@ -376,7 +375,7 @@ def _priors(priors: Any, k: int) -> _Floats | None:
     return array
 
 
-def _losses(loss: Any, k: int) -> _Floats | None:
+def _losses(loss: Any, k: int) -> Floats | None:
     if loss is None:
         return None
     array = _numbers(loss, "loss", (k, k), "a row and a column per class")
@@ -423,12 +422,12 @@ def out_of_units(
 
 
 def fit_cart(
-    model: Any,
+    model: "_CART",
     table: Table,
     problem: CartProblem,
-    target: Any,
+    target: AnyTarget,
     context: Context,
-) -> tuple[Vote, dict[str, Any]]:
+) -> FittedVote:
     """Return the vote of a grown (and pruned) tree, and its growth.
 
     `problem` has everything but the rows' numbers and the costs of columns.
@@ -468,7 +467,7 @@ def fit_cart(
     return _vote(tree, p, target), {"growth_": growth}
 
 
-def _vote(tree: Tree, p: int, target: Any) -> Vote:
+def _vote(tree: Tree, p: int, target: AnyTarget) -> Vote:
     numbers = target.kind == "regression"
     if not numbers:
         tree = replace(tree, value=_said(tree.value))
@@ -476,7 +475,7 @@ def _vote(tree: Tree, p: int, target: Any) -> Vote:
     return Vote(BranchVoters.of([tree], p), Constant(p, np.ones(1)), readout, target)
 
 
-def _said(shares: _Floats) -> _Floats:
+def _said(shares: Floats) -> Floats:
     """Return the votes of class shares p, sum_k p_k code_k; equal shares are equal votes."""
     k = shares.shape[1]
     if k == 2:
@@ -502,14 +501,14 @@ def _settings(model: Any, p: int, context: Context) -> CartSettings:
     )
 
 
-def _copies(weight: _Floats) -> NDArray[np.int64]:
+def _copies(weight: Floats) -> NDArray[np.int64]:
     """Return how many rows each row is: its weight, if all weights are whole numbers."""
     if bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
         return weight.astype(np.int64)
     return np.ones(len(weight), np.int64)
 
 
-def _costs(costs: Any, p: int) -> _Floats | None:
+def _costs(costs: Any, p: int) -> Floats | None:
     if costs is None:
         return None
     try:
@@ -524,7 +523,7 @@ def _costs(costs: Any, p: int) -> _Floats | None:
     return given
 
 
-def _known_rows(keys: NDArray[np.int64], known: NDArray[np.int64], n: int) -> NDArray[np.intp]:
+def _known_rows(keys: NDArray[np.int64], known: NDArray[np.int64], n: int) -> Indices:
     """Return the rows with a value in some column."""
     seen = np.zeros(n, np.bool_)
     for j in range(len(known)):
@@ -534,11 +533,11 @@ def _known_rows(keys: NDArray[np.int64], known: NDArray[np.int64], n: int) -> ND
     return np.flatnonzero(seen)
 
 
-def _part_of(table: Table) -> Callable[[NDArray[Any], NDArray[Any]], _Floats]:
+def _part_of(table: Table) -> Callable[[Array, Array], Floats]:
     """Return what gives some rows and columns of the table, dense."""
     values = table.values
 
-    def part(rows: NDArray[Any], columns: NDArray[Any]) -> _Floats:
+    def part(rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
         if isinstance(values, np.ndarray):
             return np.ascontiguousarray(values[np.ix_(rows, columns)], dtype=np.float64)
         return table.dense(columns)[rows]
@@ -546,7 +545,7 @@ def _part_of(table: Table) -> Callable[[NDArray[Any], NDArray[Any]], _Floats]:
     return part
 
 
-def _folds(model: Any, n: int, context: Context) -> NDArray[np.intp] | None:
+def _folds(model: "_CART", n: int, context: Context) -> Indices | None:
     """Return the fold in which each row is left out: the given, or drawn; None: none."""
     if model.folds is not None:
         return _given_folds(model.folds, n, context)
@@ -559,7 +558,7 @@ def _folds(model: Any, n: int, context: Context) -> NDArray[np.intp] | None:
     return (order % number)[unit].astype(np.intp)
 
 
-def _given_folds(folds: Any, n: int, context: Context) -> NDArray[np.intp]:
+def _given_folds(folds: Any, n: int, context: Context) -> Indices:
     given = np.asarray(folds)
     kept = context.kept
     if given.ndim != 1 or len(given) < n or (kept is None and len(given) != n):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats
 from psephos.estimator.input import Schema
 from psephos.estimator.params import Interval
 from psephos.models.leaves import Leaves
@@ -17,8 +17,6 @@ from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.importance import SampleRows
-
-_Floats = NDArray[np.float64]
 
 register(CartGrowth)
 
@@ -54,7 +52,7 @@ class CartReadings(Leaves):
         return voters
 
     @property
-    def cptable_(self) -> dict[str, NDArray[Any]]:
+    def cptable_(self) -> dict[str, Array]:
         """The prunings, smallest first: cp, n_splits, rel_error and (with folds) xerror, xstd."""
         self._fitted()
         growth = self.growth_
@@ -62,14 +60,14 @@ class CartReadings(Leaves):
         return {name: getattr(growth, name) for name in names if len(getattr(growth, name))}
 
     @property
-    def nodes_(self) -> dict[str, NDArray[Any]]:
+    def nodes_(self) -> dict[str, Array]:
         """The nodes: number (2 i and 2 i + 1 below node i), n_rows, weight, risk, complexity."""
         self._fitted()
         names = ("number", "n_rows", "weight", "risk", "complexity")
         return {name: getattr(self.growth_, name) for name in names}
 
     @property
-    def splits_(self) -> dict[str, NDArray[Any]]:
+    def splits_(self) -> dict[str, Array]:
         """The rules of every node: its own, its competitors and its surrogates.
 
         Keys: node (its number), role ('primary', 'competitor', 'surrogate'), column (its name or
@@ -92,14 +90,14 @@ class CartReadings(Leaves):
         }
 
     @property
-    def competitors_(self) -> dict[str, NDArray[Any]]:
+    def competitors_(self) -> dict[str, Array]:
         """The next best splits of every node, best first: those rows of `splits_`."""
         table = self.splits_
         kept = table["role"] == "competitor"
         return {name: column[kept] for name, column in table.items() if name not in ("role", "adj")}
 
     @property
-    def variable_importance_(self) -> _Floats:
+    def variable_importance_(self) -> Floats:
         """The importance by rpart, (p,): worth of a column's splits, and as surrogate times adj."""
         self._fitted()
         return self.growth_.importance()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from psephos._types import ClassWeightLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -73,7 +74,7 @@ class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
 
     _: KW_ONLY
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
 
 @parameters

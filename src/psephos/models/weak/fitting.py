@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
+from psephos.estimator.input import FittedVote
 from psephos.models.committees.fitting import MemberTask, fit_all, voters_of
 from psephos.models.weak.rows import WeakRows
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
@@ -54,7 +55,7 @@ class WeakLabels:
         check(0.0 < self.prior < 1.0, "a class prior is no share")
         check(len(self.estimate) in (0, 2), "an estimate is no number with its error")
 
-    def told(self, names: Any, vote: Any) -> list[str]:
+    def told(self, names: Any, vote: Vote) -> list[str]:
         """Return what `describe` adds to the vote in words."""
         parts = [
             f"{self.n_positive} rows labelled positive",
@@ -70,7 +71,6 @@ class WeakLabels:
         return [f"Fitted on {listed}; class prior {fixed(self.prior, 3)} ({source})."]
 
 
-_Floats = NDArray[np.float64]
 _KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and the least but 0
 _PRIOR_TASK, FIT_TASK = 2, 3
 
@@ -168,7 +168,7 @@ def told_vote(
     told: WeakLabels | None = None,
     calibration: Any = None,
     **own: Any,
-) -> tuple[Vote, dict[str, Any]]:
+) -> FittedVote:
     """Return the vote of a fit, and what the estimator keeps beside it."""
     kept = {"prior_": told and told.prior, "labels_": told, **own}
     kept |= {"objective_": found.objective, "n_iter_": found.n_iter}
@@ -182,7 +182,7 @@ def odds_map(rows: WeakRows, factor: float) -> Isotonic:
     changes: of any prior a probability is wrong by less than a 300th of itself.
     """
     told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
-    points: _Floats = np.append(told / (told + factor), 1.0)
+    points: Floats = np.append(told / (told + factor), 1.0)
     points = np.round(points, 15).astype(np.float64)  # 1 less a point is another, too
     given, first = np.unique(points, return_index=True)
     told = np.append(told, 1.0)[first]
@@ -190,7 +190,7 @@ def odds_map(rows: WeakRows, factor: float) -> Isotonic:
     return _both(rows, given, told)
 
 
-def _both(rows: WeakRows, given: _Floats, told: _Floats) -> Isotonic:
+def _both(rows: WeakRows, given: Floats, told: Floats) -> Isotonic:
     """Return a map of the positive class's probability as one of both classes."""
     other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
     pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.estimator.input import Context, Table
 from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots
@@ -31,7 +31,6 @@ from psephos.vote import (
     normal_scores,
 )
 
-_Floats = NDArray[np.float64]
 _QUANTILES = 1000  # most values of a column whose scores are kept
 
 
@@ -44,12 +43,12 @@ class Inputs:
     knots: Any  # of normal scores; None where columns are centred and scaled
     # `centre`, `inverse`: (q,); ``z = (x - centre) inverse``, x divided by two to its power;
     # inverse is 0 for a column that is constant
-    centre: _Floats
-    inverse: _Floats
-    powers: NDArray[np.intp]  # (q,); so that squares are numbers, whatever the units
+    centre: Floats
+    inverse: Floats
+    powers: Indices  # (q,); so that squares are numbers, whatever the units
 
     @classmethod
-    def of(cls, table: Table, weight: _Floats, scaling: str) -> tuple["Inputs", _Floats]:
+    def of(cls, table: Table, weight: Floats, scaling: str) -> tuple["Inputs", Floats]:
         """Return how these rows are read, and their (n, q) numbers."""
         X = table.dense()
         p = X.shape[1]
@@ -65,7 +64,7 @@ class Inputs:
         Z, centre, inverse, powers = _standardised(X, weight)
         return cls(p, design, None, centre, inverse, powers), Z
 
-    def lines(self, coef: _Floats, intercept: float, code: _Floats) -> Voters:
+    def lines(self, coef: Floats, intercept: float, code: Floats) -> Voters:
         """Return one linear voter: log-odds ``intercept + coef' z``."""
         if self.knots is None:
             coef = coef * self.inverse
@@ -77,7 +76,7 @@ class Inputs:
         return self._through(line.times(self.powers))
 
     def kernels(
-        self, dual: _Floats, centres: _Floats, sigma: float, intercept: float, code: _Floats
+        self, dual: Floats, centres: Floats, sigma: float, intercept: float, code: Floats
     ) -> Voters:
         """Return one voter: log-odds ``intercept + sum_i dual_i exp(-|z - c_i|^2 / 2 sigma^2)``."""
         used = np.flatnonzero(self.inverse != 0)
@@ -111,9 +110,7 @@ class Inputs:
         return voters.take(one)  # columns without a say are not read
 
 
-def _standardised(
-    X: _Floats, weight: _Floats
-) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
+def _standardised(X: Floats, weight: Floats) -> tuple[Floats, Floats, Floats, Indices]:
     """Return the columns centred and divided by their deviation, and centre, inverse and powers."""
     powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.intp)
     X = np.ldexp(X, -powers)
@@ -125,7 +122,7 @@ def _standardised(
     return away * inverse, centre, inverse, powers
 
 
-def _refuse_gaps(X: _Floats, table: Table, design: Design | None) -> None:
+def _refuse_gaps(X: Floats, table: Table, design: Design | None) -> None:
     gaps = np.isnan(X)
     if gaps.any():
         row, j = (int(k) for k in np.argwhere(gaps)[0])
@@ -147,14 +144,14 @@ class ScoreLearner:
 
     # (n, r); of the training rows: inputs, their principal components where there are more inputs
     # than rows (which changes nothing: the penalty is a length), or kernels made orthonormal
-    A: _Floats
-    back: _Floats | None  # (r, k) or None; from w to coefficients of inputs or kernels
+    A: Floats
+    back: Floats | None  # (r, k) or None; from w to coefficients of inputs or kernels
     inputs: Inputs
-    centres: _Floats | None = None  # (k, q) or None
+    centres: Floats | None = None  # (k, q) or None
     sigma: float = 1.0
 
     @classmethod
-    def linear(cls, inputs: Inputs, Z: _Floats) -> "ScoreLearner":
+    def linear(cls, inputs: Inputs, Z: Floats) -> "ScoreLearner":
         """Return a learner of scores that are linear in the inputs."""
         if Z.shape[1] <= Z.shape[0]:
             return cls(Z, None, inputs)
@@ -163,7 +160,7 @@ class ScoreLearner:
 
     @classmethod
     def rbf(
-        cls, inputs: Inputs, Z: _Floats, sigma: float | None, n_components: int, context: Context
+        cls, inputs: Inputs, Z: Floats, sigma: float | None, n_components: int, context: Context
     ) -> "ScoreLearner":
         """Return a learner of sums of Gaussian kernels; |w|^2 is the kernel's own norm."""
         order = context.generator(1).permutation(len(Z))
@@ -182,10 +179,10 @@ class ScoreLearner:
         risk: Risk,
         *,
         alpha: float,
-        starts: Sequence[_Floats],
+        starts: Sequence[Floats],
         max_iter: int = 400,
         learning_rate: float = 0.1,
-    ) -> tuple[_Floats, float, int]:
+    ) -> tuple[Floats, float, int]:
         """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
         with one_thread():  # the same bytes whatever the threads
             return self._searched(risk, alpha, starts, max_iter, learning_rate)
@@ -194,10 +191,10 @@ class ScoreLearner:
         self,
         risk: Risk,
         alpha: float,
-        starts: Sequence[_Floats],
+        starts: Sequence[Floats],
         max_iter: int,
         learning_rate: float,
-    ) -> tuple[_Floats, float, int]:
+    ) -> tuple[Floats, float, int]:
         if isinstance(risk, NonNegativeRisk):
             # a step of every weight by the rate moves a margin by the rate times this
             reach = float(np.abs(self.A).sum(axis=1).mean())
@@ -220,7 +217,7 @@ class ScoreLearner:
             )
         return found, value, n_iter
 
-    def starts(self, risk: Risk, number: int) -> list[_Floats]:
+    def starts(self, risk: Risk, number: int) -> list[Floats]:
         """Return where searches begin: at 0, and further and further down the risk's slope there.
 
         So they do not depend on the order of columns, or on what classes are called. The margins'
@@ -232,11 +229,11 @@ class ScoreLearner:
         unit = down / size if size > 0 else np.zeros_like(down)
         return [unit * (0.0 if k == 0 else 4.0 ** (k - 1)) for k in range(number)]
 
-    def margins(self, found: _Floats) -> _Floats:
+    def margins(self, found: Floats) -> Floats:
         """Return the margins of the training rows, shape (n,)."""
         return self.A @ found[:-1] + found[-1]
 
-    def voters(self, found: _Floats, code: _Floats) -> Voters:
+    def voters(self, found: Floats, code: Floats) -> Voters:
         """Return the voter; code (2, 1) is that of the negative and of the positive class."""
         w, b = found[:-1], float(found[-1])
         coef = w if self.back is None else w @ self.back
@@ -247,7 +244,7 @@ class ScoreLearner:
         return self.inputs.kernels(coef, self.centres, self.sigma, b, code)
 
 
-def _objective(A: _Floats, risk: Risk, alpha: float, found: _Floats) -> tuple[float, _Floats]:
+def _objective(A: Floats, risk: Risk, alpha: float, found: Floats) -> tuple[float, Floats]:
     w = found[:-1]
     value, slope = risk.value_and_gradient((A @ w + found[-1])[:, None])
     own = np.append(A.T @ slope[:, 0] + 2.0 * alpha * w, slope.sum())
@@ -255,8 +252,8 @@ def _objective(A: _Floats, risk: Risk, alpha: float, found: _Floats) -> tuple[fl
 
 
 def least(
-    A: _Floats, risk: Risk, alpha: float, starts: Sequence[_Floats]
-) -> tuple[_Floats, float, int]:
+    A: Floats, risk: Risk, alpha: float, starts: Sequence[Floats]
+) -> tuple[Floats, float, int]:
     """Return the best of the local minima that L-BFGS finds from these starts.
 
     With its objective and the iterations that led there. The intercept is not penalised.
@@ -276,8 +273,8 @@ def least(
 
 
 def descend(
-    A: _Floats, risk: Risk, alpha: float, start: _Floats, max_iter: int, learning_rate: float
-) -> _Floats:
+    A: Floats, risk: Risk, alpha: float, start: Floats, max_iter: int, learning_rate: float
+) -> Floats:
     """Return the last point of full-batch Adam along the steps of a risk."""
     point = start.copy()
     adam = Adam([point], learning_rate)

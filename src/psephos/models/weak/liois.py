@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice
+from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
@@ -21,9 +22,7 @@ from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.risks import MarginLoss
-from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
 _GAMMAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _FOLDS_TASK = 5
 
@@ -127,10 +126,10 @@ class LIoISClassifier(WeakLearner):
     n_folds: int = 5
     density_ratio: Any = "ulsif"
     gamma_: float | None = fitted()
-    gamma_risks_: _Floats | None = fitted()
-    weights_: _Floats | None = fitted()
+    gamma_risks_: Floats | None = fitted()
+    weights_: Floats | None = fitted()
 
-    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> FittedVote:
         refuse_no_negative(rows, "LIoIS")
         told = prior_of(rows)
         gamma, risks = self.gamma, None
@@ -142,7 +141,7 @@ class LIoISClassifier(WeakLearner):
         return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma), **own)
 
 
-def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:
+def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], Floats]:
     """Return R_PU and R_oIS of these rows, and the weights of the labelled ones."""
     sigma = importance(rows, prior, nnpu_scores(rows, prior))
     of = pu_risk if rows.model.risk == "unbiased" else non_negative_pu_risk
@@ -151,7 +150,7 @@ def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Flo
     return (incomplete, inaccurate), sigma
 
 
-def _chosen(rows: WeakRows, prior: float) -> tuple[float, _Floats]:
+def _chosen(rows: WeakRows, prior: float) -> tuple[float, Floats]:
     """Return the share of R_PU with the least R_PU on held-out rows, and those of all shares."""
     kinds = rows.codes + 1
     counts = np.bincount(kinds, minlength=3)

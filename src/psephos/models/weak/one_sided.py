@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
+from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Accepts, Constraint, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
@@ -15,9 +16,7 @@ from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import one_sided_risk
-from psephos.vote import Vote
 
-_Floats = NDArray[np.float64]
 DENSITY_RATIO = Accepts(
     lambda value: value in ("ulsif", "kliep") if isinstance(value, str) else is_estimator(value),
     "'ulsif', 'kliep' or such an estimator of psephos.supervision, an instance",
@@ -100,9 +99,9 @@ class OneSidedNoiseClassifier(WeakLearner):
 
     _: KW_ONLY
     density_ratio: Any = "ulsif"
-    weights_: _Floats | None = fitted()
+    weights_: Floats | None = fitted()
 
-    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> FittedVote:
         refuse_no_negative(rows, "one-sided noise")
         told = prior_of(rows)
         sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
@@ -110,7 +109,7 @@ class OneSidedNoiseClassifier(WeakLearner):
         return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma))
 
 
-def sigma_range(codes: NDArray[np.intp], sigma: _Floats) -> _Floats:
+def sigma_range(codes: Indices, sigma: Floats) -> Floats:
     """Return the least, mean and greatest weight of recorded negatives and positives."""
     parts = [sigma[codes == code] for code in (0, 1)]
     return np.array([[part.min(), part.mean(), part.max()] for part in parts])

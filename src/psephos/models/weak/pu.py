@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
+from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.weak.fitting import fitted_by, odds_map, prior_of, told_vote
 from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.supervision import non_negative_pu_risk, pu_risk
-from psephos.vote import Vote
 
 
 @parameters
@@ -116,7 +116,7 @@ class PUClassifier(WeakLearner):
     beta: float = 0.0
     gamma: float = 1.0
 
-    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> FittedVote:
         labels = prior_of(rows)
         if self.risk == "unbiased":
             risk: Any = pu_risk(rows.codes, labels.prior, rows.loss, rows.weight)

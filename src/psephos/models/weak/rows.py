@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.models.committees.fitting import Data
@@ -15,8 +15,10 @@ from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.weak.learner import Inputs, ScoreLearner
 from psephos.supervision.risks import MarginLoss
 from psephos.vote import design_matrix
+from psephos.vote.target import ClassTarget
 
-_Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from psephos.models.weak.settings import WeakLearner
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,18 @@ class WeakRows:
 
     model: Any
     data: Data  # as any classifier is given them; its y are class indices, of unlabelled rows -1
-    codes: NDArray[np.intp]  # (n,)
-    weight: _Floats  # (n,)
+    codes: Indices  # (n,)
+    weight: Floats  # (n,)
     positive: int  # the index of the positive class
     inputs: Inputs
     # (n, q); what ratios, priors and our own score look at; another classifier reads the table
     # itself
-    Z: _Floats
+    Z: Floats
     context: Context
     counts: dict[int, int]  # how many rows are of each code, copies counted
 
     @property
-    def code(self) -> _Floats:
+    def code(self) -> Floats:
         """Return the codes of the negative and the positive class."""
         order = [1 - self.positive, self.positive]
         return self.data.target.code[order]
@@ -52,7 +54,7 @@ class WeakRows:
         return ScoreLearner.linear(self.inputs, self.Z)
 
     @property
-    def features(self) -> _Floats:
+    def features(self) -> Floats:
         """Return what ratios and priors look at: the inputs.
 
         Where there are more inputs than rows, their principal components: distances and penalised
@@ -61,12 +63,12 @@ class WeakRows:
         return self.linear.A
 
     @property
-    def numbers(self) -> _Floats:
+    def numbers(self) -> Floats:
         """Return the table for a classifier that reads numbers alone: categories as 0/1 columns."""
         X, design = self.data.X, self.inputs.design
         return X if design is None else design_matrix(X, design.source, design.level)
 
-    def take(self, rows: NDArray[np.intp]) -> "WeakRows":
+    def take(self, rows: Indices) -> "WeakRows":
         """Return these rows only, with the same inputs."""
         return replace(
             self,
@@ -81,7 +83,7 @@ class WeakRows:
         """Return whether recorded negatives do not count."""
         return getattr(self.model, "negatives", None) == "ignore"
 
-    def coded(self, codes: NDArray[np.intp]) -> "WeakRows":
+    def coded(self, codes: Indices) -> "WeakRows":
         """Return the same rows with other codes."""
         return replace(self, codes=codes)
 
@@ -94,7 +96,7 @@ class WeakRows:
 
 
 def read_rows(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
+    model: "WeakLearner", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> WeakRows:
     """Return the rows, equal ones of one label made one; codes by which class is positive."""
     target = labels.target
@@ -115,7 +117,7 @@ def read_rows(
     )
 
 
-def positive_code(model: Any, target: Any) -> int:
+def positive_code(model: "WeakLearner", target: ClassTarget) -> int:
     """Return the index of the class whose labels are sure."""
     classes = target.classes.tolist()
     if model.pos_label is None:
@@ -127,7 +129,7 @@ def positive_code(model: Any, target: Any) -> int:
     return int(classes.index(model.pos_label))
 
 
-def check_weights(model: Any, labels: Labels, weight: _Floats) -> None:
+def check_weights(model: Any, labels: Labels, weight: Floats) -> None:
     """Raise PsephosError if a kind of rows that the fit needs has no weight, naming the kind."""
     positive, y = positive_code(model, labels.target), labels.y
     if not (y == positive).any():

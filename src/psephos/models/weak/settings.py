@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning
+from psephos._types import Array, Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Shape
 from psephos.estimator.distributions import Choice, Distribution
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -24,7 +24,6 @@ from psephos.models.weak.fitting import WeakLabels, ordinary, told_vote
 from psephos.models.weak.rows import WeakRows, check_weights, read_rows
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
-from psephos.vote import Vote
 
 _VOTERS = (
     "ranked voters", "coded voters", "linear voters", "kernel voters", "nested voters",
@@ -59,10 +58,10 @@ class PriorSensitivity:
 
     def prior_sensitivity(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: TableLike,
+        y: LabelsLike,
+        sample_weight: PerRow = None,
+        groups: Array | None = None,
         *,
         shift: float = 0.1,
     ) -> list[dict[str, float]]:
@@ -225,23 +224,23 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
     n_starts: int = 3
     max_iter: int = 400
     learning_rate: float = 0.1
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
     prior_: float | None = fitted()
     labels_: WeakLabels | None = fitted()
     objective_: float | None = fitted()
     n_iter_: int = fitted()
 
     def _read_labels(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow
+    ) -> tuple[Labels, Floats]:
         labels, weight = super()._read_labels(X, y, sample_weight)
         check_weights(self, labels, weight)
         return labels, weight
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         rows = read_rows(self, table, labels, weight, context)
         if (rows.codes == -1).any():
             vote, own = self._fit_rows(rows)
@@ -258,7 +257,7 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
             )
         return vote, own
 
-    def _fit_rows(self, rows: WeakRows) -> tuple[Vote, dict[str, Any]]:
+    def _fit_rows(self, rows: WeakRows) -> FittedVote:
         """Return the vote and extras where rows lack a label: a recipe writes this method."""
         raise NotImplementedError
 

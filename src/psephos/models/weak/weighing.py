@@ -3,20 +3,19 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, NDArray
 from psephos.models.cloning import fitted
 from psephos.models.weak.rows import WeakRows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.risks import MarginLoss
 
-_Floats = NDArray[np.float64]
 _RATIO_TASK = 4
 
 
-def nnpu_scores(rows: WeakRows, prior: float) -> _Floats:
+def nnpu_scores(rows: WeakRows, prior: float) -> Floats:
     """Return the margins of the non-negative fit to positive and unlabelled rows, of all rows.
 
     Where another classifier learns, this one is linear in the inputs all the same.
@@ -31,7 +30,7 @@ def nnpu_scores(rows: WeakRows, prior: float) -> _Floats:
     return learner.margins(found)
 
 
-def importance(rows: WeakRows, prior: float, score: _Floats) -> _Floats:
+def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
     """Return sigma of every labelled row: at least 1 of positives, from 0 to 1 of negatives.
 
     Unlabelled rows of greatest score, a share `prior` of their weight, count as positive (U+), the
@@ -60,7 +59,7 @@ def importance(rows: WeakRows, prior: float, score: _Floats) -> _Floats:
     return sigma
 
 
-def _upper(score: _Floats, weight: _Floats, prior: float) -> NDArray[np.bool_]:
+def _upper(score: Floats, weight: Floats, prior: float) -> NDArray[np.bool_]:
     """Return which rows are of the share `prior` with the greatest scores: one row at least."""
     order = np.argsort(-score, kind="stable")
     middle = np.cumsum(weight[order]) - weight[order] / 2.0

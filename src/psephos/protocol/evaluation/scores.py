@@ -6,30 +6,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow
 from psephos.figures.confusion import levelled
 
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
 _ROUNDING = 1e-5  # some models answer in float32
-_Floats = NDArray[np.float64]
-_Codes = NDArray[np.intp]
 
 
 class ClassAnswers(NamedTuple):
     """A model's answers to some rows."""
 
-    codes: _Codes  # (n,), the class it answers
-    proba: _Floats  # (n, K); 0 for a class that its training part lacked
-    ranking: _Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
+    codes: Indices  # (n,), the class it answers
+    proba: Floats  # (n, K); 0 for a class that its training part lacked
+    ranking: Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
 
 
-def answers_of(model: Any, X: _Floats, n_classes: int) -> ClassAnswers:
+def answers_of(model: Any, X: Floats, n_classes: int) -> ClassAnswers:
     """Return the answers of a model fitted on class codes.
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
@@ -59,7 +57,7 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> ClassAnswers:
     return ClassAnswers(codes_of(model, X, n_classes), proba, ranking)
 
 
-def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
+def codes_of(model: Any, X: Floats, n_classes: int) -> Indices:
     """Return the classes that a model fitted on class codes answers."""
     codes = np.asarray(model.predict(X))
     try:
@@ -74,7 +72,7 @@ def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
     return codes.astype(np.intp)
 
 
-def _checked(proba: _Floats) -> _Floats:
+def _checked(proba: Floats) -> Floats:
     """Return probabilities without the rounding that leads out of [0, 1]."""
     gone = np.isnan(proba).any(axis=1)
     outside = ((proba < -_ROUNDING) | (proba > 1 + _ROUNDING)).any(axis=1)
@@ -92,13 +90,13 @@ def _checked(proba: _Floats) -> _Floats:
     return np.clip(proba, 0.0, 1.0)
 
 
-def _linked(decision: _Floats) -> _Floats:
+def _linked(decision: Floats) -> Floats:
     if decision.ndim == 1:
         decision = np.column_stack([np.zeros_like(decision), decision])
     return np.asarray(softmax(decision, axis=1))
 
 
-def measures(answers: ClassAnswers, truth: _Codes) -> dict[str, float | None]:
+def measures(answers: ClassAnswers, truth: Indices) -> dict[str, float | None]:
     """Return the metrics of one class a row by name; None where one is not defined.
 
     roc_auc is the chance that a row of the class ranks above a row of another class, ties half:
@@ -109,16 +107,16 @@ def measures(answers: ClassAnswers, truth: _Codes) -> dict[str, float | None]:
     return {one.name: one.measured(answers, truth) for one in TABLES["classes"]}
 
 
-def _accuracy(answers: ClassAnswers, truth: _Codes) -> float:
+def _accuracy(answers: ClassAnswers, truth: Indices) -> float:
     return int(np.count_nonzero(answers.codes == truth)) / len(truth)
 
 
-def _log_loss(answers: ClassAnswers, truth: _Codes) -> float:
-    of_truth: _Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
+def _log_loss(answers: ClassAnswers, truth: Indices) -> float:
+    of_truth: Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
     return -math.fsum(math.log(p) for p in of_truth.tolist()) / len(of_truth)
 
 
-def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
+def balanced_accuracy(codes: Indices, truth: Indices) -> float:
     """Return the mean over the classes present of the share of their rows answered rightly."""
     rows = np.bincount(truth)
     right = np.bincount(truth[codes == truth], minlength=len(rows))
@@ -126,7 +124,7 @@ def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
     return float(np.mean(right[present] / rows[present]))
 
 
-def _roc_auc(answers: ClassAnswers, truth: _Codes) -> float | None:
+def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
     ranking, n_classes = answers.ranking, answers.proba.shape[1]
     counts = np.bincount(truth, minlength=n_classes)
     if (counts == 0).any() or np.isnan(ranking).any():
@@ -147,7 +145,7 @@ _Mask = NDArray[np.bool_]
 
 
 # ------------------------------------------------------------------- the five measures
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return the share of wrong answers among all rows and labels; 0 is best.
 
     It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; all else is
@@ -164,7 +162,7 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
     return _mean((truth != said).mean(axis=1), sample_weight)
 
 
-def one_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return how often the label of greatest score is not one of the row's; 0 is best.
 
     Where several labels have the greatest score it is an error only if none of them is the row's.
@@ -204,7 +202,7 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     return _mean(~(top & truth).any(axis=1), sample_weight, _mixed(truth))
 
 
-def coverage(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def coverage(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return how far down the ranking one must go to have all labels of a row, less one.
 
     0 is best for rows of one label; it is at most K - 1. A row without labels counts 0. Of labels
@@ -223,7 +221,7 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     return _mean(np.maximum(worst - 1, 0), sample_weight)
 
 
-def ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def ranking_loss(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return the share of pairs of a row's label and another that are ranked wrongly; 0 is best.
 
     A tie is wrong. Rows that have no label or all labels are left out of the mean
@@ -246,7 +244,9 @@ def ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> flo
     return _mean(wrong / np.maximum(pairs, 1), sample_weight, _mixed(truth))
 
 
-def average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def average_precision(
+    y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None
+) -> float:
     """Return the mean, over a row's labels, of the share of its labels among those ranked so high.
 
     That is the mean of (the row's labels ranked at or above this one) / (the rank of this one), and
@@ -270,7 +270,7 @@ def average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = None) -
     return _mean(of_row, sample_weight, _mixed(truth))
 
 
-def _ranks(score: _Floats) -> NDArray[np.intp]:
+def _ranks(score: Floats) -> Indices:
     """Return the rank of each label, 1 the highest; of equals the later column ranks higher."""
     rank = np.empty(score.shape, dtype=np.intp)
     order = np.argsort(score, axis=1, kind="stable")
@@ -285,7 +285,7 @@ def _mixed(truth: _Mask) -> _Mask:
     return (n_own > 0) & (n_own < truth.shape[1])
 
 
-def _mean(values: NDArray[Any], sample_weight: Any, kept: _Mask | None = None) -> float:
+def _mean(values: Array, sample_weight: PerRow, kept: _Mask | None = None) -> float:
     weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
     if weight.shape != values.shape:
         raise PsephosError(
@@ -310,7 +310,7 @@ def _yes(table: Any, name: str) -> _Mask:
     return np.asarray(yes, dtype=bool)
 
 
-def _tables(y_true: Any, y_score: Any) -> tuple[_Mask, _Floats]:
+def _tables(y_true: LabelsLike, y_score: Any) -> tuple[_Mask, Floats]:
     truth = _yes(y_true, "y_true")
     sparse = bool(issparse(y_score))
     given: Any = y_score.toarray() if sparse else y_score
@@ -322,7 +322,7 @@ def _tables(y_true: Any, y_score: Any) -> tuple[_Mask, _Floats]:
     return truth, score
 
 
-def _same_shape(truth: _Mask, other: NDArray[Any], name: str) -> None:
+def _same_shape(truth: _Mask, other: Array, name: str) -> None:
     if truth.shape != other.shape:
         raise PsephosError(
             f"{name} has shape {other.shape}, and y_true {truth.shape}: give one value per row and "
@@ -335,10 +335,10 @@ class LabelAnswers(NamedTuple):
     """A model's answers to some rows, each of shape (n, K)."""
 
     given: _Mask  # the labels it gives
-    proba: _Floats  # the probability of each
+    proba: Floats  # the probability of each
 
 
-def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:
+def label_answers_of(model: Any, X: Floats, n_labels: int) -> LabelAnswers:
     """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
     chances: Any = model.predict_proba(X)
     listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
@@ -356,7 +356,7 @@ def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:
     return LabelAnswers(given, proba)
 
 
-def _of_list(model: Any, chances: Sequence[Any]) -> _Floats:
+def _of_list(model: Any, chances: Sequence[Any]) -> Floats:
     """Return P(1) of each label; a label that all rows or none had in training has one column."""
     classes: Any = model.classes_
     columns = [
@@ -366,18 +366,18 @@ def _of_list(model: Any, chances: Sequence[Any]) -> _Floats:
     return np.column_stack(columns).astype(np.float64)
 
 
-def label_measures(answers: LabelAnswers, truth: NDArray[Any]) -> dict[str, float | None]:
+def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
     """Return the metrics of several labels a row by name; None where one is not defined."""
     found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
     return {name: None if value != value else value for name, value in found.items()}
 
 
-def prior_precision(train: NDArray[Any], test: NDArray[Any]) -> float:
+def prior_precision(train: Array, test: Array) -> float:
     """Return the average precision on test rows of ranking labels by how often they are trained."""
     return average_precision(test, np.broadcast_to(train.mean(axis=0), test.shape))
 
 
-def label_figures(truth: NDArray[Any], given: NDArray[Any]) -> list[Mapping[str, Any]]:
+def label_figures(truth: Array, given: Array) -> list[Mapping[str, Any]]:
     """Return for each label how many rows have it, and how well it is found; tables are of 0 and 1.
 
     ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found / rows,

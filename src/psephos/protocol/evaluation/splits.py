@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn import model_selection, utils
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRow, TableLike
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -113,7 +113,7 @@ class Protocol:
             f"{f', {apart},' if apart else ''} by {measure} in {self.inner_folds} folds."
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return the protocol as plain values."""
         return {**vars(self), "draws_of": dict(sorted(self.draws_of.items()))}
 
@@ -148,7 +148,6 @@ def protocol_named(protocol: str | Protocol) -> Protocol:
     return PROTOCOLS[protocol]
 
 
-_Rows = NDArray[np.intp]
 _utils: Any = utils
 _Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
 _CONSTRAINTS: dict[str, Constraint] = {
@@ -224,11 +223,15 @@ class MultilabelStratifiedKFold(_Base):
     shuffle: bool = False
     random_state: Any = None
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(
+        self, X: TableLike | None = None, y: LabelsLike | None = None, groups: PerRow = None
+    ) -> int:
         """Return the number of folds."""
         return self.n_splits
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[_Rows, _Rows]]:
+    def split(
+        self, X: TableLike, y: LabelsLike | None = None, groups: PerRow = None
+    ) -> Iterator[tuple[Indices, Indices]]:
         """Yield the training and test rows of each fold, sorted.
 
         Parameters
@@ -244,8 +247,8 @@ class MultilabelStratifiedKFold(_Base):
         yield from folds.split(X, y, groups)
 
     def _iter_test_indices(
-        self, X: Any = None, y: Any = None, groups: Any = None
-    ) -> Iterator[_Rows]:
+        self, X: Any = None, y: Any = None, groups: PerRow = None
+    ) -> Iterator[Indices]:
         check_params(self, _CONSTRAINTS)
         if self.random_state is not None and not self.shuffle:
             raise PsephosError("random_state has no effect without shuffle=True: leave it out.")
@@ -290,7 +293,7 @@ class _Assignment:
     `rng` draws the order and among equals, None takes the first.
     """
 
-    def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:
+    def __init__(self, counts: Any, sizes: Floats, n_folds: int, rng: Any) -> None:
         n, n_labels = counts.shape
         drawn: Any = np.arange if rng is None else rng.permutation
         self.items, self.labels = drawn(n), drawn(n_labels)
@@ -301,7 +304,7 @@ class _Assignment:
         self.room = np.full(n_folds, sizes.sum() / n_folds)
         self.fold = np.full(n, -1, dtype=np.intp)
 
-    def run(self) -> _Rows:
+    def run(self) -> Indices:
         """Return the fold of each item."""
         while (self.left > 0.5).any():
             left = self.left[self.labels]
@@ -317,7 +320,7 @@ class _Assignment:
         self._fill()
         return self.fold
 
-    def _assign(self, item: int, want: NDArray[np.float64]) -> None:
+    def _assign(self, item: int, want: Floats) -> None:
         """Give an item to the fold that wants most, of equals to that of most room."""
         best = np.flatnonzero(want >= want.max() - _LEVEL)
         if len(best) > 1:
@@ -340,7 +343,7 @@ class _Assignment:
                 self.fold[own[self.sizes[own].argmin()]] = k
 
 
-Rows = NDArray[np.intp]
+Rows = Indices
 Split = tuple[Rows, Rows]
 
 
@@ -375,9 +378,7 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
     return splits
 
 
-def inner_splits(
-    codes: NDArray[np.intp], groups: NDArray[Any] | None, n_folds: int, seed: int
-) -> list[Split]:
+def inner_splits(codes: Indices, groups: Array | None, n_folds: int, seed: int) -> list[Split]:
     """Return the folds on which draws are compared, as positions in the training part.
 
     With groups there may be fewer groups than folds, or a fold whose training rows lack a class:
@@ -403,9 +404,7 @@ def inner_splits(
     return usable
 
 
-def _folds(
-    codes: NDArray[np.intp], groups: NDArray[Any] | None, n_folds: int, seed: int
-) -> list[Split]:
+def _folds(codes: Indices, groups: Array | None, n_folds: int, seed: int) -> list[Split]:
     if codes.ndim == 2:
         labelled = MultilabelStratifiedKFold(n_folds, shuffle=True, random_state=seed)
         return [_sorted(part) for part in labelled.split(codes, codes, groups)]

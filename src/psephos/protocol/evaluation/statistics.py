@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import f as fisher
 from scipy.stats import norm
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, PerRow
 from psephos.protocol.evaluation.scores import known_measures, main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
 _LEVEL = 0.95  # of the upper limit of the correlation of answers
 
 
-def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> float:
+def design_effect(truth: ArrayLike, answers: Any, groups: PerRow, copies: Any = None) -> float:
     """Return the design effect of the accuracy under grouping (at least 1).
 
     A model's answers to n cases say as much as those to n / `design_effect` independent cases.
@@ -78,7 +78,7 @@ def design_effect(truth: Any, answers: Any, groups: Any, copies: Any = None) -> 
     return float(alike + max(0.0, *both) * (_squares(group) - alike)) / n
 
 
-def _product(y: Any, a: Any, group: NDArray[np.intp]) -> float:
+def _product(y: LabelsLike, a: Any, group: Indices) -> float:
     labels = intraclass(y, group)
     return labels * intraclass(a, group, _LEVEL if labels > 0 else None)
 
@@ -112,7 +112,7 @@ def intraclass(values: Any, groups: Any, level: float | None = None) -> float:
     return max(-1.0, (between - within) / (between + (typical - 1.0) * within))
 
 
-def _squares(groups: NDArray[Any]) -> float:
+def _squares(groups: Array) -> float:
     """Return the sum of squared group sizes."""
     return float((np.unique(groups, return_counts=True)[1] ** 2).sum())
 
@@ -220,8 +220,8 @@ def _spread(values: Sequence[float]) -> FoldSpread:
 
 # ------------------------------------------------------------------- differences
 def paired_difference(
-    results: Rows | Sequence[float] | NDArray[Any],
-    model: str | Sequence[float] | NDArray[Any],
+    results: Rows | Sequence[float] | Array,
+    model: str | Sequence[float] | Array,
     other: str | float,
     metric: str = "balanced_accuracy",
     *,
@@ -283,9 +283,7 @@ def paired_difference(
     return Difference(mean, mean - half, mean + half, p, n, ratio)
 
 
-def _paired(
-    results: Any, model: str, other: str, metric: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _paired(results: Any, model: str, other: str, metric: str) -> tuple[Floats, Floats, float]:
     mine, theirs = (_by_split(results, name, metric) for name in (model, other))
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:

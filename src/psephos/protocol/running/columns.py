@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Indices
 
-_Indices = NDArray[np.intp]
-_Sources = list[_Indices]  # for each column inside a pipeline, the user's columns it is made of
+_Sources = list[Indices]  # for each column inside a pipeline, the user's columns it is made of
 
 
-def columns_used(estimator: Any, n_columns: int) -> _Indices:
+def columns_used(estimator: Any, n_columns: int) -> Indices:
     """Return the columns of the user's table that a fitted estimator reads.
 
     Parameters
@@ -47,7 +46,7 @@ def columns_used(estimator: Any, n_columns: int) -> _Indices:
 
 
 # ------------------------------------------------------------------- models
-def _read_by(model: Any, p: int) -> _Indices:
+def _read_by(model: Any, p: int) -> Indices:
     """Return which of its p input columns a model reads."""
     vote = getattr(model, "vote_", None)
     if vote is not None:
@@ -75,17 +74,17 @@ def _read_by(model: Any, p: int) -> _Indices:
     )
 
 
-def _read_by_members(model: Any, members: Any, p: int) -> _Indices:
+def _read_by_members(model: Estimator, members: Any, p: int) -> Indices:
     flat: list[Any] = list(np.asarray(members, dtype=object).ravel())
     subsets: Any = getattr(model, "estimators_features_", None)
-    read: list[_Indices] = []
+    read: list[Indices] = []
     for i, member in enumerate(flat):
         inside = columns_used(member, p if subsets is None else len(subsets[i]))
         read.append(inside if subsets is None else np.asarray(subsets[i], dtype=np.intp)[inside])
     return np.unique(np.concatenate(read)) if read else np.empty(0, dtype=np.intp)
 
 
-def _read_by_xgboost(model: Any) -> _Indices:
+def _read_by_xgboost(model: Any) -> Indices:
     booster = model.get_booster()
     # only split columns have a count; columns are called f0, f1, ... when fitted on an array
     names: Any = booster.feature_names
@@ -125,7 +124,7 @@ def _through(step: Any, sources: _Sources) -> _Sources:
     )
 
 
-def _union(sources: _Sources) -> _Indices:
+def _union(sources: _Sources) -> Indices:
     return np.unique(np.concatenate(sources))
 
 
@@ -139,7 +138,7 @@ def _refuse_resizing(step: Any, p: int) -> None:
 
 
 def _through_columns(step: Any, sources: _Sources) -> _Sources:
-    outputs: dict[int, _Indices] = {}
+    outputs: dict[int, Indices] = {}
     for name, part, chosen in step.transformers_:
         place = step.output_indices_[name]
         if isinstance(part, str) and part == "drop":

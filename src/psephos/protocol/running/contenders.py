@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn.base
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
@@ -25,6 +24,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, TableLike
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import (
     WEIGHTS,
@@ -86,7 +86,7 @@ def xgboost(params: Params, shape: Shape, seed: int) -> Any:
 
 
 # ------------------------------------------------------------------- what they need of a table
-def prepared(model: Any, shape: Shape, *, scale: bool = False) -> Pipeline:
+def prepared(model: Estimator, shape: Shape, *, scale: bool = False) -> Pipeline:
     """Return `model` behind the steps the table needs, all fitted inside the training part.
 
     Numbers: the median where missing, then, with `scale`, mean 0 and variance 1. Categories: the
@@ -126,10 +126,10 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
     estimator : classifier
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, Y: NDArray[Any], **extra: Any) -> Self:
+    def fit(self, X: TableLike, Y: Array, **extra: Any) -> Self:
         """Fit a model a column of Y, (n, K) of 0 and 1."""
         self.estimators_: list[Any] = []
         for y in np.asarray(Y).T:
@@ -141,17 +141,17 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
                 self.estimators_.append(fitted(model, X, y, **extra))
         return self
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: TableLike) -> Indices:
         """Return the (n, K) table of 0 and 1: the labels that the models give."""
         said = [model.predict(X) for model in self.estimators_]
         return np.column_stack(said).astype(np.intp)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return the (n, K) probabilities; 1 / (1 + exp(-d)) of a model that has none."""
         return np.column_stack([_chance(model, X) for model in self.estimators_])
 
 
-def _chance(model: Any, X: Any) -> NDArray[np.float64]:
+def _chance(model: Any, X: TableLike) -> Floats:
     if not hasattr(model, "predict_proba"):
         return np.asarray(expit(model.decision_function(X)), dtype=np.float64)
     chances = np.asarray(model.predict_proba(X), dtype=np.float64)
@@ -411,7 +411,7 @@ def _taking(*, both: bool) -> list[str]:
     return [one.name for one in taking if both or not one.both_recorded]
 
 
-def final_step(estimator: Any) -> Any:
+def final_step(estimator: Estimator) -> Any:
     """Return the model at the end of a pipeline, or the estimator itself."""
     steps: Any = getattr(estimator, "steps", None)
     return estimator if steps is None else steps[-1][1]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos._types import LabelsLike, TableLike
 from psephos.bounds import (
     Bound,
     folds_bound,
@@ -14,6 +15,7 @@ from psephos.bounds import (
     version_space_bound,
 )
 from psephos.bounds.requirements import SETTINGS, constant_error, hypotheses_of
+from psephos.estimator.vote_estimator import VoteEstimator
 
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 DELTA = 0.05  # the chance that a bound fails, each by itself
@@ -43,7 +45,7 @@ def refit_bounds(model: Any, X: Any, y: Any, n_draws: int) -> list[dict[str, Any
     return rows
 
 
-def _published(model: Any, X: Any, y: Any, delta: float) -> Bound:
+def _published(model: VoteEstimator, X: TableLike, y: LabelsLike, delta: float) -> Bound:
     """Return the bound that is published for such a vote."""
     facts = hypotheses_of(model)
     if facts is not None and facts.kind == "categories":

@@ -17,8 +17,10 @@ import sklearn.utils.metaestimators
 import sklearn.utils.validation
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import Tags
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
 from psephos.base import Labels
 from psephos.estimator.distributions import LogUniform, draw
 from psephos.estimator.input import Context, Table
@@ -37,7 +39,6 @@ from psephos.vote import Vote
 from psephos.vote.frames import frame_of
 
 _base: Any = sklearn.base  # it has no types
-_Floats = NDArray[np.float64]
 CLASS_SCORES = ("log_loss", *(m.name for m in TABLES["classes"] if m.name != "log_loss"))
 NUMBER_SCORES = ("negative_log_density", "crps")
 LOSSES = (*(m.name for m in TABLES["classes"] if m.lower_is_better), *NUMBER_SCORES)
@@ -50,7 +51,7 @@ class Offered(NamedTuple):
 
     table: Table
     labels: Labels
-    weight: _Floats
+    weight: Floats
 
 
 class Paths(NamedTuple):
@@ -59,13 +60,13 @@ class Paths(NamedTuple):
     Entry b is the fit cut off after b batches; 0 is its prior alone.
     """
 
-    score: _Floats
-    n_prototypes: _Floats
-    n_columns: _Floats
+    score: Floats
+    n_prototypes: Floats
+    n_columns: Floats
 
 
 def follow_paths(
-    estimator: Any,
+    estimator: Estimator,
     offered: Offered,
     folds: Sequence[Split],
     penalties: Sequence[Mapping[str, Any]],
@@ -96,16 +97,16 @@ def follow_paths(
     return Paths(score, n_prototypes, n_columns)
 
 
-def unguarded(estimator: Any) -> Any:
+def unguarded(estimator: Estimator) -> Any:
     """Return the estimator, not fitted, whose fits are taken as they are: folds judge them."""
     model: Any = _base.clone(estimator)
     return model.set_params(fallback=None) if "fallback" in model.get_params() else model
 
 
 def _path(
-    estimator: Any, offered: Offered, fold: Split, penalty: Mapping[str, Any], scoring: str,
+    estimator: Estimator, offered: Offered, fold: Split, penalty: Mapping[str, Any], scoring: str,
     seed: int,
-) -> _Floats:  # fmt: skip
+) -> Floats:  # fmt: skip
     """Return (3, B + 1): score, prototypes and columns of one fit after 0, 1, ... B batches."""
     train, test = fold
     table, labels, weight = offered
@@ -123,14 +124,14 @@ def _path(
     return np.array([scores, ends - 1, _columns(vote, ends)], dtype=np.float64)
 
 
-def _columns(vote: Vote, ends: NDArray[np.intp]) -> list[int]:
+def _columns(vote: Vote, ends: Indices) -> list[int]:
     """Return how many columns of the table the first voters read, for each number of them."""
-    usage: Any = vote.usage()
+    usage: Usage = vote.usage()
     return [len(np.unique(usage.indices[: usage.indptr[end]])) for end in ends.tolist()]
 
 
 def _staged(
-    vote: Vote, X: Any, ends: NDArray[np.intp], truth: NDArray[Any], weight: _Floats, scoring: str
+    vote: Vote, X: Any, ends: Indices, truth: NDArray[Any], weight: Floats, scoring: str
 ) -> list[float]:
     """Return the score of the vote cut off after each of the `ends`."""
     stages = ends.tolist()
@@ -156,16 +157,16 @@ def _parts(n_rows: int, n_voters: int) -> list[slice]:
     return [slice(first, first + size) for first in range(0, n_rows, size)]
 
 
-def _mean(loss: _Floats, weight: _Floats) -> float:
+def _mean(loss: Floats, weight: Floats) -> float:
     return float((loss * weight).sum() / weight.sum())
 
 
-def _probabilities(vote: Vote, X: Any, stages: list[int]) -> _Floats:
+def _probabilities(vote: Vote, X: Any, stages: list[int]) -> Floats:
     """Return (B + 1, n, K): the kernels are computed once, the masses summed batch by batch."""
     voters: Any = vote.voters
     weights, votes = vote.weights(X), voters.values
     total, mass = np.zeros((len(weights), votes.shape[1])), np.zeros(len(weights))
-    found: list[_Floats] = []
+    found: list[Floats] = []
     first = 0
     for end in stages:
         own = weights[:, first:end]
@@ -177,12 +178,12 @@ def _probabilities(vote: Vote, X: Any, stages: list[int]) -> _Floats:
     return np.array(found)
 
 
-def _number_losses(vote: Vote, X: Any, stages: list[int], truth: _Floats, scoring: str) -> _Floats:
+def _number_losses(vote: Vote, X: Any, stages: list[int], truth: Floats, scoring: str) -> Floats:
     """Return (B + 1, n): minus the log density, or the CRPS, of the mixture after each batch."""
     voters: Any = vote.voters
     weights = vote.weights(X)
     mean = np.ascontiguousarray(voters.values[:, 0])
-    found: list[_Floats] = []
+    found: list[Floats] = []
     for end in stages:
         share = weights[:, :end] / weights[:, :end].sum(axis=1, keepdims=True)
         mixture = NormalMixture(share, mean[:end], voters.spread[:end])
@@ -204,7 +205,7 @@ class _Stage(NamedTuple):
     """Candidates compared with one another: their results, and the row of the one chosen."""
 
     table: dict[str, NDArray[Any]]
-    fold_scores: _Floats
+    fold_scores: Floats
     threshold: float
     chosen: int
 
@@ -216,7 +217,7 @@ def _can(method: str) -> Any:
     return _methods.available_if(check)
 
 
-def _admissible(mean: _Floats, slack: _Floats, *, lower: bool) -> tuple[float, NDArray[np.bool_]]:
+def _admissible(mean: Floats, slack: Floats, *, lower: bool) -> tuple[float, NDArray[np.bool_]]:
     """Return the worst mean that is about as good as the best, and which candidates have that.
 
     The best is the first of equals; its own slack counts.
@@ -342,7 +343,9 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     n_jobs: int | None = None
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, *, groups: PerRow = None
+    ) -> Self:
         """Choose, and fit what was chosen to all rows.
 
         Parameters
@@ -399,7 +402,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return scoring
 
     def _folds(
-        self, y: NDArray[Any], weight: _Floats, groups: NDArray[Any] | None, seed: int
+        self, y: NDArray[Any], weight: Floats, groups: NDArray[Any] | None, seed: int
     ) -> list[Split]:
         """Return the training and test rows of `cv` folds."""
         n_folds = int(self.cv)
@@ -415,7 +418,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
                 codes = strata
         return inner_splits(codes, groups, n_folds, seed)
 
-    def _given_folds(self, y: Any, groups: Any, kept: NDArray[np.intp] | None) -> list[Split]:
+    def _given_folds(self, y: Any, groups: PerRow, kept: Indices | None) -> list[Split]:
         """Return the folds of a splitter, or those given, as positions among the rows kept."""
         cv: Any = self.cv
         divides: bool = hasattr(cv, "split")
@@ -484,7 +487,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return sorted(pairs, key=lambda pair: -pair["lambda_v"] * pair["lambda_w"])
 
     def _stage(
-        self, number: int, penalties: _Penalties, batches: NDArray[np.intp], offered: Offered,
+        self, number: int, penalties: _Penalties, batches: Indices, offered: Offered,
         folds: list[Split], scoring: str, seed: int,
     ) -> _Stage:  # fmt: skip
         """Compare penalties x batches; both are ordered, the most penalised first."""
@@ -532,7 +535,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self._best("n_features_in_")
 
     @property
-    def feature_names_in_(self) -> NDArray[Any]:
+    def feature_names_in_(self) -> Array:
         """Their names, if the table had any."""
         return self._best("feature_names_in_")
 
@@ -547,24 +550,24 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted")
         return getattr(self.best_estimator_, name)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Array:
         """Return the best estimator's answers."""
         _validation.check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> float:
         """Return the best estimator's own score: accuracy for classes, R^2 for numbers."""
         _validation.check_is_fitted(self, "best_estimator_")
         return float(self.best_estimator_.score(X, y, sample_weight))
 
     @_can("predict_proba")
-    def predict_proba(self, X: Any) -> _Floats:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return the best estimator's probabilities, shape (n_samples, n_classes)."""
         _validation.check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
     @_can("decision_function")
-    def decision_function(self, X: Any) -> _Floats:
+    def decision_function(self, X: TableLike) -> Floats:
         """Return the best estimator's score F(x)."""
         _validation.check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(X)
@@ -572,7 +575,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags, own = super().__sklearn_tags__(), _utils.get_tags(self.estimator)
         tags.estimator_type = own.estimator_type
         tags.classifier_tags = deepcopy(own.classifier_tags)

@@ -13,6 +13,7 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import CollapseWarning, PsephosError
+from psephos._types import ArrayLike, Estimator, Label, PerRow
 from psephos.estimator.contender import Contender
 from psephos.estimator.params import Interval
 from psephos.files.atomic import UnwritableError
@@ -69,7 +70,7 @@ _LATER = {
 _OUTER = {"warm_start"}  # keys of old studies have it of an estimator within another
 
 
-def settings_words(estimator: Any) -> dict[str, str]:
+def settings_words(estimator: Estimator) -> dict[str, str]:
     """Return all constructor parameters in words, so that a changed default is another key."""
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
@@ -87,7 +88,7 @@ def settings_words(estimator: Any) -> dict[str, str]:
     return {"class": kind, **{n: w for n, w in kept.items() if " at 0x" not in w}}
 
 
-def _is_later(estimator: Any, params: Mapping[str, Any], name: str, value: str) -> bool:
+def _is_later(estimator: Estimator, params: Mapping[str, Any], name: str, value: str) -> bool:
     """Return whether keys leave a parameter out, so that old studies are resumed without a fit."""
     outer, _, own = name.rpartition("__")
     if own not in _LATER or (outer and own in _OUTER):
@@ -105,7 +106,7 @@ def compare(
     models: Sequence[str | Contender] | None = None,
     protocol: str | Protocol = "quick",
     *,
-    groups: Any = None,
+    groups: PerRow = None,
     random_state: int = 0,
     n_jobs: int | None = -1,
     out: str | Path | None = None,
@@ -118,10 +119,10 @@ def compare(
     column_names: Sequence[str] | None = None,
     categorical: Sequence[str | int] = (),
     unlabeled: Any = None,
-    truth: Any = None,
+    truth: ArrayLike | None = None,
     recorded_class: Any = None,
     prior: float | None = None,
-    positive: Any = None,
+    positive: Label | None = None,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
@@ -173,7 +173,7 @@ def inner_metric(table: DataTable) -> str:
 def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
     """Return (X, y, groups, rows) to fit on: y are codes, or for a refit the labels themselves."""
     rows, partial = task.train, table.partial
-    y: NDArray[Any] = (table.codes if refit is None else table.y)[rows]
+    y: Array = (table.codes if refit is None else table.y)[rows]
     if refit is not None and task.contender.partial_labels and not table.multilabel:
         labels = table.classes.tolist()
         place = 1 if partial is None else partial.positive
@@ -184,7 +184,7 @@ def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, An
     return table.X[rows], y, None if table.groups is None else table.groups[rows], rows
 
 
-def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+def named_labels(codes: Floats, classes: Array) -> Array:
     """Return labels of codes, None of NaN."""
     named: list[Any] = classes.tolist()
     if not np.isnan(codes).any():
@@ -192,7 +192,7 @@ def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[A
     return object_array([None if code != code else named[int(code)] for code in codes.tolist()])
 
 
-def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:
+def _answered(model: Estimator, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
     X, truth = table.X[test], table.codes[test]
     if shape.multilabel:
@@ -211,7 +211,7 @@ def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[st
 
 # ------------------------------------------------------------------- tuning
 def _tuned(
-    task: FitTask, draws: list[Params], table: DataTable, codes: NDArray[np.intp], shape: Shape
+    task: FitTask, draws: list[Params], table: DataTable, codes: Indices, shape: Shape
 ) -> tuple[Params, float | None, int]:
     """Return the winning parameters, their inner score, and how many draws failed."""
     if len(draws) == 1 and not draws[0]:
@@ -275,14 +275,14 @@ def _inner_score(
     return float("nan") if found is None else found
 
 
-def _fit(task: FitTask, model: Any, X: Any, y: Any, groups: Any) -> None:
+def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow) -> None:
     """Fit a model; one that draws folds of its own must not divide a group, either."""
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
     model.fit(X, y, **extra)
 
 
 # ------------------------------------------------------------------- reading the model
-def _columns(model: Any, n_columns: int) -> NDArray[np.intp]:
+def _columns(model: Estimator, n_columns: int) -> Indices:
     try:
         return columns_used(model, n_columns)
     except PsephosError as error:
@@ -306,5 +306,5 @@ def _n_voters(model: Any, contender: Contender) -> int | None:
     return None if members is None else int(np.size(members))
 
 
-def _constant(model: Any) -> bool:
+def _constant(model: Estimator) -> bool:
     return isinstance(model, DummyClassifier)

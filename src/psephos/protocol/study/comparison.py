@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import main_metric, measures_for
@@ -68,7 +68,7 @@ class Comparison:
     contents: str = ""
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[JsonObject]:
         """Return the rows of fits that failed, each with its sentence in 'error'."""
         return [row for row in self.results if row["status"] != "ok"]
 
@@ -156,7 +156,6 @@ class Comparison:
 
 
 # ---------------------------------------------------------------------- pictures
-_Floats = NDArray[np.float64]
 _DRAWN = 30  # columns that are drawn
 
 
@@ -197,14 +196,14 @@ class AccuracyDisplay(Display):
     """
 
     models: tuple[str, ...]
-    scores: tuple[_Floats, ...]
-    columns: tuple[_Floats, ...]
+    scores: tuple[Floats, ...]
+    columns: tuple[Floats, ...]
     frontier: tuple[str, ...]
     measure: str
     reference: str
-    difference: _Floats
-    low: _Floats
-    high: _Floats
+    difference: Floats
+    low: Floats
+    high: Floats
     _size = (8, 5)
 
     @classmethod
@@ -280,7 +279,7 @@ class AccuracyDisplay(Display):
 _ENDS = ("mean", "low", "high")
 
 
-def _values(rows: list[dict[str, Any]], key: str) -> _Floats:
+def _values(rows: list[dict[str, Any]], key: str) -> Floats:
     return np.array([row[key] for row in rows if row[key] is not None], dtype=np.float64)
 
 

@@ -19,6 +19,7 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos._types import JsonObject
 from psephos.files.atomic import remove_drafts, sync_folder, unwritable, write_whole
 from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.tables.table import DataTable
@@ -226,7 +227,7 @@ def sha256_of(content: Path | bytes) -> str | None:
     return hashlib.sha256(content).hexdigest()
 
 
-def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(content: Mapping[str, Any]) -> JsonObject:
     """Return plain values with a checksum of them, as a JSON file holds them."""
     return {**content, "checksum": key_of(json.loads(json.dumps(content)))}
 
@@ -367,7 +368,7 @@ def _holds(path: Path, data: bytes) -> bool:
     return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
-def _identity(folder: Path) -> dict[str, Any] | None:
+def _identity(folder: Path) -> JsonObject | None:
     """Return the identity of the study in a folder; None if there is none."""
     path = folder / STUDY
     if not path.exists():

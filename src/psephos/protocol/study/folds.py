@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import ColumnLists, Floats
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.atomic import write_whole
 from psephos.files.near import suggest
 from psephos.protocol.study.folder import MARK, check_seal, sha256_of
 from psephos.protocol.tables.table import DataTable
+from psephos.vote import Vote
 from psephos.vote.frames import Framed
 from psephos.vote.names import Names
 from psephos.vote.part import ShownTree
@@ -68,7 +70,7 @@ def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
     return {"file_sha256": hashlib.sha256(content).hexdigest()}
 
 
-def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> dict[str, list[Any]]:
+def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists:
     """Return the entry of comparison.json: per model what is kept of each fold, or why not."""
     told: dict[str, list[Any]] = {}
     for task, entry in finished:
@@ -132,7 +134,6 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
     return found
 
 
-_Floats = NDArray[np.float64]
 _TREES = 2000  # of a voter that are looked at
 
 
@@ -147,7 +148,7 @@ class ColumnRule(NamedTuple):
     levels: tuple[str, ...] = ()  # of a rule on categories those it asks for
 
 
-def rules_of(model: Any) -> list[ColumnRule]:
+def rules_of(model: VoteEstimator) -> list[ColumnRule]:
     """Return the rules of a fitted model, each once, in the order of its voters.
 
     Of trees and stumps every question; the class it speaks for is that whose mean vote over the
@@ -159,7 +160,7 @@ def rules_of(model: Any) -> list[ColumnRule]:
     return list(dict.fromkeys(found))
 
 
-def _rules(vote: Any, names: Names) -> Iterator[ColumnRule]:
+def _rules(vote: Vote, names: Names) -> Iterator[ColumnRule]:
     columns: list[int] = vote.columns.tolist()
     row = np.zeros((1, vote.n_features))
     reasons: Any = None
@@ -225,7 +226,7 @@ def _of_reason(reason: Any, sides: Any, names: Names) -> Iterator[ColumnRule]:
             yield ColumnRule(names.columns[term.column], _toward(np.array(term.coef)), None, levels)
 
 
-def _toward(gap: _Floats) -> int:
+def _toward(gap: Floats) -> int:
     """Return the class that a change of a vote, (K,), is for."""
     return int(gap[0] > 0) if len(gap) == 1 else int(np.argmax(gap))
 
@@ -255,7 +256,7 @@ class Returned(Framed):
     columns: list[dict[str, Any]]
     rules: list[dict[str, Any]]
 
-    def table(self) -> dict[str, list[Any]]:
+    def table(self) -> ColumnLists:
         """Return `rules` as lists."""
         heads = list(dict.fromkeys(key for row in self.rules for key in row))
         return {key: [row[key] for row in self.rules] for key in heads}

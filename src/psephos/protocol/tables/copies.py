@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Indices, NDArray
 from psephos.protocol.tables.table import DataTable
 
 COPIES = ("together", "apart")
@@ -21,8 +21,8 @@ _NAMED = 5
 class Copies:
     """Rows that stand more than once in a table."""
 
-    labels: NDArray[np.intp]  # (n,), rows of equal labels are copies of each other
-    rows: NDArray[np.intp]  # those that have a copy
+    labels: Indices  # (n,), rows of equal labels are copies of each other
+    rows: Indices  # those that have a copy
     names: tuple[str, ...]  # the first five of them, as `row_names` of the table says
     numbered: bool  # whether these are numbers
 
@@ -109,7 +109,7 @@ def _numbering(X: NDArray[Any]) -> NDArray[np.bool_]:
     return found
 
 
-def _varying(X: NDArray[Any]) -> NDArray[np.bool_]:
+def _varying(X: Array) -> NDArray[np.bool_]:
     """Return which columns do not have the same value in all rows."""
     return ~((X[0] == X) | (np.isnan(X) & np.isnan(X[0]))).all(axis=0)
 
@@ -119,7 +119,7 @@ def _telling(row: NDArray[Any]) -> bool:
     return len(values) >= _MIN_COLUMNS and bool((values != np.round(values)).any())
 
 
-def _joined(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+def _joined(first: Indices, second: Indices) -> Indices:
     """Return labels that are equal where rows are tied by labels of either kind."""
     n = len(first)
     starts = np.concatenate([np.arange(n), np.arange(n)])

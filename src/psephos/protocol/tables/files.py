@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Cell, Indices, NDArray
 from psephos.files.arff import labels_declared
 from psephos.files.arrays import check_values, word_array
 from psephos.files.cells import Cells
@@ -347,7 +347,7 @@ def _common(sheet: Sheet, roles: _Roles, dataset: str) -> dict[str, Any]:
 _LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 
 
-def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[np.intp]:
+def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
     """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
     table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
     for k, (name, words) in enumerate(columns.items()):
@@ -386,7 +386,7 @@ def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[st
 
 
 def _numbers_written(
-    name: str, words: list[Any], sheet: Sheet, k: int, notes: list[str]
+    name: str, words: Sequence[Any], sheet: Sheet, k: int, notes: list[str]
 ) -> list[float] | None:
     """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
     given = with_words(sheet.X[:, k], words)
@@ -398,7 +398,7 @@ def _numbers_written(
     return found
 
 
-def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
+def _cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
     """Return cells as written, None where missing."""
     gone = sheet.cells.is_missing
     return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
@@ -406,7 +406,7 @@ def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
 
 def _per_row(
     apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet
-) -> NDArray[Any] | None:
+) -> Array | None:
     if name is None:
         return None
     words = _cells_or_none(apart[flag], sheet)
@@ -459,7 +459,7 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     )
 
 
-def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], NDArray[Any]]:
+def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:
     """Return the names of several labels (or none) and the labels of an npz file."""
     arrays, file = sheet.header.arrays, sheet.header.file
     targets, n = roles.target, len(sheet.X)
@@ -496,9 +496,7 @@ def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], NDArray[A
     return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
 
 
-def _refuse_label_names(
-    arrays: Mapping[str, NDArray[Any]], targets: Sequence[str], file: str
-) -> None:
+def _refuse_label_names(arrays: Mapping[str, Array], targets: Sequence[str], file: str) -> None:
     """Raise PsephosError if a target is no array, and the labels are those of a table Y."""
     strange = [name for name in targets if name not in arrays]
     table = arrays.get("Y")
@@ -509,7 +507,7 @@ def _refuse_label_names(
         )
 
 
-def _array(sheet: Sheet, key: str, flag: str) -> NDArray[Any]:
+def _array(sheet: Sheet, key: str, flag: str) -> Array:
     """Return an array of one value a row, or say what the option should name."""
     arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Cell, Floats, Indices, Label
 from psephos.estimator.columns import is_missing
 from psephos.estimator.params import Interval
 from psephos.files.arrays import word_array
@@ -27,7 +27,6 @@ from psephos.files.near import CELL, shown
 from psephos.files.sheet import Sheet
 from psephos.files.text import Header
 
-_Floats = NDArray[np.float64]
 _LISTED = 3  # labels that name their target
 
 
@@ -42,13 +41,13 @@ def row_words(i: int) -> str:
 
 
 def encode_column(
-    column: NDArray[Any],
+    column: Array,
     name: str,
     notes: list[str],
     *,
     categorical: bool = False,
     ways: Remedies = COMMAND,
-) -> tuple[_Floats, tuple[str, ...] | None]:
+) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
     A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`
@@ -69,8 +68,8 @@ def encode_column(
 
 
 def coded(
-    values: Sequence[Any], name: str, ways: Remedies = COMMAND
-) -> tuple[_Floats, tuple[str, ...]]:
+    values: Sequence[Cell], name: str, ways: Remedies = COMMAND
+) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of categories, None where missing, and their sorted levels in words.
 
     Values of one number (1, 1.0, "1") are one level.
@@ -91,10 +90,10 @@ def _word(level: Any) -> str:
     return str(level)
 
 
-def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
+def class_codes(y: Array, n_classes: int, file: str) -> Indices:
     """Return the array y of an npz file as places in its array 'classes'."""
     plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((np.abs(y) < 2**53).all()))
-    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
+    codes: Indices = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
     if (codes != y).any():
         raise PsephosError(
             f"'y' of {file!r} holds numbers that are not valid codes of its 'classes': give codes "
@@ -113,7 +112,7 @@ _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, 
 _INT64 = range(-(2**63), 2**63)
 
 
-def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]) -> NDArray[Any]:
+def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]) -> Array:
     """Return labels written in a file: integers if every one is written as such, else words.
 
     01, 1.0, 1e3 and digits of other scripts are words: no two labels become one.
@@ -128,9 +127,7 @@ def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]
     return tidy_labels(values, name, place)
 
 
-def tidy_labels(
-    values: Sequence[Any], name: str, place: Callable[[int], str] = row_words
-) -> NDArray[Any]:
+def tidy_labels(values: Sequence[Any], name: str, place: Callable[[int], str] = row_words) -> Array:
     """Return labels as integers if they all are whole numbers, as words if they are words."""
     missing = [i for i, v in enumerate(values) if is_missing(v)]
     if missing:
@@ -161,11 +158,11 @@ def tidy_labels(
 
 
 def recorded_labels(
-    values: Sequence[Any],
+    values: Sequence[Cell],
     known: Sequence[bool],
     name: str,
     place: Callable[[int], str] = row_words,
-    tidy: Callable[[Sequence[Any], str, Callable[[int], str]], NDArray[Any]] = tidy_labels,
+    tidy: Callable[[Sequence[Any], str, Callable[[int], str]], Array] = tidy_labels,
 ) -> list[Any]:
     """Return the labels of the rows that have one, by `tidy`, None of the others."""
     at = [i for i, has in enumerate(known) if has]
@@ -190,7 +187,6 @@ def _measurements(name: str, place: str, value: Any) -> PsephosError:
 
 
 # ---------------------------------------------------------------------- partly recorded
-_Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -198,7 +194,7 @@ class Partial:
     """What is recorded of the labels of a table of two classes."""
 
     # (n,), the place of each row's recorded label in the classes; -1: there is none
-    recorded: _Codes
+    recorded: Indices
     positive: int  # the class whose records are right
     # Whether the table's `y` is the true class of every row. If not, it is the record, and the
     # other class where there is none, which is no one's label: it is never measured against.
@@ -207,7 +203,7 @@ class Partial:
     prior: float | None = None
 
     @property
-    def codes(self) -> _Codes:
+    def codes(self) -> Indices:
         """Return 1 of rows recorded positive, 0 negative, -1 of unlabelled rows."""
         own = (self.recorded == self.positive).astype(np.intp)
         return np.where(self.recorded < 0, -1, own)
@@ -222,7 +218,7 @@ class Partial:
         own = () if self.prior is None else (self.prior,)
         return self.recorded.tolist(), self.positive, self.truth, *own
 
-    def check(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+    def check(self, y: Array, classes: Array) -> None:
         """Raise PsephosError if records do not fit the table."""
         if len(classes) != 2:
             raise PsephosError(
@@ -238,7 +234,7 @@ class Partial:
         if len(self.recorded) != len(y):
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
 
-    def strata(self, y: NDArray[Any], n_folds: int) -> _Codes:
+    def strata(self, y: Array, n_folds: int) -> Indices:
         """Return what folds hold alike: the record, and where there is none the truth."""
         codes = self.codes
         for code, words in ((1, "recorded positive"), (-1, "without a label")):
@@ -256,7 +252,7 @@ class Partial:
         few = np.isin(own, np.flatnonzero(counts < n_folds))
         return np.where(few, 0, own).astype(np.intp)
 
-    def training(self, rows: _Codes, *, partial_labels: bool) -> tuple[_Codes, NDArray[np.float64]]:
+    def training(self, rows: Indices, *, partial_labels: bool) -> tuple[Indices, Floats]:
         """Return the rows that a model is fitted on, and their codes, NaN where there is none.
 
         A model that takes no unlabelled rows is given those with a label; where these are all
@@ -269,12 +265,12 @@ class Partial:
             return rows, np.where(told < 0, 1.0 - self.positive, told)
         return rows[told >= 0], told[told >= 0]
 
-    def contradicted(self, codes: _Codes) -> int:
+    def contradicted(self, codes: Indices) -> int:
         """Return how many rows are recorded positive and truly are not; `codes` are the truth's."""
         sure = self.recorded == self.positive
         return int((codes[sure] != self.positive).sum()) if self.truth else 0
 
-    def words(self, classes: Sequence[str], codes: _Codes) -> dict[str, Any]:
+    def words(self, classes: Sequence[str], codes: Indices) -> dict[str, Any]:
         """Return what comparison.json says of it."""
         counts = [int((self.recorded == k).sum()) for k in (-1, 0, 1)]
         return {
@@ -295,7 +291,7 @@ def given_rows(*, one_class: bool) -> str:
     return "the cases with a label"
 
 
-def refuse_old_positive(positive: Any, recorded_class: Any, *others: Any) -> bool:
+def refuse_old_positive(positive: Label | None, recorded_class: Any, *others: Any) -> bool:
     """Return whether labels are partly recorded; refuse what `positive` meant before."""
     partly = any(one is not None for one in others)
     if positive is not None and recorded_class is None and partly:
@@ -324,11 +320,11 @@ def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
 
 def read_partial(
     recorded: Sequence[Any],
-    truth: NDArray[Any] | None,
+    truth: Array | None,
     positive: str | None,
     target: str,
     prior: float | None = None,
-) -> tuple[Partial, NDArray[Any]]:
+) -> tuple[Partial, Array]:
     """Return what is recorded, and the labels of the table.
 
     `recorded` are tidy labels, None where there is none; `truth` those of all rows, if they are
@@ -371,7 +367,7 @@ def read_partial(
     return Partial(codes, place, False, prior), y
 
 
-def _other(label: Any) -> Any:
+def _other(label: Label) -> Any:
     """Return a name of the class that no row is recorded to be."""
     if isinstance(label, str):
         return f"not {label}"
@@ -381,7 +377,7 @@ def _other(label: Any) -> Any:
 # ------------------------------------------------------------------- in files
 def partly_written(
     cells: Sequence[list[Any]], roles: Any, target: str, sheet: Sheet
-) -> tuple[Partial, NDArray[Any]]:
+) -> tuple[Partial, Array]:
     """Return what is recorded of labels, and the table's y.
 
     `cells` are the words of the target, None where missing, and perhaps of the truth; `roles` has
@@ -399,7 +395,7 @@ def partly_written(
     return read_partial(recorded, told, roles.recorded_class, target, roles.prior)
 
 
-def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str | None) -> list[Any]:
+def array_words(name: str, array: Array, header: Header, unlabeled: str | None) -> list[Any]:
     """Return an array as words, codes of `classes` as their labels, None where there is none."""
     classes = header.arrays.get("classes")
     out: list[Any] = []
@@ -425,7 +421,7 @@ def label_word(label: Any) -> str | None:
     return None if label is None else plain_words(np.array([label], dtype=object))[0]
 
 
-def plain_words(array: NDArray[Any]) -> list[str]:
+def plain_words(array: Array) -> list[str]:
     """Return the values of an array as words, 1.0 as 1."""
     values: list[Any] = array.tolist()
     return [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]

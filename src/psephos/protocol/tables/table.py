@@ -9,9 +9,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.estimator.columns import is_missing
 from psephos.estimator.input import Schema, as_given
 from psephos.estimator.labels import many_values, read_labels
@@ -188,9 +188,6 @@ def _check_labels(table: Any) -> None:
         )
 
 
-_Floats = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class DataTable:
     """A table of cases: one row per case, one column per measurement.
@@ -239,7 +236,7 @@ class DataTable:
         groups cannot serve.
     """
 
-    X: _Floats
+    X: Floats
     y: NDArray[Any]
     names: tuple[str, ...]
     categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
@@ -291,12 +288,12 @@ class DataTable:
         return bool(self.labels)
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> Array:
         """Return the sorted class labels; of several labels a row their names, as they stand."""
         return np.array(self.labels) if self.multilabel else np.unique(self.y)
 
     @property
-    def codes(self) -> NDArray[np.intp]:
+    def codes(self) -> Indices:
         """Return the place of each row's label in `classes`, or (n, K) of 0 and 1."""
         if self.multilabel:
             return self.y.astype(np.intp)
@@ -383,11 +380,11 @@ class DataTable:
 
 
 def table_from_arrays(
-    X: Any,
+    X: TableLike,
     y: Any,
     *,
-    groups: Any = None,
-    ids: Any = None,
+    groups: PerRow = None,
+    ids: LabelsLike | None = None,
     column_names: Sequence[str] | None = None,
     categorical: Sequence[str | int] = (),
     target_name: str | None = None,
@@ -480,8 +477,8 @@ def table_from_arrays(
 
 
 def _partly(
-    y: Any, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
-) -> tuple[Partial, NDArray[Any]]:
+    y: LabelsLike, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
+) -> tuple[Partial, Array]:
     """Return what is recorded of labels, and the table's y."""
     given: list[Any] = _row_values(y, "y").tolist()
     check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
@@ -491,7 +488,9 @@ def _partly(
     return read_partial(recorded, told, label_word(sure), label, prior)
 
 
-def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:
+def _answers(
+    X: TableLike, y: Any, target_name: str | None
+) -> tuple[tuple[str, ...], NDArray[Any], str]:
     """Return the names of several labels (or none), the labels, and what the target is called."""
     shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
     if len(shape) == 2 and shape[1] > 1:
@@ -502,7 +501,7 @@ def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], 
     return (), tidy_labels(_row_values(y, "y").tolist(), label), label
 
 
-def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
+def _columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
     """Return the columns of X, their names if it has any, and those of a categorical type."""
     given = as_given(X)
     frame = nw.from_native(given, eager_only=True, pass_through=True)
@@ -513,7 +512,7 @@ def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]
         columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
         return columns, [str(c) for c in frame.columns], declared
     sparse = bool(sp.issparse(given))  # a plain bool: the type guard would narrow it to no class
-    values: NDArray[Any] = given.toarray() if sparse else np.asarray(given)
+    values: Array = given.toarray() if sparse else np.asarray(given)
     if values.ndim != 2:
         raise PsephosTypeError(
             f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."
@@ -523,7 +522,7 @@ def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]
     return list(values.T), None, set()
 
 
-def _series(series: Any) -> NDArray[Any]:
+def _series(series: Any) -> Array:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         missing = series.is_null().to_numpy()
         if not missing.any():
@@ -532,7 +531,7 @@ def _series(series: Any) -> NDArray[Any]:
     return object_array(series.to_list())
 
 
-def _row_values(values: Any, what: str) -> NDArray[Any]:
+def _row_values(values: Any, what: str) -> Array:
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import JsonObject, NDArray
 from psephos.explain.missed import dodged
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
@@ -198,7 +198,7 @@ def curves_drawing(
     pos: str,
     groups: NDArray[np.intp] | None = None,
     edges: Sequence[float] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the ROC, precision, calibration and net benefit of one model, in units of `FRAME`.
 
     Parameters
@@ -225,7 +225,7 @@ def curves_drawing(
     }
 
 
-def _roc(found: RocSteps, m: int, n: int, area: Estimate) -> dict[str, Any]:
+def _roc(found: RocSteps, m: int, n: int, area: Estimate) -> JsonObject:
     return {
         "d": _line(found.alarms / n, found.found / m) if m and n else "",
         "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
@@ -233,7 +233,7 @@ def _roc(found: RocSteps, m: int, n: int, area: Estimate) -> dict[str, Any]:
     }
 
 
-def _precision(found: RocSteps, m: int, n: int, pos: str) -> dict[str, Any]:
+def _precision(found: RocSteps, m: int, n: int, pos: str) -> JsonObject:
     called = found.found + found.alarms
     some = called > 0
     share = m / (m + n)
@@ -256,7 +256,7 @@ def _beside_base(recall: Floats, precision: Floats, share: float) -> tuple[float
     return left, min(beneath, low), "start"
 
 
-def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
+def _group(one: CalibrationBin, pos: str) -> JsonObject:
     told, seen = one.told, one.seen
     known = math.isfinite(seen.low + seen.high)  # all of one group: there is no interval
     counts = [count(seen.n), of(seen.hits, seen.n, pos)]
@@ -271,7 +271,7 @@ def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
 
 def _benefit(
     answers: Floats, positive: NDArray[np.bool_], edges: Sequence[float] | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
     top = benefit_top(float(positive.mean()))
     grid = benefit_grid(edges)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.explain.effects import Axis, Pieces, Threshold, axis_of, pieces_of
 from psephos.report.study.opened import Reduced
 from psephos.report.study.options import guarded
@@ -67,7 +67,6 @@ _GONE = 60  # of missing values, as wide as the word
 _BINS = 48
 EIGHTHS, FEWEST = 8, 5  # columns, and least cases of one, where no single case is to be told
 _DEPTHS = 4  # of the paint
-_Floats = NDArray[np.float64]
 
 
 def _mark(cut: Mapping[str, Any] | None, axis: Mapping[str, Any], left: float) -> Any:
@@ -82,8 +81,8 @@ def _mark(cut: Mapping[str, Any] | None, axis: Mapping[str, Any], left: float) -
 
 def strip(
     column: Mapping[str, Any],
-    values: _Floats,
-    y: NDArray[np.intp],
+    values: Floats,
+    y: Indices,
     order: Sequence[int],
     kept: bool = True,
 ) -> dict[str, Any] | None:
@@ -156,7 +155,7 @@ def strip(
     }
 
 
-def _places(values: _Floats, axis: Mapping[str, Any], left: float) -> _Floats:
+def _places(values: Floats, axis: Mapping[str, Any], left: float) -> Floats:
     low, high = axis["low"], axis["high"]
     if axis["log"]:
         values, low, high = np.log(np.maximum(values, low)), math.log(low), math.log(high)

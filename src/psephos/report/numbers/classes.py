@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices, JsonObject, NDArray
 from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
@@ -37,7 +37,7 @@ class About:
     times: int  # how often a case was held out, at most
     areas: Sequence[float] = ()  # under the ROC curve, of single folds
     grouped: bool = False  # whether cases stand in groups
-    groups: NDArray[np.intp] | None = None  # (n,) of the known answers; None where not kept
+    groups: Indices | None = None  # (n,) of the known answers; None where not kept
     edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
     again: bool = False  # whether answers went through a map
     better: bool = True  # significantly better than a constant prediction
@@ -54,7 +54,7 @@ class ClassNames:
 
 
 def judged(
-    answers: NDArray[np.float64],
+    answers: Floats,
     positive: NDArray[np.bool_],
     names: ClassNames,
     about: About,
@@ -120,7 +120,7 @@ def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
     }
 
 
-def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[list[str]]:
+def _tenths(answers: Floats, positive: NDArray[np.bool_]) -> list[list[str]]:
     """Return the table of the curves: what each threshold of a tenth costs."""
     units = in_millionths(answers)
     worths, _ = benefits(answers, positive, np.array(TENTHS))
@@ -135,7 +135,7 @@ def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[l
 
 # ---------------------------------------------------------------------- notes
 def _note(
-    answers: NDArray[np.float64],
+    answers: Floats,
     positive: NDArray[np.bool_],
     under: Estimate,
     names: ClassNames,
@@ -203,9 +203,7 @@ def interval_words(about: About, share: bool = True) -> str:
     return f"{words}{alone}. They take the model as given {about.omits}"
 
 
-def _worth(
-    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: ClassNames, about: About
-) -> str:
+def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, about: About) -> str:
     grid, pos = benefit_grid(about.edges), names.pos
     stretch = worth(grid, *benefits(answers, positive, grid))
     if stretch is None:
@@ -229,7 +227,7 @@ def histogram(
     units: NDArray[np.int64],
     positive: NDArray[np.bool_],
     edges: Sequence[float],
-    groups: NDArray[np.intp] | None,
+    groups: Indices | None,
 ) -> dict[str, Any]:
     """Return how many answers of each class lie between edges (the last one, 1, is a place).
 
@@ -257,14 +255,14 @@ def mistakes_words(kind: str, n: int, names: ClassNames) -> str:
 
 
 # ---------------------------------------------------------------------- several classes
-def confusion(truth: NDArray[np.intp], said: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+def confusion(truth: Indices, said: Indices, n_classes: int) -> Indices:
     """Return how many cases of each class (a row) were called what (a column)."""
     return np.bincount(truth * n_classes + said, minlength=n_classes**2).reshape(-1, n_classes)
 
 
 def several_judged(
-    chances: NDArray[np.float64],
-    truth: NDArray[np.intp],
+    chances: Floats,
+    truth: Indices,
     classes: Sequence[str],
     names: ClassNames,
     about: About,
@@ -287,14 +285,14 @@ def several_judged(
     }  # fmt: skip
 
 
-def _cost(grid: NDArray[np.intp], c: int, name: str) -> str:
+def _cost(grid: Indices, c: int, name: str) -> str:
     missed = int(grid[c].sum() - grid[c, c])
     alarms, others = int(grid[:, c].sum() - grid[c, c]), int(grid.sum() - grid[c].sum())
     return f"misses {of(missed, int(grid[c].sum()), name)}, alarms {of(alarms, others, 'others')}"
 
 
 def _class_row(
-    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: NDArray[np.intp] | None
+    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: Indices | None
 ) -> list[str]:
     found, right = (
         share((truth == said)[mine], None if groups is None else groups[mine])
@@ -315,7 +313,7 @@ def _share(one: Estimate, what: str) -> list[str]:
 
 def _curves(
     answers: Any, positive: NDArray[np.bool_], under: Estimate, name: str, about: About
-) -> dict[str, Any]:
+) -> JsonObject:
     drawn = curves_drawing(answers, positive, under, name, about.groups, about.edges)
     return {key: drawn[key] for key in ("roc", "pr", "cal")}
 
@@ -329,7 +327,7 @@ def _note_of_several(names: ClassNames, about: About) -> str:
 
 
 def binned_answers(
-    chances: NDArray[np.float64], truth: NDArray[np.intp], n_classes: int, n_bins: int = BINS
+    chances: Floats, truth: Indices, n_classes: int, n_bins: int = BINS
 ) -> list[list[list[int]]]:
     """Return, for each class answered about and each true class, the answers in columns."""
     which = np.minimum(in_millionths(chances) * n_bins // UNIT, n_bins - 1)

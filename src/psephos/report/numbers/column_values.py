@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, JsonObject
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
     Cut,
@@ -37,7 +37,6 @@ _LEAST = 0.6  # of the size of a rank correlation that is told
 _MOST = 3
 _PAIRS = 10  # cases that have both values, at least
 _BLOCK = 256
-_Floats = NDArray[np.float64]
 
 
 class Rising(NamedTuple):
@@ -48,7 +47,7 @@ class Rising(NamedTuple):
 
 
 def rising_with(
-    values: _Floats, column: int, others: Sequence[int], most: int = _MOST, least: float = _LEAST
+    values: Floats, column: int, others: Sequence[int], most: int = _MOST, least: float = _LEAST
 ) -> list[Rising]:
     """Return the columns of greatest rank correlation with one, the greatest first.
 
@@ -71,7 +70,7 @@ def rising_with(
     return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
 
 
-def _correlations(own: _Floats, others: _Floats) -> _Floats:
+def _correlations(own: Floats, others: Floats) -> Floats:
     """Return the rank correlation of a column with others; 0 where it is not defined."""
     gaps = np.isnan(own)[:, None] | np.isnan(others)
     rho = np.zeros(others.shape[1])
@@ -83,7 +82,7 @@ def _correlations(own: _Floats, others: _Floats) -> _Floats:
     return rho
 
 
-def _pearson(a: Any, b: Any) -> _Floats:
+def _pearson(a: Any, b: Any) -> Floats:
     a, b = a - a.mean(), b - b.mean(axis=0)
     size = np.sqrt((a @ a) * (b * b).sum(axis=0))
     known = size > 0
@@ -106,15 +105,15 @@ class Portrait:
 
     asked: Reduced
     classes: list[str]
-    y: NDArray[np.intp]
-    rows: _Floats  # the background
-    base: _Floats  # (K,) the mean answer over it
+    y: Indices
+    rows: Floats  # the background
+    base: Floats  # (K,) the mean answer over it
     least: float  # a change of the mean answer that is worth a word
     thresholds: dict[int, list[Threshold]]
     gradual: set[int]
     shares: dict[str, float]  # of the importance, by name; empty where the file does not tell
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
-    kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
+    kept: tuple[list[str], Floats]  # all columns of the cases that are numbers, and their values
     short: dict[str, str]  # whole name -> name on the page
     shown: Mapping[str, ShortName]  # by whole names: units, and which are of species
     cases: str  # how the page carries them: see `Options`
@@ -308,7 +307,7 @@ def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[int]]) ->
     """Return what a missing value does to the answer, where some case lacks one."""
     if moves is None or not sum(counts["missing"]):
         return []
-    change: _Floats = np.asarray(moves)
+    change: Floats = np.asarray(moves)
     if float(np.abs(change).max()) < model.least:
         return ["A missing value hardly moves the mean answer."]
     k = int(change.argmax())
@@ -329,13 +328,11 @@ def _count_sentence(
     return count_words(counts, cut, model.classes) + further(says, cut)
 
 
-def _cut_data(cut: Cut) -> dict[str, Any]:
+def _cut_data(cut: Cut) -> JsonObject:
     return {"at": cut.at, "closed": cut.closed, "text": cut.text, "how": cut.how}
 
 
-def _bins(
-    values: _Floats, y: NDArray[np.intp], axis: Any, n_classes: int, kept: bool
-) -> dict[str, Any] | None:
+def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> JsonObject | None:
     """Return the cases counted in pieces of the axis, by class; None where they are few.
 
     In a page that carries no cases they are counted in eighths, and fewer than five are not told.
@@ -427,7 +424,7 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
     return f"{words} ({percent(share)} of the importance)" if model.shares else words
 
 
-def _rounded(values: _Floats) -> list[Any]:
+def _rounded(values: Floats) -> list[Any]:
     return np.round(values, _DIGITS).tolist()
 
 

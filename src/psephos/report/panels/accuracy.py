@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from psephos._types import JsonObject
 from psephos.protocol.evaluation.scores import ResultMetric, main_metric
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
@@ -86,7 +87,7 @@ class _ColumnScale:
 
 def pareto_chart(
     points: Sequence[Point], n_columns: int, chance: float, frame: PlotFrame
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the chart of `points` in the coordinates of `frame`.
 
     Parameters
@@ -313,7 +314,7 @@ def accuracy_section(
 # ---------------------------------------------------------------------- the chart
 def _charts(
     folder: Folder, rows: Sequence[Standing], n_columns: int, kept: bool
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     points = [_point(s, folder, kept) for s in rows if s.drawn]
     return [pareto_chart(points, n_columns, folder.constant, frame) for frame in FRAMES]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, NDArray
 from psephos.explain.effects import axis_of
 from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.numbers.training_ballots import casebook
@@ -28,6 +28,7 @@ from psephos.report.study.standings import Opening
 from psephos.report.words import plural, series
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
+from psephos.vote import Vote
 from psephos.vote.names import percent
 from psephos.vote.next_column import VALUES
 
@@ -35,16 +36,15 @@ CAPACITY = 3_500_000  # bytes of the page that decision functions may take, toge
 _QUANTILES = 101
 _FEWEST = 10  # values of a mean, where no single one is to be told
 _NOTHING = 1e-9  # rounding errors of sums
-_Floats = NDArray[np.float64]
 
 
 def calculator(
     asked: Reduced,
     order: Sequence[int],
-    rows: NDArray[np.intp],
-    y: NDArray[np.intp],
+    rows: Indices,
+    y: Indices,
     n_classes: int,
-    cuts: Sequence[NDArray[np.float64]] | None,
+    cuts: Sequence[Floats] | None,
     cases: str = "full",
 ) -> dict[str, Any] | str:
     """Return what the page answers a case with, as plain values; a sentence where it cannot.
@@ -111,7 +111,7 @@ def fields_of(
 
 
 def _tried(
-    asked: Reduced, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+    asked: Reduced, wanted: Sequence[int], cuts: Sequence[Floats] | None
 ) -> list[list[list[Any]]] | None:
     """Return the values of each field that a missing one may have, as `next_of` draws them."""
     profile = asked.profile
@@ -127,9 +127,7 @@ def _tried(
     return found
 
 
-def typical(
-    asked: Reduced, which: NDArray[np.bool_], cases: str = "full"
-) -> NDArray[np.float64] | None:
+def typical(asked: Reduced, which: NDArray[np.bool_], cases: str = "full") -> Floats | None:
     """Return the median of each column over some cases, of categories the most frequent code.
 
     NaN where no case has a value. In a page that carries no cases it is the mean, of ten values
@@ -167,9 +165,7 @@ def light(asked: Reduced) -> tuple[Any, bool]:
         return asked.model, False
 
 
-def _rows_of(
-    asked: Reduced, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
-) -> _Floats:
+def _rows_of(asked: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:
     """Return the cases as the page carries them."""
     near = asked.X[rows].copy()
     for j in range(near.shape[1]):
@@ -178,7 +174,7 @@ def _rows_of(
     return near
 
 
-def _rounding(asked: Reduced, vote: Any, rows: NDArray[np.intp], near: _Floats, kept: bool) -> str:
+def _rounding(asked: Reduced, vote: Vote, rows: Indices, near: Floats, kept: bool) -> str:
     """Return by how much rounding moves the answers to the carried cases, as measured."""
     X = asked.X[rows]
     if not len(X):
@@ -193,7 +189,7 @@ def _rounding(asked: Reduced, vote: Any, rows: NDArray[np.intp], near: _Floats, 
 
 
 def _worded(
-    asked: Reduced, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+    asked: Reduced, row: Floats, wanted: Sequence[int], cuts: Sequence[Floats] | None
 ) -> list[Any]:
     """Return the values of a case as the page has them: words of categories, None where missing."""
 
@@ -219,7 +215,7 @@ def _spread(asked: Reduced) -> dict[int, float]:
     return found
 
 
-def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
+def nearest_own(X: Floats, spread: Sequence[float]) -> list[float]:
     """Return quantiles, from the least to the greatest, of cases' distance to the nearest other.
 
     The distance is Euclidean over the columns that both have, each in its standard deviations, a
@@ -239,7 +235,7 @@ def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
     return [float(f"{v:.6g}") for v in known.tolist()]
 
 
-def distances(X: _Floats, spread: Sequence[float]) -> _Floats:
+def distances(X: Floats, spread: Sequence[float]) -> Floats:
     """Return the distances between rows, as `nearest_own` describes them; NaN where none."""
     n, q = X.shape
     total, both = np.zeros((n, n)), np.zeros((n, n))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos._types import JsonObject
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.study.opened import Opened
 from psephos.report.study.standings import Standing
@@ -19,9 +20,7 @@ _LETTER, _LETTERS = 6.4, 34
 _WIDE, _TALL, _LEFT = 520.0, 54.0, 8.0  # of a histogram of errors
 
 
-def drawing(
-    network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, Any]:
+def drawing(network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({})) -> JsonObject:
     """Return the drawing and the tables of a network.
 
     Parameters

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos._types import JsonObject
 from psephos.report.drawings.values import FEWEST, strip
 from psephos.report.numbers.column_values import FIRST, portrait
 from psephos.report.panels.network import together
@@ -191,7 +192,7 @@ def _sampled(drawn: int, n: int) -> str:
     )
 
 
-def card(choice: Opening, opened: Opened) -> dict[str, Any]:
+def card(choice: Opening, opened: Opened) -> JsonObject:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences

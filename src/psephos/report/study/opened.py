@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, NDArray, Usage
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
@@ -19,6 +20,7 @@ from psephos.protocol.study.folds import rules_of
 from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, ShortName, plural
+from psephos.vote import Vote
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.describing import answer_rule
 from psephos.vote.looked_up import looked_up, who_votes
@@ -84,7 +86,7 @@ class Reduced:
 
     model: Any
     vote: Any
-    X: NDArray[np.float64]  # (n, q), categories as the model's codes
+    X: Floats  # (n, q), categories as the model's codes
     names: list[str]  # (q,) as the page has them
     whole: list[str]  # (q,) as the table has them
     levels: dict[int, list[str]]  # the categories of a column, by code
@@ -100,7 +102,7 @@ class Reduced:
         found = self.model._known_baseline()
         return None if found is None else found.profile
 
-    def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
+    def ballot(self, row: Floats) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each."""
         names = Names(list(self.names), dict(self.levels))
         ballots = Ballots.of(self.vote, names, row[None], ["the case"])
@@ -183,7 +185,7 @@ class Opened:
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
         # of the voters alone: weights that depend on the case read columns of their own
-        usage: Any = self.model.vote_.voters.usage()
+        usage: Usage = self.model.vote_.voters.usage()
         if (np.diff(usage.indptr) > 1).sum() < 2:
             return None
         return ColumnNetwork.from_usage(usage, self.model.schema_.words().columns)
@@ -319,14 +321,14 @@ def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
     return found
 
 
-def _says(vote: Any) -> str:
+def _says(vote: Vote) -> str:
     """Return what the answers of a vote are: the page calls them so wherever it speaks of them."""
     if vote.readout.link != "share" or vote.readout.calibration is not None:
         return STATED
     return LEAF_SHARE if vote.n_voters == 1 and vote.voters.n_trees(0) == 1 else VOTE_SHARE
 
 
-def _head(model: Any) -> str:
+def _head(model: VoteEstimator) -> str:
     """Return the model as a sentence; the card lists its columns by themselves."""
     vote = model.vote_
     read = plural(len(vote.used), "column")
@@ -415,7 +417,7 @@ class Saved:
     _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
         default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
     )
-    _cuts: dict[str, NDArray[np.float64]] = field(default_factory=dict[str, NDArray[np.float64]])
+    _cuts: dict[str, Floats] = field(default_factory=dict[str, Floats])
 
     @property
     def keys(self) -> list[str]:
@@ -445,7 +447,7 @@ class Saved:
             self._values[key] = asked_values(self.asked(key))
         return self._values[key]
 
-    def cuts(self, column: str) -> NDArray[np.float64]:
+    def cuts(self, column: str) -> Floats:
         """Return the thresholds of all models for a column, by its name in the table, sorted."""
         if not self._cuts:
             found: dict[str, set[float]] = {}

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.report.study.folder import KeptCases
 from psephos.vote.importance import evenly_spaced
 
@@ -108,7 +108,7 @@ _MOST = 17
 _WHOLE = 1e15
 
 
-def carried_rows(y: NDArray[np.intp]) -> NDArray[np.intp]:
+def carried_rows(y: Indices) -> Indices:
     """Return the cases that are drawn one by one: all, or 200 of each class, evenly spaced.
 
     Of classes of 400 cases and more their values are counted in bins besides.
@@ -121,8 +121,8 @@ def carried_rows(y: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def carried_values(
     cases: KeptCases,
-    rows: NDArray[np.intp],
-    columns: Mapping[str, NDArray[np.float64]],
+    rows: Indices,
+    columns: Mapping[str, Floats],
     full: bool = False,
 ) -> dict[str, list[Any]]:
     """Return the values of some columns on these rows, as the page carries them.
@@ -149,13 +149,13 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def short(value: float, thresholds: NDArray[np.float64]) -> float | int:
+def short(value: float, thresholds: Floats) -> float | int:
     """Return a rounded number as briefly as JSON has it."""
     found = rounded(value, thresholds)
     return int(found) if found.is_integer() and abs(found) < _WHOLE else found
 
 
-def rounded(value: float, thresholds: NDArray[np.float64]) -> float:
+def rounded(value: float, thresholds: Floats) -> float:
     """Return a number of three figures, of more where it would cross or meet a threshold."""
     sides = np.searchsorted(thresholds, value), np.searchsorted(thresholds, value, "right")
     for figures in range(FIGURES, _MOST):
@@ -166,7 +166,7 @@ def rounded(value: float, thresholds: NDArray[np.float64]) -> float:
     return value
 
 
-def guarded(values: NDArray[np.float64], cases: str) -> NDArray[np.float64]:
+def guarded(values: Floats, cases: str) -> Floats:
     """Return values and two more, beyond them: an axis over these does not tell the extremes.
 
     The two are the least and the greatest value, rounded outwards: to three figures where the
@@ -193,7 +193,7 @@ def guarded(values: NDArray[np.float64], cases: str) -> NDArray[np.float64]:
     return np.concatenate([values, ends])
 
 
-def _outwards(value: float, values: NDArray[np.float64], cases: str, away: Any) -> float:
+def _outwards(value: float, values: Floats, cases: str, away: Any) -> float:
     if value == 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(abs(value))) - (FIGURES - 1))

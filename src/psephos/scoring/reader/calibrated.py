@@ -1,5 +1,7 @@
 """Monotone maps from the probabilities of a link to others."""
 
+# pyright: standard
+
 import bisect
 import math
 from typing import Any

@@ -1,5 +1,7 @@
 """The command of a scorer: predictions and ballots of a csv file."""
 
+# pyright: standard
+
 import argparse
 import csv
 import io

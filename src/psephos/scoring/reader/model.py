@@ -1,5 +1,7 @@
 """A plain model that answers: columns by name, categories by level, ballots in words."""
 
+# pyright: standard
+
 import hashlib
 import json
 import math

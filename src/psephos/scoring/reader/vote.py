@@ -1,5 +1,7 @@
 """A whole vote: voters, weights, read-out and target, asked of one case."""
 
+# pyright: standard
+
 import hashlib
 import math
 import struct

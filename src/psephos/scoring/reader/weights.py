@@ -1,5 +1,7 @@
 """Weights that are constant, that ask what was measured, or how sure voters are."""
 
+# pyright: standard
+
 from typing import Any
 
 from psephos.vote.reading.core import WEIGHTS, of_kind

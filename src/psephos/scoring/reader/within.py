@@ -1,5 +1,7 @@
 """Voters made of others: joined, on a design, on normal scores, votes within a vote, readers."""
 
+# pyright: standard
+
 import bisect
 import math
 from typing import Any

@@ -6,19 +6,18 @@ The mergeable weighted quantile summary: quantiles of data that are never in one
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, ArrayLike, Floats, NDArray
 from psephos.kernels.binned_trees.bins import code_values
 from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 
-_Floats = NDArray[np.float64]
 _VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
 _BUFFER = 8  # rows that wait, for each point kept of them: sorting is cheaper than merging
@@ -65,7 +64,7 @@ class QuantileSummary:
     ([1.0, 2.0, 5.0], 3.0)
     """
 
-    points: _Floats
+    points: Floats
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[0] != 4 or self.points.dtype != np.float64:
@@ -88,13 +87,13 @@ class QuantileSummary:
         return cls.of_sorted(*_sorted(*_known(values, weights)))
 
     @classmethod
-    def of_sorted(cls, values: NDArray[Any], weights: _Floats | None = None) -> Self:
+    def of_sorted(cls, values: Array, weights: Floats | None = None) -> Self:
         """Return the exact summary of finite values in ascending order, of positive weights."""
         given = np.empty(0) if weights is None else weights
         return cls(kernel.collapse(values.astype(np.float64, copy=False), given))
 
     @property
-    def values(self) -> _Floats:
+    def values(self) -> Floats:
         """Return the kept values, ascending."""
         return self.points[_VALUE]
 
@@ -118,7 +117,7 @@ class QuantileSummary:
             raise PsephosError(f"b={b}: a summary is pruned to b + 1 points, b at least 1.")
         return self if len(self) <= b + 1 else QuantileSummary(kernel.pruned(self.points, b))
 
-    def bins(self, max_bins: int) -> tuple[_Floats, _Floats]:
+    def bins(self, max_bins: int) -> tuple[Floats, Floats]:
         """Return the least and the greatest kept value of each of at most `max_bins` bins.
 
         With no more kept values than bins, each has its own. Otherwise bins are filled in order:
@@ -135,7 +134,7 @@ class QuantileSummary:
 
 def _known(
     values: ArrayLike, weights: ArrayLike | None
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+) -> tuple[Array, NDArray[np.float64] | None]:
     """Return the rows that count, checked."""
     x = np.asarray(values)
     if x.dtype not in (np.float32, np.float64):
@@ -166,9 +165,7 @@ def _known(
     return x, w
 
 
-def _sorted(
-    x: NDArray[Any], w: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+def _sorted(x: Array, w: NDArray[np.float64] | None) -> tuple[Array, NDArray[np.float64] | None]:
     if w is None:
         return np.sort(x), None
     order = np.argsort(x, kind="stable")  # equal values are summed in the order of the rows
@@ -211,7 +208,7 @@ class SummaryStream:
     max_rows: int = 1 << 32
     b: int = field(init=False)
     _levels: list[QuantileSummary | None] = field(init=False, default_factory=list)
-    _waiting: list[tuple[NDArray[Any], NDArray[np.float64] | None]] = field(
+    _waiting: list[tuple[Array, NDArray[np.float64] | None]] = field(
         init=False, default_factory=list
     )
     _n_waiting: int = field(init=False, default=0)
@@ -295,7 +292,7 @@ class BlockBins:
             low[j, : len(lows)], high[j, : len(highs)] = lows, highs
         return cls(n_bins, edges(low, high, n_bins))
 
-    def codes(self, columns: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.uint8]:
+    def codes(self, columns: Array, n_jobs: int | None = None) -> NDArray[np.uint8]:
         """Return the (p, m) bins of values (p, m)."""
         out = np.empty(columns.shape, dtype=np.uint8)
 

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.binned_trees.newton_blocks import add_leaves
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream, merge_all
 from psephos.trees.out_of_core.disk import add_histograms, add_sizes, moved, pairs_of, row_gradients
@@ -17,7 +17,6 @@ from psephos.trees.out_of_core.grow import BlockObjective, Level, Scales
 from psephos.trees.out_of_core.labels import BlockLabels
 from psephos.trees.out_of_core.rows import Block
 
-_Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _FAN_IN = 8  # partial results that one task joins
 
@@ -27,7 +26,7 @@ class _Coded(NamedTuple):
 
     codes: NDArray[np.uint8]
     y: _Singles
-    weight: _Floats | None
+    weight: Floats | None
     missing: NDArray[np.int64]
 
 
@@ -66,7 +65,7 @@ def _joined_summaries(parts: Sequence[list[QuantileSummary]], b: int) -> list[Qu
     return [merge_all(column).prune(b) for column in zip(*parts, strict=True)]
 
 
-def _coded(rows: Block, bins: BlockBins, targets: Callable[[NDArray[Any]], _Singles]) -> _Coded:
+def _coded(rows: Block, bins: BlockBins, targets: Callable[[Array], _Singles]) -> _Coded:
     return _Coded(bins.codes(rows.columns), targets(rows.y), rows.weight, bins.n_bins)
 
 
@@ -78,7 +77,7 @@ def _gradients(coded: _Coded, margin: _Singles, objective: BlockObjective) -> _S
     return row_gradients(objective, margin, coded.y)
 
 
-def _sizes(coded: _Coded, gh: _Singles, output: int, before: _Floats) -> _Floats:
+def _sizes(coded: _Coded, gh: _Singles, output: int, before: Floats) -> Floats:
     total = before.copy()
     add_sizes(pairs_of(gh[output], coded.weight), total)
     return total
@@ -106,8 +105,8 @@ def _leaves(
     gh: _Singles,
     node: NDArray[np.int32],
     output: int,
-    before: tuple[_Floats, NDArray[np.int64]],
-) -> tuple[_Floats, NDArray[np.int64]]:
+    before: tuple[Floats, NDArray[np.int64]],
+) -> tuple[Floats, NDArray[np.int64]]:
     sums = before[0].copy()
     add_leaves(pairs_of(gh[output], coded.weight), node, sums)
     return sums, before[1] + np.bincount(node, minlength=len(sums))
@@ -147,7 +146,7 @@ class DaskHolder:
         if len(widths) > 1:
             raise PsephosError(f"partitions have from {widths[0]} to {widths[-1]} columns.")
         self.n_features = widths[0]
-        self.targets: Callable[[NDArray[Any]], _Singles] = _as_numbers
+        self.targets: Callable[[Array], _Singles] = _as_numbers
         self._coded: list[Any] = []
         self._margin: list[Any] = []
         self._gradient: list[Any] = []
@@ -172,7 +171,7 @@ class DaskHolder:
         """Keep gradients at the margins so far."""
         self._gradient = self._each(_gradients, self._coded, self._margin, objective)
 
-    def sizes(self, output: int) -> _Floats:
+    def sizes(self, output: int) -> Floats:
         """Return the sums of absolute gradients and hessians."""
         self._node = [None] * len(self._rows)
         total: Any = np.zeros(2)
@@ -187,7 +186,7 @@ class DaskHolder:
         found = self._each(_histograms, *held, output, scales, level)
         return self._join(found, sum)
 
-    def leaves(self, output: int, level: Level) -> tuple[_Floats, NDArray[np.int64]]:
+    def leaves(self, output: int, level: Level) -> tuple[Floats, NDArray[np.int64]]:
         """Move rows a last time; return each node's sums and rows."""
         self._node = self._each(_nodes, self._coded, self._node, level)
         n_nodes = len(level.column)
@@ -221,7 +220,7 @@ def _is_of_parts(values: list[Any], n: int) -> bool:
     return len(values) == n and all(v is None or hasattr(v, "key") for v in values)
 
 
-def _as_numbers(y: NDArray[Any]) -> _Singles:
+def _as_numbers(y: Array) -> _Singles:
     return np.asarray(y, dtype=np.float32)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
 from psephos.runtime.jit import run_blocks
@@ -43,7 +43,7 @@ class Spool:
         fill(self._reading, out)
         return out
 
-    def write(self, block: int, values: NDArray[Any]) -> None:
+    def write(self, block: int, values: Array) -> None:
         """Store a block of `width` numbers a row."""
         self._writing.seek(self._bounds[block] * self._width * self._dtype.itemsize)
         view = np.ascontiguousarray(values, dtype=self._dtype).data.cast("B")
@@ -92,25 +92,24 @@ class ScratchFolder:
         self._folder.cleanup()
 
 
-_Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _COLUMNS = 8  # columns of one task of the thread pool
 
 
 # ------------------------------------------------------------------- one block
-def row_gradients(objective: BlockObjective, margin: _Singles, y: NDArray[Any]) -> _Singles:
+def row_gradients(objective: BlockObjective, margin: _Singles, y: Array) -> _Singles:
     """Return gradients and hessians (K, m, 2) at the margins (m, K)."""
     out = np.empty((objective.n_outputs, len(y), 2), dtype=np.float32)
     objective.gradients(margin, y, out)
     return out
 
 
-def pairs_of(gh: _Singles, weight: _Floats | None) -> NDArray[Any]:
+def pairs_of(gh: _Singles, weight: Floats | None) -> Array:
     """Return gradients (m, 2) times the weights of the rows, in float64."""
     return gh.astype(np.float64) if weight is None else gh * weight[:, None]
 
 
-def add_sizes(gh: NDArray[Any], total: _Floats) -> None:
+def add_sizes(gh: Array, total: Floats) -> None:
     """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
     sizes_of(gh, np.ones(len(gh), np.bool_), total)
 
@@ -134,7 +133,7 @@ def add_histograms(
     codes: NDArray[np.uint8],
     node: NDArray[np.int32],
     level: Level,
-    gh: NDArray[Any],
+    gh: Array,
     scales: Scales,
     out: NDArray[np.int64],
     n_jobs: int | None,
@@ -174,7 +173,7 @@ class DiskHolder:
     def __init__(
         self,
         source: RowSource,
-        targets: Callable[[NDArray[Any]], _Singles],
+        targets: Callable[[Array], _Singles],
         folder: str | Path | None = None,
         n_jobs: int | None = None,
         keep: Callable[[Block], None] = lambda _: None,
@@ -231,7 +230,7 @@ class DiskHolder:
                 self._write(f"gradient {output}", b, gh, 2)
         self._answers = {}
 
-    def sizes(self, output: int) -> _Floats:
+    def sizes(self, output: int) -> Floats:
         """Return the sums of absolute gradients and hessians."""
         total = np.zeros(2)
         for _, (gh, *weight) in self._pass(f"gradient {output}", *self._weights()):
@@ -246,7 +245,7 @@ class DiskHolder:
             add_histograms(codes, node, level, gh, scales, out, self._n_jobs)
         return out
 
-    def leaves(self, output: int, level: Level) -> tuple[_Floats, NDArray[np.int64]]:
+    def leaves(self, output: int, level: Level) -> tuple[Floats, NDArray[np.int64]]:
         """Move rows a last time; return each node's sums and rows."""
         sums = np.zeros((len(level.column), 2))
         rows = np.zeros(len(level.column), dtype=np.int64)
@@ -276,7 +275,7 @@ class DiskHolder:
         return ["weight"] if self._weighted else []
 
     @staticmethod
-    def _pairs(gh: NDArray[Any], weight: list[NDArray[Any]]) -> NDArray[Any]:
+    def _pairs(gh: NDArray[Any], weight: list[NDArray[Any]]) -> Array:
         return pairs_of(gh.reshape(-1, 2), weight[0] if weight else None)
 
     def _blocks(self) -> Iterator[Block]:
@@ -286,7 +285,7 @@ class DiskHolder:
             if len(counted.y):
                 yield counted
 
-    def _write(self, name: str, block: int, values: NDArray[Any], width: int) -> None:
+    def _write(self, name: str, block: int, values: Array, width: int) -> None:
         if name not in self._spools:
             self._spools[name] = self._scratch.spool(name, values.dtype, width)
         self._spools[name].write(block, values)

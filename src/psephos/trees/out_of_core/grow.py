@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, Floats, NDArray
 from psephos.kernels.binned_trees import newton_hist as kernel
 from psephos.kernels.sorted_trees.newton_gain import gain_of, weight_of
 from psephos.trees.newton import NewtonTree, TreeLimits, shrink, whole_scales
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 
-_Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _LEAST_LOSS = np.float32(1e-6)
 _NO_LOW, _NO_HIGH = np.float32(-np.inf), np.float32(np.inf)
@@ -32,7 +31,7 @@ class BlockObjective(Protocol):
         """Return K, the number of margins of a row."""
         ...
 
-    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write gradient and hessian of every row to out (K, n, 2), from margins (n, K)."""
         ...
 
@@ -66,7 +65,7 @@ class Holder(Protocol):
         """Keep gradients at the margins so far."""
         ...
 
-    def sizes(self, output: int) -> _Floats:
+    def sizes(self, output: int) -> Floats:
         """Return the sums of absolute gradients and hessians (2,), added in the order of rows."""
         ...
 
@@ -74,7 +73,7 @@ class Holder(Protocol):
         """Move rows to children; return the histograms (slots, p, 256) of the wanted nodes."""
         ...
 
-    def leaves(self, output: int, level: Level) -> tuple[_Floats, NDArray[np.int64]]:
+    def leaves(self, output: int, level: Level) -> tuple[Floats, NDArray[np.int64]]:
         """Move rows a last time; return each node's sums (nodes, 2) and rows.
 
         Sums are added in the order of the rows.
@@ -200,7 +199,7 @@ def _grow(
 
 
 def _finished(
-    tree: _Growing, sums: _Floats, rows: NDArray[np.int64]
+    tree: _Growing, sums: Floats, rows: NDArray[np.int64]
 ) -> tuple[NewtonTree, NDArray[np.intp]]:
     """Return the tree, its nodes in the order of `newton_hist`, and the place of each node."""
     nodes, growth = tree.nodes, tree.growth

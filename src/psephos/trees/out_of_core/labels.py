@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats
 
-_Floats = NDArray[np.float64]
 _MOST_CLASSES = 1000
 
 
@@ -30,7 +29,7 @@ class BlockLabels:
             )
 
     @classmethod
-    def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "BlockLabels":
+    def of(cls, y: Array, weight: Floats | None, numbers: bool) -> "BlockLabels":
         """Return the labels of some rows of positive weight."""
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             odd = y[~np.isfinite(y)][0]
@@ -56,7 +55,7 @@ class BlockLabels:
             both[label] = both.get(label, 0.0) + weight
         return BlockLabels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
 
-    def classes(self) -> tuple[NDArray[Any], _Floats]:
+    def classes(self) -> tuple[Array, Floats]:
         """Return the sorted classes and their weights."""
         if len(self.weight) < 2:
             raise PsephosError(

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._types import Array, NDArray
 from psephos.files.arrays import beyond
 from psephos.files.columns import refuse_far
 
@@ -23,12 +23,12 @@ class Block(NamedTuple):
     """Some consecutive rows."""
 
     start: int  # number of the first row
-    columns: NDArray[Any]  # (p, m) float32 or float64; the values by column, NaN where missing
-    y: NDArray[Any]  # (m,)
+    columns: Array  # (p, m) float32 or float64; the values by column, NaN where missing
+    y: Array  # (m,)
     weight: NDArray[np.float64] | None  # (m,) float64, or None
 
     @classmethod
-    def of(cls, start: int, columns: NDArray[Any], y: NDArray[Any], weight: Any) -> "Block":
+    def of(cls, start: int, columns: Array, y: Array, weight: Any) -> "Block":
         """Return rows as a block; numbers of other types become float64."""
         kind = np.float32 if columns.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(columns, dtype=kind)
@@ -61,7 +61,7 @@ def _weights(start: int, weight: Any) -> NDArray[np.float64] | None:
     return w
 
 
-def _labels(y: NDArray[Any], weight: NDArray[np.float64] | None) -> Labelled:
+def _labels(y: Array, weight: NDArray[np.float64] | None) -> Labelled:
     return (y, None) if weight is None else (y[weight > 0.0], weight[weight > 0.0])
 
 
@@ -225,13 +225,13 @@ class ArrayRows:
             yield _labels(_rows(self._y, start, stop), _weights(start, weight))
 
     @staticmethod
-    def _role(role: Any, rows: NDArray[Any], start: int, stop: int) -> Any:
+    def _role(role: Any, rows: Array, start: int, stop: int) -> Any:
         if role is None:
             return None
         return rows[:, role].copy() if isinstance(role, int) else _rows(role, start, stop)
 
 
-def _opened(given: Any, name: str) -> NDArray[Any]:
+def _opened(given: Any, name: str) -> Array:
     if not isinstance(given, str | Path):
         return given if isinstance(given, np.memmap) else np.asarray(given)
     if not Path(given).is_file():
@@ -242,7 +242,7 @@ def _opened(given: Any, name: str) -> NDArray[Any]:
         raise PsephosError(f"{str(given)!r} is not an .npy file of numbers ({error}).") from None
 
 
-def _rows(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+def _rows(array: Array, start: int, stop: int) -> Array:
     """Return rows as an array of their own."""
     name = getattr(array, "filename", None)
     # A slice of a map has the file and offset of the whole: only an unsliced one is read by them.
@@ -256,7 +256,7 @@ def _rows(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
     return out
 
 
-def fill(file: Any, out: NDArray[Any]) -> None:
+def fill(file: Any, out: Array) -> None:
     """Read an array's bytes from an unbuffered file, which may give fewer than asked at once."""
     view, done = out.data.cast("B"), 0
     while done < len(view):
@@ -356,7 +356,7 @@ class ParquetRows:
                         yield start, batch
                         start += len(batch)
 
-    def _labelled(self, start: int, batch: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _labelled(self, start: int, batch: Any) -> tuple[Array, Array | None]:
         y = batch.column(self._y)
         if y.null_count:
             raise PsephosError(
@@ -382,7 +382,7 @@ def _numeric(kind: Any) -> bool:
     )
 
 
-def _numbers(column: Any) -> NDArray[Any]:
+def _numbers(column: Any) -> Array:
     """Return a column of a batch as floats, NaN where null."""
     kind = str(column.type)
     if kind == "bool" or kind.startswith("decimal"):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._types import Array, Usage
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -68,7 +69,7 @@ class PrototypeVoters(ReadsLike, Voters):
     cases: Nullable
     values: _Floats
     spread: _Floats
-    rows: NDArray[Any]
+    rows: Array
     name: str
 
     def __post_init__(self) -> None:
@@ -84,7 +85,7 @@ class PrototypeVoters(ReadsLike, Voters):
     def n_voters(self) -> int:
         return self.batches.n_voters
 
-    def row_names(self) -> NDArray[Any]:
+    def row_names(self) -> Array:
         return self.rows
 
     def votes(self, X: _Floats) -> _Floats:
@@ -94,11 +95,11 @@ class PrototypeVoters(ReadsLike, Voters):
         """Return (means, standard deviations), (T,), of the density of each vote."""
         return (self.values[:, 0], self.spread) if self.values.shape[1] == 1 else None
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: the columns in which a prototype is described."""
         return self.batches.usage()
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
@@ -171,7 +172,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     columns: Columns
     cases: Nullable
     values: _Floats
-    rows: NDArray[Any]
+    rows: Array
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -183,7 +184,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.rows)
 
-    def row_names(self) -> NDArray[Any]:
+    def row_names(self) -> Array:
         return self.rows
 
     def are_cases(self) -> bool:
@@ -192,7 +193,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     def votes(self, X: _Floats) -> _Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -68,7 +68,7 @@ class _OnColumns(ReadsColumns, Voters):
     def votes(self, X: _Floats) -> _Floats:
         return self.inner.votes(self._table(X))
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: a category is one column, whatever its levels."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, made = inner.coords

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.spatial
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.vote.codec import register
@@ -69,7 +69,7 @@ class Batches(ReadsColumns):
     def n_voters(self) -> int:
         return len(self.batch)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table of the columns that each point is compared on."""
         used = np.zeros((self.n_voters, len(self.columns)), dtype=bool)
         own = self.batch != PRIOR

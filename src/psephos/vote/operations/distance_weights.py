@@ -12,18 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Usage
 from psephos.kernels.numerics.powers import inverse_in_logs, of_greatest
 from psephos.vote.codec import register
 from psephos.vote.marks import range_marks
 from psephos.vote.operations.distance import PRIOR, Distance
 from psephos.vote.part import (
     ReadsLike,
+    Voters,
     Weighting,
     check,
     check_part,
     check_within,
     usage_of_all,
 )
+from psephos.vote.target import AnyTarget
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 20  # distances held at once
@@ -40,7 +43,7 @@ class Nearest(NamedTuple):
     anchor: NDArray[np.intp]
     distance: _Floats
     share: _Floats
-    row: NDArray[Any]
+    row: Array
     answer: NDArray[Any]
     meaning: str
 
@@ -338,7 +341,7 @@ class DistanceWeights(ReadsLike, Weighting):
             share[rows] = some / np.where(total > 0, total, 1.0)
         return order, np.minimum(apart, _MOST), share
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: Voters, target: AnyTarget, X: _Floats, k: int) -> Nearest | None:
         """Return the k points of greatest weight that voters are; None where they are not points.
 
         The distance is that of the profile, such as ``sqrt(-2 log G)`` of a Gaussian G.
@@ -347,7 +350,7 @@ class DistanceWeights(ReadsLike, Weighting):
             return None
         return cases_near(self.table.voter, voters, target, self.nearest_points(X, k))
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: what a voter's point, or all points, are compared on."""
         if not isinstance(self.table, OwnPoint):
             return usage_of_all(self)
@@ -396,7 +399,7 @@ class DistanceWeights(ReadsLike, Weighting):
 def cases_near(
     voter: NDArray[np.intp],
     voters: Any,
-    target: Any,
+    target: AnyTarget,
     found: tuple[NDArray[np.intp], _Floats, _Floats],
 ) -> Nearest | None:
     """Return `found` points (index, distance, share) as the training cases that voters are.

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.linear_sums import linear_scores
@@ -106,7 +106,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         each = zip(linear, self.leaf, strict=True)
         return np.stack([_reach(one)[len(one) :].T @ leaf for one, leaf in each], axis=1)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         voter, column = np.nonzero(self._read())
         return usage_at(self, voter, column)
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names
@@ -112,7 +112,7 @@ class JoinedVoters(Voters):
     def joined_parts(self) -> tuple[Voters, ...]:
         return self.parts
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
         first = np.cumsum([0, *(part.n_voters for part in self.parts)])[:-1]
         return stacked[first[self.part] + self.place].astype(bool)
@@ -136,7 +136,7 @@ class JoinedVoters(Voters):
     def select(self, columns: Columns) -> Self:
         return replace(self, parts=tuple(part.select(columns) for part in self.parts))
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         return replace(self, parts=tuple(part.named_rows(names) for part in self.parts))
 
     def marks(self) -> Marks:
@@ -269,7 +269,7 @@ class ComposedVoters(Voters):
         heads, members = self.readers.kinds(), " and ".join(self.members.kinds())
         return tuple(f"{head} on answers of {members}" for head in heads)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: what a reader reads, or the members whose answers it reads."""
         p = self.n_features
         reads: Any = self.readers.usage().astype(np.int64)
@@ -296,7 +296,7 @@ class ComposedVoters(Voters):
         readers = self.readers.select(wide.astype(np.intp))
         return replace(self, members=self.members.select(columns), readers=readers)
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         members, readers = (part.named_rows(names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
@@ -341,7 +341,7 @@ class ComposedVoters(Voters):
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, why each reader votes as it does, in columns and answers."""
         p, reasons = self.n_features, self.readers.reasons(self.table(X))
-        usage: Any = self.usage()
+        usage: Usage = self.usage()
         read = [tuple(usage[[t]].indices.tolist()) for t in range(self.n_voters)]
         places = [*range(p), *range(-len(self.answers), 0)]  # the last answer is column -1
         return [

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -192,7 +192,7 @@ class KernelVoters(ReadsColumns, RowByRow):
             scores = _pair_scores(margins, len(self.value))
         return votes_by_score(scores, self.value, self.says)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         return usage_at(self, voter, self.position)
 

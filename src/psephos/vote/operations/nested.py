@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._types import Usage
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
@@ -128,7 +129,7 @@ class NestedVoters(ReadsColumns, Voters):
             return codes[target.chosen(vote.readout.decided(score, target, mass))]
         return vote.readout.probabilities(score, target, mass) @ codes
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
         return usage_of(self, self.places)
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -167,7 +167,7 @@ class Scores(ReadsColumns, RowByRow):
     def _of_entry(self) -> NDArray[np.intp]:
         return np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         return usage_at(self, self._of_entry(), self.position)
 
     def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._types import Usage
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
@@ -254,7 +255,7 @@ class Trees(ReadsColumns, RowByRow):
         of_tree = np.repeat(np.arange(self.n_voters), np.diff(self._groups))
         return np.repeat(of_tree, np.diff(np.append(self.root, self.nodes.n_nodes)))
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table of columns that rules or surrogates read.
 
         A rule without tests votes for what the others leave: it reads what they read.
@@ -398,7 +399,7 @@ class Trees(ReadsColumns, RowByRow):
         if self.each == "constant":
             return self.name
         if len(self.group):
-            usage: Any = self.usage()
+            usage: Usage = self.usage()
             read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
             return f"a forest of {self.n_trees(voter)} trees on {listed(read) or 'no column'}"
         grown = self._tree(voter)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import (
@@ -19,6 +19,7 @@ from psephos.vote.part import (
     sparse,
     usage_at,
 )
+from psephos.vote.target import AnyTarget
 
 _Floats = NDArray[np.float64]
 
@@ -128,7 +129,7 @@ class Available(ReadsColumns, Weighting):
         first = self.tier == self.tier[some].min(initial=0)
         return np.flatnonzero((first & ~more.any(axis=1)) | none)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
         return usage_at(self, *np.nonzero(self.reads))
 
@@ -174,7 +175,7 @@ class Constant(ReadsNothing, Weighting):
     def n_voters(self) -> int:
         return len(self.alpha)
 
-    def fits(self, target: Any, is_sum: bool) -> str:
+    def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if is_sum or (self.alpha >= 0).all():
             return ""
         return "a weight is below 0, which only a sum of votes has a meaning for"
@@ -233,12 +234,12 @@ class OutputWeights(_OfVotes):
     def n_voters(self) -> int:
         return len(self.alpha)
 
-    def fits(self, target: Any, is_sum: bool) -> str:
+    def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if self.alpha.shape[1] != target.n_outputs:
             return "weights and outputs differ in number"
         return "" if is_sum else "only sums take a weight for each output"
 
-    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+    def of_votes(self, votes: _Floats, target: AnyTarget) -> _Floats:
         """Return the (n, T, K) weights."""
         return np.broadcast_to(self.alpha, votes.shape)
 
@@ -299,10 +300,10 @@ class ConfidenceGate(_OfVotes):
     def n_voters(self) -> int:
         return len(self.alpha)
 
-    def fits(self, target: Any, is_sum: bool) -> str:
+    def fits(self, target: AnyTarget, is_sum: bool) -> str:
         return "numbers have no probability" if target.kind == "regression" else ""
 
-    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+    def of_votes(self, votes: _Floats, target: AnyTarget) -> _Floats:
         """Return the (n, T) weights beside votes of shape (n, T, K)."""
         sure = certainty(votes, target)
         counts = sure >= self.threshold - _ROUNDING
@@ -348,7 +349,7 @@ class ConfidenceGate(_OfVotes):
         return replace(self, alpha=alpha, threshold=threshold, rank=rank)
 
 
-def certainty(votes: _Floats, target: Any) -> _Floats:
+def certainty(votes: _Floats, target: AnyTarget) -> _Floats:
     """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
 
     Votes (n, T, K) are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 +

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_of_all
@@ -97,7 +97,7 @@ class CountedHypotheses(ReadsLike, Voters):
         share = np.array([count / self.total for count in self.counts(X)])[:, None]
         return (share * self.yes + (1.0 - share) * self.no)[:, None, :]
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         return usage_of_all(self)
 
     def training_rows(self) -> int:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, NDArray, Usage
 from psephos.vote.operations.nested import nested
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at, usage_of
 from psephos.vote.reasons import Reason, read_by
@@ -68,7 +68,7 @@ class ForeignVoters(ReadsColumns, Voters):
         answers = [_asked(e, "predict", table).astype(np.intp) for e in self.estimators]
         return self.value[np.stack(answers, axis=1)]
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         return usage_at(self, *np.nonzero(self.used))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -117,7 +117,7 @@ class SubsetVoters(ReadsColumns, Voters):
     @classmethod
     def of(
         cls,
-        estimators: Sequence[Any],
+        estimators: Sequence[Estimator],
         subsets: Sequence[Columns],
         n_features: int,
         says: str,
@@ -168,7 +168,7 @@ class SubsetVoters(ReadsColumns, Voters):
             return log_odds(chances, self.value.shape[1])
         return _asked(estimator, "predict_proba", table) @ self.value[known]
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         return usage_of(self, self.places)
 
     def take(self, voters: NDArray[np.intp]) -> Self:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
@@ -94,7 +94,7 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         rest = weights.sum(axis=1) - held
         return held[:, None] * self.yes + rest[:, None] * self.no
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         voter, at = np.nonzero(self.low >= 0)
         return usage_at(self, voter, at)
 

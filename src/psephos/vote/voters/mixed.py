@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, NDArray
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters, nested
@@ -33,7 +33,7 @@ _NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "El
 
 
 def mixed_voters(
-    estimators: Sequence[Any],
+    estimators: Sequence[Estimator],
     n_features: int,
     code: _Floats,
     says: str = "probability",

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, NDArray, Values
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches
-from psephos.vote.part import Columns, check
+from psephos.vote.part import Columns, Voters, check
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
@@ -43,7 +43,7 @@ class PrototypeBatch(NamedTuple):
     prototypes: _Floats
     weight: _Floats
     answer: NDArray[Any]
-    rows: NDArray[Any]
+    rows: Array
     spread: float = 0.0
 
 
@@ -142,7 +142,7 @@ def _said(
     return values, np.zeros(len(values))
 
 
-def _identifiers(rows: list[NDArray[Any]]) -> NDArray[Any]:
+def _identifiers(rows: list[Array]) -> Array:
     """Return the identifiers of all prototypes, after an unknown one for the prior."""
     whole = np.concatenate(rows) if rows else np.empty(0, dtype=np.intp)
     if whole.dtype.kind not in "iU":
@@ -151,7 +151,7 @@ def _identifiers(rows: list[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([np.array([unknown], dtype=whole.dtype), whole])
 
 
-def mixture_moments(vote: Vote, X: Any) -> tuple[_Floats, _Floats]:
+def mixture_moments(vote: Vote, X: Values) -> tuple[_Floats, _Floats]:
     """Return mean and variance of the predicted distribution of a number, each (n,).
 
     A regression by prototypes predicts a mixture of normal densities: voter t has share pi_t(x),
@@ -169,7 +169,7 @@ def mixture_moments(vote: Vote, X: Any) -> tuple[_Floats, _Floats]:
     PsephosError
         If the vote is another.
     """
-    voters: Any = vote.voters
+    voters: Voters = vote.voters
     if not isinstance(voters, PrototypeVoters) or vote.target.kind != "regression":
         raise PsephosError("a mixture needs prototypes that answer with numbers.")
     value, within = voters.values[:, 0], voters.spread**2

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._types import Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
@@ -176,7 +177,7 @@ class FirstMatch(ReadsLike, Weighting):
     def words(self) -> str:
         return "the first rule that holds decides"
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         """Return the (T, p) table: the columns of each rule and of all before it."""
         own: Any = self.rules.usage().toarray()
         order = np.argsort(self.rank)

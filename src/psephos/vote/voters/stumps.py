@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -154,7 +154,7 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     def votes(self, X: _Floats) -> _Floats:
         return np.where(self.holds(X)[:, :, None], self.left, self.right)
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         return usage_at(self, np.arange(self.n_voters), self.feature)
 
     def take(self, voters: NDArray[np.intp]) -> Self:

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.leaf_sums import sum_leaves
@@ -171,7 +171,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     def _ends(self) -> NDArray[np.intp]:
         return np.append(self.root, len(self.feature))
 
-    def usage(self) -> Any:
+    def usage(self) -> Usage:
         ends = self._ends()
         voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
         inner = self.feature >= 0

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Array, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
@@ -20,7 +20,7 @@ from psephos.vote.operations.distance_weights import (
     Nearest,
     RightOrWrong,
 )
-from psephos.vote.part import Columns, ReadsColumns, ReadsLike, check, check_part, named_of
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
 
 _Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class _Expertise(WeighedAsLowered):
     def local_similarity(self) -> InverseDistance:
         return self.similarity
 
-    def anchor_scores(self, voters: Any) -> _Floats:
+    def anchor_scores(self, voters: Voters) -> _Floats:
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
@@ -211,7 +211,7 @@ class Local(ReadsColumns, _Expertise):
             "Weights here depend on the case: a voter weighs more where it was right about these.",
         )
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
@@ -293,7 +293,7 @@ class LocalRelevance(ReadsLike, _Expertise):
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 
-    def named_rows(self, names: NDArray[Any]) -> Self:
+    def named_rows(self, names: Array) -> Self:
         return replace(self, local=self.local.named_rows(names))
 
     def training_rows(self) -> int:

@@ -22,7 +22,8 @@ from psephos.vote.operations.distance_weights import (
     OwnPoint,
     cases_near,
 )
-from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_within
+from psephos.vote.part import Columns, ReadsColumns, Voters, check, check_part, check_within
+from psephos.vote.target import AnyTarget
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 22  # distances held at once
@@ -241,7 +242,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: Voters, target: AnyTarget, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
         order, apart, raw = self._raw(X)
         total = raw.sum(axis=1, keepdims=True)

@@ -1,8 +1,9 @@
 """Soft gradient boosting: soft trees trained together, each on the residual of those before."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from psephos._types import ClassWeightLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, Choice, Integers, LogUniform
@@ -162,7 +163,7 @@ class SoftGradientBoostingClassifier(_SoftBoosting, LearnsClasses, VoteClassifie
     soft_labels: ClassVar[bool] = True
     _: KW_ONLY
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
 
 
 @parameters

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Table
 from psephos.files.field_types import AnySize, Nullable
@@ -29,9 +29,9 @@ from psephos.vote import (
     join,
 )
 from psephos.vote.codec import encode, register
-from psephos.vote.part import Columns, check
+from psephos.vote.part import Columns, Voters, check
+from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
 _FARTHEST = 1e6  # deviations: float32 squares them
 
 
@@ -47,11 +47,11 @@ class SoftInputs:
 
     tag: ClassVar[str] = "soft inputs"
     n_features: int  # columns of the table
-    source: NDArray[np.intp]  # (P,); the table's column that each is made of, in order
+    source: Indices  # (P,); the table's column that each is made of, in order
     level: Nullable  # (P,); the category it stands for; NaN: the number itself
     centre: AnySize  # (P,)
     scale: AnySize  # (P,)
-    gaps: NDArray[np.intp]  # (a,); the first input of each column that had missing values
+    gaps: Indices  # (a,); the first input of each column that had missing values
 
     def __post_init__(self) -> None:
         P = len(self.source)
@@ -66,7 +66,7 @@ class SoftInputs:
         check(bool((np.diff(self.gaps) > 0).all()), "gaps are not in order")
 
     @classmethod
-    def of(cls, table: Table, weight: _Floats) -> Self:
+    def of(cls, table: Table, weight: Floats) -> Self:
         """Return the inputs that a training table gives."""
         X = table.dense()
         n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
@@ -84,12 +84,12 @@ class SoftInputs:
         return cls(X.shape[1], source, level, centre, scale, gaps)
 
     @property
-    def group(self) -> NDArray[np.intp]:
+    def group(self) -> Indices:
         """Return the number of the column that each of the P + a inputs is made of."""
         both = np.concatenate([self.source, self.source[self.gaps]])
         return np.unique(both, return_inverse=True)[1].astype(np.intp)
 
-    def rows(self, X: _Floats) -> NDArray[np.float32]:
+    def rows(self, X: Floats) -> NDArray[np.float32]:
         """Return (n, P + a) inputs of rows of the table, (n, p)."""
         D = design_matrix(X, self.source, self.level)
         absent = np.isnan(D)
@@ -99,7 +99,7 @@ class SoftInputs:
         both = [np.clip(D, -_FARTHEST, _FARTHEST), absent[:, self.gaps]]
         return np.ascontiguousarray(np.concatenate(both, axis=1), dtype=np.float32)
 
-    def voters(self, coef: _Floats, bias: _Floats, leaf: _Floats) -> Any:
+    def voters(self, coef: Floats, bias: Floats, leaf: Floats) -> Any:
         """Return soft trees as voters on the table.
 
         `coef` (T, gates, P + a); `bias` (T, gates); `leaf` (T, leaves, K).
@@ -116,7 +116,7 @@ class SoftInputs:
             inner = CodedVoters(self.n_features, read, inner, place.astype(np.intp), self.level)
         return inner.take(np.arange(len(leaf)))
 
-    def read(self, used: NDArray[np.bool_]) -> tuple[Self, NDArray[np.intp]]:
+    def read(self, used: NDArray[np.bool_]) -> tuple[Self, Indices]:
         """Return the inputs of columns of which any of the P + a is used, and which these are."""
         group = self.group
         both = np.bincount(group, used) > 0
@@ -130,7 +130,7 @@ class SoftInputs:
         )  # fmt: skip
         return reduced, kept
 
-    def select(self, columns: Columns) -> tuple[Self, NDArray[np.intp]]:
+    def select(self, columns: Columns) -> tuple[Self, Indices]:
         """Return the inputs on the table reduced to `columns`, and which of the P + a they are."""
         kept = np.flatnonzero(np.isin(self.source, columns))
         gaps = np.flatnonzero(np.isin(self.gaps, kept))
@@ -146,7 +146,7 @@ class SoftInputs:
         return reduced, np.concatenate([kept, len(self.source) + gaps])
 
 
-def centre_and_scale(values: _Floats, weight: _Floats) -> tuple[_Floats, _Floats]:
+def centre_and_scale(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return the mean and standard deviation of each column, by weight; NaN is missing.
 
     A column of one value has the scale 1. Columns beyond the range of squares are measured in a
@@ -206,7 +206,7 @@ class SoftMemory:
     second: tuple[_Singles, ...]
     n_steps: int
     n_epochs: int
-    limits: NDArray[np.float64]
+    limits: Floats
     unit: float
     centre: AnySize
     scale: AnySize
@@ -276,14 +276,14 @@ class SoftMemory:
                 "the same, or fit anew."
             )
 
-    def vote(self, target: Any) -> Vote:
+    def vote(self, target: AnyTarget) -> Vote:
         """Return the vote of the trees; numbers have their mean as the first voter."""
         coef = self.gate.transpose(1, 0, 2).astype(np.float64) / self.temperature
         bias = np.ascontiguousarray(self.bias.T, dtype=np.float64) / self.temperature
         leaf = np.ascontiguousarray(self.leaf.transpose(0, 2, 1), dtype=np.float64) * self.scale
         if target.n_classes == 2:  # one signed column
             leaf = leaf[:, :, 1:] - leaf[:, :, :1]
-        voters: Any = self.inputs.voters(coef, bias, leaf)
+        voters: Voters = self.inputs.voters(coef, bias, leaf)
         p, weights = self.inputs.n_features, np.full(len(leaf), self.learning_rate)
         if target.n_classes:
             return Vote(voters, Constant(p, weights), Readout("sum", "logistic"), target)
@@ -297,7 +297,7 @@ class SoftMemory:
         check(self.leaf.shape[1] == max(vote.target.n_classes, self.centre.size), "other outputs")
         held: list[Any] = []
         for one in (self.vote(vote.target), vote):
-            arrays: dict[str, NDArray[Any]] = {}
+            arrays: dict[str, Array] = {}
             held.append((encode((one.voters, one.weighting), arrays, "vote"), arrays))
         (words, found), (others, stored) = held
         same = words == others and all(

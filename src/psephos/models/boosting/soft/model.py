@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices, LabelsLike, NDArray, SeedLike
 from psephos.base import Labels
-from psephos.estimator.input import Context, Table
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Text
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.newton_fit import hold_out_rows
@@ -24,11 +24,9 @@ from psephos.runtime.progress import tracked
 from psephos.runtime.threads import one_thread
 from psephos.trees.soft.training import SoftPlan, SoftTrainer, SquaredError
 from psephos.trees.soft.trees import SoftTrees, started
-from psephos.vote import Vote
 from psephos.vote.names import listed, plural
 
 _ABOVE = Interval(0, open_low=True)
-_Floats = NDArray[np.float64]
 
 
 @parameters
@@ -123,17 +121,17 @@ class SoftModel:
     n_iter_no_change: int = 10
     warm_start: bool = False
     device: str = "cpu"
-    categorical_features: Any = "from_dtype"
-    random_state: Any = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    random_state: SeedLike = None
     n_iter_: int = fitted()
-    loss_curve_: _Floats = fitted()
-    validation_losses_: _Floats = fitted()
+    loss_curve_: Floats = fitted()
+    validation_losses_: Floats = fitted()
     stopped_: str = fitted()
     memory_: SoftMemory = fitted()
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
         return fit_soft(self, table, labels, weight, context)
 
 
@@ -141,8 +139,8 @@ _START, _EPOCH = 10, 11  # task ids of seeds
 
 
 def fit_soft(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
-) -> tuple[Vote, dict[str, Any]]:
+    model: Any, table: Table, labels: Labels, weight: Floats, context: Context
+) -> FittedVote:
     """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
     y = _answers(labels)
     if not context.further and context.groups is None:
@@ -158,7 +156,7 @@ def fit_soft(
     }
 
 
-def _answers(labels: Labels) -> _Floats:
+def _answers(labels: Labels) -> Floats:
     """Return (n, K): probabilities of classes, or numbers."""
     if labels.soft is not None:
         return labels.soft
@@ -170,8 +168,8 @@ def _answers(labels: Labels) -> _Floats:
 
 
 def _distinct(
-    table: Table, labels: Labels, y: _Floats, weight: _Floats
-) -> tuple[Table, _Floats, _Floats]:
+    table: Table, labels: Labels, y: Floats, weight: Floats
+) -> tuple[Table, Floats, Floats]:
     """Return rows by content, equal ones as one of added weight: 2 is then the row twice."""
     code = row_groups(y)
     answers = y[np.unique(code, return_index=True)[1]]
@@ -180,7 +178,7 @@ def _distinct(
 
 
 def _fitted(
-    model: Any, table: Table, labels: Labels, y: _Floats, weight: _Floats, context: Context
+    model: "SoftModel", table: Table, labels: Labels, y: Floats, weight: Floats, context: Context
 ) -> "_SoftRun":
     memory: SoftMemory | None = None if context.previous is None else model.memory_
     if memory is None:
@@ -270,7 +268,7 @@ class _SoftRun:
                 trees.gate[...] = 0.0
         return SoftTrees(*(on_device(a, self.model.device) for a in trees))
 
-    def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
+    def epoch(self, rows: Any, y: LabelsLike, weight: Any, order: Indices) -> float:
         """Go through the rows once; return the mean loss, each batch's before its step."""
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.trainer.epoch(rows, y, weight, order) / float(weight.sum())
@@ -285,7 +283,7 @@ class _SoftRun:
             )
         return loss
 
-    def train(self, rows: Any, y: Any, weight: Any) -> None:
+    def train(self, rows: Any, y: LabelsLike, weight: Any) -> None:
         """Take `max_iter` epochs, each in an order of its own."""
         for _ in tracked(range(self.model.max_iter), "epochs"):
             rng = self.context.generator(_EPOCH, self.n_epochs)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from psephos._errors import PsephosError, PsephosTypeError, shortly
+from psephos._types import Estimator, LabelsLike, PerRow, TableLike
 from psephos.estimator.checks import UnfittedError
 from psephos.estimator.partial import SoftLabels
 
@@ -18,7 +19,9 @@ _ARRAYS = ("X", "y", "sample_weight")
 class LearnsFromBatches:
     """Methods of soft models: `partial_fit_batches` and `distill`."""
 
-    def partial_fit_batches(self, batches: Iterable[Any], classes: Any = None) -> Self:
+    def partial_fit_batches(
+        self, batches: Iterable[Any], classes: LabelsLike | None = None
+    ) -> Self:
         """Call `partial_fit` on each batch of an iterable: rows that are never in one place.
 
         Parameters
@@ -66,7 +69,7 @@ class LearnsFromBatches:
             raise PsephosError("there is no batch to learn from: check the iterable.")
         return self
 
-    def distill(self, teacher: Any, X: Any, sample_weight: Any = None) -> Self:
+    def distill(self, teacher: Estimator, X: TableLike, sample_weight: PerRow = None) -> Self:
         """Fit what a fitted model says of rows, in place of labels.
 
         A classifier learns the teacher's probabilities (`predict_proba`), by cross-entropy with
@@ -93,7 +96,7 @@ class LearnsFromBatches:
         own: Any = self
         return own.fit(X, self._taught(teacher, X), sample_weight)
 
-    def _taught(self, teacher: Any, X: Any) -> Any:
+    def _taught(self, teacher: Estimator, X: TableLike) -> Any:
         """Return what a teacher says of rows, as labels of this model."""
         raise NotImplementedError(f"{type(self).__name__} does not say what it learns")
 
@@ -101,10 +104,16 @@ class LearnsFromBatches:
 class LearnsClasses(LearnsFromBatches):
     """The same with `partial_fit`, of classifiers."""
 
-    def _taught(self, teacher: Any, X: Any) -> SoftLabels:
+    def _taught(self, teacher: Estimator, X: TableLike) -> SoftLabels:
         return learnt_labels(teacher, X)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        classes: LabelsLike | None = None,
+        sample_weight: PerRow = None,
+    ) -> Self:
         """Go once through further rows, a step a batch, in the order given.
 
         The columns, categories, mean and standard deviation of each column, what counts as one
@@ -151,10 +160,10 @@ class LearnsClasses(LearnsFromBatches):
 class LearnsNumbers(LearnsFromBatches):
     """The same with `partial_fit`, of regressors."""
 
-    def _taught(self, teacher: Any, X: Any) -> Any:
+    def _taught(self, teacher: Estimator, X: TableLike) -> Any:
         return learnt_numbers(teacher, X)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
 
         The columns and categories, the mean and standard deviation of each column and of y, what
@@ -182,7 +191,7 @@ class LearnsNumbers(LearnsFromBatches):
         return own._partial_fit(X, y, sample_weight)
 
 
-def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
+def learnt_labels(teacher: Any, X: TableLike) -> SoftLabels:
     """Return a fitted classifier's probabilities as labels of its classes."""
     if not hasattr(teacher, "predict_proba"):
         raise PsephosError(
@@ -192,7 +201,7 @@ def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
     return SoftLabels.of(_answers(teacher, "predict_proba", X), teacher.classes_)
 
 
-def learnt_numbers(teacher: Any, X: Any) -> Any:
+def learnt_numbers(teacher: Estimator, X: TableLike) -> Any:
     """Return a fitted regressor's numbers."""
     if hasattr(teacher, "classes_") or hasattr(teacher, "predict_proba"):
         raise PsephosError(
@@ -202,7 +211,7 @@ def learnt_numbers(teacher: Any, X: Any) -> Any:
     return _answers(teacher, "predict", X)
 
 
-def _answers(teacher: Any, method: str, X: Any) -> Any:
+def _answers(teacher: Estimator, method: str, X: TableLike) -> Any:
     try:
         return getattr(teacher, method)(X)
     except NotFittedError as error:

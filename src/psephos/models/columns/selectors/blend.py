@@ -1,19 +1,18 @@
 """Rankings joined: columns that a forest and a lasso both place high."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.importance import importance
 from psephos.models.columns.selectors.lars import lars
 from psephos.models.linear.ridge import default_alphas, fit_ridge
 
-_Floats = NDArray[np.float64]
 _AFTER = 4
 _FOLDS = 5
 
 
-def blend(problem: SelectionProblem) -> _Floats:
+def blend(problem: SelectionProblem) -> Floats:
     """Return (p,) sums of 1 / (4 + rank) over the rankings of `importance` and `lars`.
 
     A ranking counts up to `problem.depth` columns. Of numbers a third is added, by the size of
@@ -25,7 +24,7 @@ def blend(problem: SelectionProblem) -> _Floats:
     return joined(rankings, problem.depth)
 
 
-def joined(rankings: list[_Floats], depth: int) -> _Floats:
+def joined(rankings: list[Floats], depth: int) -> Floats:
     """Return sums of 1 / (4 + rank) of (p,) scores, ranks from 0; a score of 0 has no rank."""
     total = np.zeros(len(rankings[0]))
     for score in rankings:
@@ -35,7 +34,7 @@ def joined(rankings: list[_Floats], depth: int) -> _Floats:
     return total
 
 
-def _ridge(problem: SelectionProblem) -> _Floats:
+def _ridge(problem: SelectionProblem) -> Floats:
     """Return (p,) absolute coefficients of a ridge regression on normal scores."""
     found = fit_ridge(
         problem.Z, problem.targets[:, 0], 0, problem.weight, default_alphas(problem.Z.shape[1]),

@@ -3,14 +3,11 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
+from psephos._types import Floats, Indices
 from psephos.models.columns.problem import SelectionProblem, standardised
-
-_Floats = NDArray[np.float64]
-_Rows = NDArray[np.intp]
 
 _DRAWS = 40
 _SHARE = 0.8
@@ -19,7 +16,7 @@ _FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on
 _AFTER = 4  # an entry at position i, counted from 0, scores 1 / (4 + i)
 
 
-def lars(problem: SelectionProblem) -> _Floats:
+def lars(problem: SelectionProblem) -> Floats:
     """Return (p,) sums of 1 / (4 + i) over 40 draws of the rows in which a column enters i-th.
 
     A draw has 80 % of each class. The 300 columns that correlate most with the target there, of
@@ -36,12 +33,12 @@ def lars(problem: SelectionProblem) -> _Floats:
     return problem.by_column(total)
 
 
-def screened(score: _Floats, most: int) -> _Rows:
+def screened(score: Floats, most: int) -> Indices:
     """Return the positions of the greatest scores, in rising order; the first of equals."""
     return np.sort(np.argsort(-score, kind="stable")[:most])
 
 
-def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -> _Rows:
+def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -> Indices:
     """Return a draw of rows without replacement, of each class its share; sorted."""
     draw = problem.context.generator(*task).permutation(len(problem.data.y))
     if not problem.data.n_classes:
@@ -52,8 +49,13 @@ def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -
 
 
 def entries(
-    problem: SelectionProblem, target: int, rows: _Rows, columns: _Rows, most: int, n_entries: int
-) -> _Rows:
+    problem: SelectionProblem,
+    target: int,
+    rows: Indices,
+    columns: Indices,
+    most: int,
+    n_entries: int,
+) -> Indices:
     """Return the columns that a lasso lets in, the first one first.
 
     `rows`: those that are looked at. `columns`: those of the design that may enter. `most`: of them

@@ -1,15 +1,13 @@
 """Columns by how much an estimator makes of them."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats
 from psephos.models.committees.fitting import Data, MemberTask, fit_all
 
 
-def of_model(data: Data, estimator: Any) -> NDArray[np.float64]:
+def of_model(data: Data, estimator: Estimator) -> Floats:
     """Return (p,) importances of an estimator fitted on all columns, or sizes of its coefficients.
 
     Raises

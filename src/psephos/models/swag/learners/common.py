@@ -8,19 +8,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.kernels.small_models.moments import FoldSums, describe, load
 from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
 from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
 
-_Floats = NDArray[np.float64]
 NONE = np.empty(0, dtype=np.intp)
 #: One kernel machine: columns, centre and factor of each (d,), support rows (m, d), their signed
 #: dual coefficients (P, m), intercepts (P,), and gamma.
-Expansion = tuple[NDArray[np.intp], _Floats, _Floats, _Floats, _Floats, _Floats, float]
+Expansion = tuple[Indices, Floats, Floats, Floats, Floats, Floats, float]
 
 
 class Scaling:
@@ -53,7 +52,7 @@ def refuse_value(says: Says) -> None:
         )
 
 
-def by_size(subsets: Sequence[NDArray[np.intp]]) -> Iterator[tuple[int, list[int], Subsets]]:
+def by_size(subsets: Sequence[Indices]) -> Iterator[tuple[int, list[int], Subsets]]:
     """Yield (d, which subsets have d columns, these as a table) for each d."""
     sizes = np.array([len(subset) for subset in subsets])
     for d in np.unique(sizes).tolist():
@@ -63,8 +62,8 @@ def by_size(subsets: Sequence[NDArray[np.intp]]) -> Iterator[tuple[int, list[int
 
 def linear_voters(
     problem: SearchProblem,
-    models: Sequence[tuple[NDArray[np.intp], _Floats, _Floats]],
-    code: _Floats,
+    models: Sequence[tuple[Indices, Floats, Floats]],
+    code: Floats,
     says: Says,
 ) -> LinearVoters:
     """Return linear models (columns, coef (K, d), intercept (K,)) as voters that abstain."""
@@ -80,7 +79,7 @@ def linear_voters(
 
 
 def kernel_voters(
-    n_features: int, parts: Sequence[Expansion], code: _Floats, says: Says, kernel: str
+    n_features: int, parts: Sequence[Expansion], code: Floats, says: Says, kernel: str
 ) -> KernelVoters:
     """Return machines as voters that abstain."""
     none, pairs = np.empty(0), len(code) * (len(code) - 1) // 2
@@ -88,7 +87,7 @@ def kernel_voters(
     read, centre, inverse, z, dual, level, gamma = fields
     columns, position = np.unique(np.concatenate([NONE, *read]), return_inverse=True)
 
-    def starts(rows: list[NDArray[Any]]) -> NDArray[np.intp]:
+    def starts(rows: list[Array]) -> Indices:
         return np.cumsum([0, *map(len, rows)]).astype(np.intp)
 
     return KernelVoters(
@@ -120,10 +119,10 @@ class SharedSums:
 
     def __init__(
         self,
-        XT: _Floats,
-        groups: NDArray[np.intp],
+        XT: Floats,
+        groups: Indices,
         n_groups: int,
-        weight: _Floats,
+        weight: Floats,
         folds: Folds,
         pooled: bool,
         diagonal: bool = False,
@@ -158,13 +157,11 @@ class SharedSums:
         self._fits, self._asked, self._lock = size <= TABLE_BYTES, 0, threading.Lock()
 
     @property
-    def count(self) -> _Floats:
+    def count(self) -> Floats:
         """Return the weight (C, S) of each class in each training part."""
         return self._sums.mass
 
-    def load(
-        self, sums: FoldSums, subsets: NDArray[np.intp], n_rows: int = 0
-    ) -> tuple[_Floats, _Floats]:
+    def load(self, sums: FoldSums, subsets: Indices, n_rows: int = 0) -> tuple[Floats, Floats]:
         """Return candidates' means (B, d, C, S) and cross-products (B, G, m, S).
 
         The triangles have room for `n_rows` rows more than the d columns.
@@ -203,22 +200,22 @@ class SharedSums:
         return self._sums._replace(means=means, pairs=pairs)
 
     def original(
-        self, columns: Sequence[int] | NDArray[np.intp], coef: _Floats, constant: _Floats
-    ) -> tuple[_Floats, _Floats]:
+        self, columns: Sequence[int] | Indices, coef: Floats, constant: Floats
+    ) -> tuple[Floats, Floats]:
         """Return coef (R, d) and constant (R,) of scaled columns for columns as they are."""
         slope = coef * self._sums.scale[columns]
         return slope, constant - coef @ self._sums.centre[columns]
 
-    def unscaled(self, columns: NDArray[np.intp], values: _Floats) -> _Floats:
+    def unscaled(self, columns: Indices, values: Floats) -> Floats:
         """Return values (..., d) of scaled columns in the columns' own units."""
         return (values + self._sums.centre[columns]) / self._sums.scale[columns]
 
-    def scale(self, columns: NDArray[np.intp]) -> _Floats:
+    def scale(self, columns: Indices) -> Floats:
         """Return the powers of two by which columns are multiplied."""
         return self._sums.scale[columns]
 
 
-def _training(folds: Folds, weight: _Floats) -> NDArray[Any]:
+def _training(folds: Folds, weight: Floats) -> NDArray[Any]:
     """Return (n, S): the weight of each row in the training part of each split."""
     split = np.repeat(np.arange(folds.n_splits), np.diff(folds.train_ptr))
     times = np.zeros((len(weight), folds.n_splits))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.estimator.params import Interval, OneOf, check_params
 from psephos.kernels.small_models.gaussian import (
     bayes_densities,
@@ -35,8 +35,7 @@ from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.linear import LinearVoters
 
-_Floats = NDArray[np.float64]
-_Subsets = Sequence[NDArray[np.intp]]
+_Subsets = Sequence[Indices]
 UNSEEN = -1e100  # the log-share of a class without a row: no score is below
 
 
@@ -51,7 +50,7 @@ class BoundGaussian(BoundLearner):
         self._problem, self._parameter = problem, parameter
         self._shared, self._log_prior = self._sums(problem.folds)
 
-    def _sums(self, folds: Folds) -> tuple[SharedSums, _Floats]:
+    def _sums(self, folds: Folds) -> tuple[SharedSums, Floats]:
         at = self._problem
         kind = (self.pooled, self.diagonal)
         shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, *kind)
@@ -59,16 +58,16 @@ class BoundGaussian(BoundLearner):
         return shared, np.log(np.where(share > 0, share, 1.0))
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
-    ) -> tuple[_Floats, ...]:
+        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+    ) -> tuple[Floats, ...]:
         """Return the models' arrays, their constants (B, C or 1, S) last."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         """Write the models' scores (B, C or 1, L)."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
 
-    def scores(self, subsets: Subsets) -> _Floats:
+    def scores(self, subsets: Subsets) -> Floats:
         """Return out-of-fold scores (B, L, K)."""
         (n_candidates, d), n_tests = subsets.shape, self._problem.folds.n_tests
         out = np.empty((n_candidates, n_tests, self._problem.n_outputs))
@@ -171,16 +170,16 @@ class _Linear(BoundGaussian):
     pooled = True
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
-    ) -> tuple[_Floats, ...]:
+        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+    ) -> tuple[Floats, ...]:
         mean, pairs = shared.load(sums, subsets, self._problem.n_outputs)
         given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
         return solve_linear(*given, mean, pairs)
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         add_linear(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> LinearVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> LinearVoters:
         """Return one linear voter per subset; a column without use is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -200,16 +199,16 @@ class _Bayes(BoundGaussian):
     diagonal = True
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
-    ) -> tuple[_Floats, ...]:
+        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+    ) -> tuple[Floats, ...]:
         mean, half = shared.load(sums, subsets)
         given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
         return mean, half, solve_bayes(*given, mean, half)
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         bayes_densities(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> NaiveBayesVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> NaiveBayesVoters:
         """Return one voter per subset; a column without variance is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -278,16 +277,16 @@ class _Quadratic(BoundGaussian):
     """Quadratic discriminants on one problem."""
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: Subsets
-    ) -> tuple[_Floats, ...]:
+        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+    ) -> tuple[Floats, ...]:
         mean, pairs = shared.load(sums, subsets)
         given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
         return mean, pairs, *solve_quadratic(*given, mean, pairs)
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: _Floats) -> None:
+    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         quadratic_densities(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> QuadraticVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> QuadraticVoters:
         """Return one voter per subset; a column without variance is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -318,7 +317,7 @@ class _Quadratic(BoundGaussian):
         )
 
 
-def _whitening(factor: _Floats, inverse: _Floats) -> _Floats:
+def _whitening(factor: Floats, inverse: Floats) -> Floats:
     """Return (d, d): D^-1/2 L^-1 of a covariance L D L', given as columns of L D and 1 / D."""
     d = len(inverse)
     lower = np.zeros((d, d))

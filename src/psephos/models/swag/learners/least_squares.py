@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.estimator.params import Flag, Interval, check_params
 from psephos.kernels.small_models.moments import FoldSums, add_linear, solve_ridge
 from psephos.models.swag.learners.common import Scaling, SharedSums, by_size, linear_voters
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
 from psephos.vote.voters.linear import LinearVoters
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -99,14 +97,14 @@ class _BoundLeastSquares(BoundLearner):
 
     def _solved(
         self, shared: SharedSums, sums: FoldSums, subsets: Subsets
-    ) -> tuple[_Floats, _Floats]:
+    ) -> tuple[Floats, Floats]:
         """Return coef (B, K, d, S) and constant (B, K, S)."""
         targets = np.arange(self._problem.X.shape[1], len(self._table))
         columns = np.hstack([subsets, np.tile(targets, (len(subsets), 1))]).astype(np.intp)
         loaded = shared.load(sums, columns)
         return solve_ridge(sums.mass, sums.scale, sums.centre, columns, *self._how, *loaded)
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold predictions or margins (B, L, K)."""
         n_candidates, d = subsets.shape
         n_targets, n_tests = self._problem.n_outputs, self._problem.folds.n_tests
@@ -120,9 +118,7 @@ class _BoundLeastSquares(BoundLearner):
             out[block] = scores.transpose(0, 2, 1)
         return out
 
-    def fit(
-        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
-    ) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
         """Return one linear voter per subset."""
         numbers = self._problem.n_classes == 0
         if numbers != (says == "value"):
@@ -147,7 +143,7 @@ class _BoundLeastSquares(BoundLearner):
         return linear_voters(self._problem, models, code, says)
 
 
-def _targets(problem: SearchProblem) -> _Floats:
+def _targets(problem: SearchProblem) -> Floats:
     """Return (K, n): the numbers, or 1 for a class and -1 for the rest."""
     if problem.n_classes == 0:
         return np.asarray(problem.y, dtype=np.float64)[None]

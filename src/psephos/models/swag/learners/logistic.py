@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.params import Interval, Options, check_params
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
@@ -21,8 +21,6 @@ from psephos.models.swag.problem import Says, SearchProblem
 from psephos.runtime.jit import frozen
 from psephos.vote import LinearVoters
 
-_Floats = NDArray[np.float64]
-_Columns = NDArray[np.intp]
 POSITIVE = Interval(0, open_low=True)
 FINAL = 1e-6  # voters' own fits end no later than at this step
 _RIDGE = 1e-9
@@ -86,10 +84,10 @@ class SplitRows:
     """What the kernels read of a problem: a weight for every row (padded) and split."""
 
     problem: SearchProblem
-    XT: _Floats  # (p, n)
-    y: _Floats  # (n',)
-    masks: _Floats  # (S + 1, n'), all rows last
-    totals: _Floats
+    XT: Floats  # (p, n)
+    y: Floats  # (n',)
+    masks: Floats  # (S + 1, n'), all rows last
+    totals: Floats
 
     @classmethod
     def of(cls, problem: SearchProblem, learner: str) -> "SplitRows":
@@ -104,7 +102,7 @@ class SplitRows:
         y[:n] = problem.y
         return cls(problem, problem.XT, y, masks, masks.sum(axis=1))
 
-    def one_against_rest(self) -> _Floats:
+    def one_against_rest(self) -> Floats:
         """Return (K, n') 1 for the rows of a class (two classes: of the second)."""
         K = self.problem.n_outputs
         classes = np.arange(K)[:, None] if K > 1 else np.ones((1, 1))
@@ -112,10 +110,10 @@ class SplitRows:
 
     def voters(
         self,
-        subsets: Sequence[_Columns],
+        subsets: Sequence[Indices],
         says: Says,
-        code: _Floats,
-        model: Callable[[_Columns, _Floats], None],
+        code: Floats,
+        model: Callable[[Indices, Floats], None],
     ) -> LinearVoters:
         """Return linear voters; `model` puts a subset's coefficients in (K, d + 1)."""
         models = []
@@ -133,7 +131,7 @@ class BoundLogistic:
     learner: LogisticLearner
     rows: SplitRows
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold log-odds (two classes), or log-probabilities up to a constant."""
         rows, by, folds = self.rows, self.learner, self.rows.problem.folds
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
@@ -143,27 +141,27 @@ class BoundLogistic:
         logistic_scores(rows.XT, rows.y, *splits, subsets, 1.0 / by.C, bool(by.scale), *end, out)
         return out
 
-    def fit(self, subsets: Sequence[_Columns], says: Says, code: _Floats) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
         """Return one voter per subset, trained on all rows."""
         penalty, tol = 1.0 / self.learner.C, min(self.learner.tol, FINAL)
         return self.rows.voters(
             subsets, says, code, lambda s, out: self.model(s, penalty, tol, out)
         )
 
-    def model(self, subset: _Columns, penalty: float, tol: float, out: _Floats) -> None:
+    def model(self, subset: Indices, penalty: float, tol: float, out: Floats) -> None:
         """Put the coefficients of a model trained on all rows in out (K, d + 1)."""
         rows, by = self.rows, self.learner
         end = (tol, int(by.max_iter), out)
         logistic_model(rows.XT, rows.y, rows.masks[-1], subset, penalty, bool(by.scale), *end)
 
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    def remarks(self, subsets: Indices) -> dict[str, Array]:
         """Return 'separable' (B,): whether plain logistic regression has no finite solution."""
         problem = self.rows.problem
         found = [is_separable(problem.X[:, s], problem.y, problem.n_classes) for s in subsets]
         return {"separable": np.array(found, dtype=bool)}
 
 
-def is_separable(X: _Floats, y: NDArray[Any], n_classes: int) -> bool:
+def is_separable(X: Floats, y: Array, n_classes: int) -> bool:
     """Return whether plain logistic models of X (n, d), class codes y, have no finite solution.
 
     Rows are separable if some score ``b + beta x``, not 0 on all of them, is on the right side of
@@ -192,7 +190,7 @@ def is_separable(X: _Floats, y: NDArray[Any], n_classes: int) -> bool:
     return _programme(ones, y, len(coef))
 
 
-def _margins(scores: _Floats, y: NDArray[Any]) -> _Floats:
+def _margins(scores: Floats, y: NDArray[Any]) -> Floats:
     """Return how far each row's own class is above the others, from scores (n, K)."""
     if scores.shape[1] == 1:
         return np.where(y == 1, scores[:, 0], -scores[:, 0])
@@ -201,12 +199,12 @@ def _margins(scores: _Floats, y: NDArray[Any]) -> _Floats:
     return own[:, 0] - others.max(axis=1)
 
 
-def _programme(A: _Floats, y: NDArray[Any], K: int) -> bool:
+def _programme(A: Floats, y: NDArray[Any], K: int) -> bool:
     """Return whether a score with coefficients within 1 is right or 0 on all rows, not all 0."""
     if K == 1:
         sides = np.where(y == 1, 1.0, -1.0)[:, None] * A
     else:
-        blocks: list[_Floats] = []
+        blocks: list[Floats] = []
         for k in range(K):
             other = np.flatnonzero(y != k)
             block = np.zeros((len(other), K, A.shape[1]))
@@ -280,13 +278,13 @@ class _BoundLasso:
     rows: SplitRows
     plain: BoundLogistic
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold log-odds at the chosen penalty."""
         if subsets.shape[1] < 2:
             return self.plain.scores(subsets)
         return self.paths(subsets)[0]
 
-    def paths(self, subsets: NDArray[np.intp]) -> tuple[_Floats, NDArray[np.intp]]:
+    def paths(self, subsets: Indices) -> tuple[Floats, Indices]:
         """Return (B, L, K) scores at each candidate's lambda, and (B,) which of the path it is."""
         rows, folds = self.rows, self.rows.problem.folds
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
@@ -301,16 +299,16 @@ class _BoundLasso:
         return out, chosen
 
     @property
-    def path(self) -> _Floats:
+    def path(self) -> Floats:
         """Return the penalties, the largest first."""
         return np.sort(np.asarray(self.learner.lambdas, dtype=np.float64))[::-1].copy()
 
-    def fit(self, subsets: Sequence[_Columns], says: Says, code: _Floats) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
         """Return one voter per subset, trained on all rows at the penalty its scores chose."""
         ys, path = self.rows.one_against_rest(), self.path
         end = (min(self.learner.tol, FINAL), int(self.learner.max_iter))
 
-        def model(subset: _Columns, out: _Floats) -> None:
+        def model(subset: Indices, out: Floats) -> None:
             if len(subset) < 2:
                 self.plain.model(subset, 1.0 / self.plain.learner.C, FINAL, out)
                 return
@@ -320,7 +318,7 @@ class _BoundLasso:
 
         return self.rows.voters(subsets, says, code, model)
 
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    def remarks(self, subsets: Indices) -> dict[str, Array]:
         """Return 'separable' as `LogisticLearner` does, and 'lambda' (B,) where it is chosen."""
         remarks = self.plain.remarks(subsets)
         if subsets.shape[1] > 1:

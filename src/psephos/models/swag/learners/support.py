@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices
 from psephos.estimator.params import Flag, Interval, OneOf, Options, Several, check_params
 from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_scores
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
@@ -24,8 +23,7 @@ from psephos.models.swag.learners.common import (
 from psephos.models.swag.problem import BoundLearner, Says, SearchProblem
 from psephos.vote import Voters
 
-_Floats = NDArray[np.float64]
-_Subset = NDArray[np.intp]
+_Subset = Indices
 _NUMBERS = 2**22  # scores held at once while C is chosen
 #: The values of C tried where none is given: 1/4, 1/2, ... 128.
 C_GRID = tuple(2.0**k for k in range(-2, 8))
@@ -132,7 +130,7 @@ class RBFSVMLearner(Scaling):
         return _Machines(problem, _costs(self.C), gamma, bool(self.scale), float(self.tol))
 
 
-def _costs(C: float | Sequence[float] | None) -> NDArray[np.float64]:
+def _costs(C: float | Sequence[float] | None) -> Floats:
     values = C_GRID if C is None else (C,) if isinstance(C, Real) else C
     return np.unique(np.asarray(values, dtype=np.float64))
 
@@ -164,20 +162,20 @@ class _LinearMachines(_BoundMachines):
         super().__init__(problem, "LinearSVMLearner", scale)
         self._C, self._squared = C, squared
 
-    def _run(self, subsets: _Subset, splits: tuple[int, int], out: _Floats) -> LinearMachines:
+    def _run(self, subsets: _Subset, splits: tuple[int, int], out: Floats) -> LinearMachines:
         n, d = len(self._y), subsets.shape[1]
         room = linear_machines(n, d, self._problem.n_classes, self._squared)
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
         linear_scores(self._layout, splits, subsets, self._C, self._squared or None, room, out)
         return room
 
-    def scores(self, subsets: _Subset) -> _Floats:
+    def scores(self, subsets: _Subset) -> Floats:
         """Return out-of-fold margins (B, L, K)."""
         out = np.empty((len(subsets), self._problem.folds.n_tests, self._problem.n_outputs))
         self._run(subsets, self._splits, out)
         return out
 
-    def fit(self, subsets: Sequence[_Subset], says: Says, code: NDArray[np.float64]) -> Voters:
+    def fit(self, subsets: Sequence[_Subset], says: Says, code: Floats) -> Voters:
         """Return one voter per subset: linear voters, or kernel voters for pairs of classes."""
         refuse_value(says)
         models = []
@@ -201,12 +199,12 @@ class _Machines(_BoundMachines):
     """Machines with a Gaussian kernel on one problem; C is ascending."""
 
     def __init__(
-        self, problem: SearchProblem, C: _Floats, gamma: float, scale: bool, tol: float
+        self, problem: SearchProblem, C: Floats, gamma: float, scale: bool, tol: float
     ) -> None:
         super().__init__(problem, "RBFSVMLearner", scale)
         self._C, self._gamma, self._tol = C, gamma, tol
 
-    def _run(self, subsets: _Subset, C: _Floats, splits: tuple[int, int], out: _Floats) -> Machines:
+    def _run(self, subsets: _Subset, C: Floats, splits: tuple[int, int], out: Floats) -> Machines:
         n, d = len(self._y), subsets.shape[1]
         room = machines(n, d, self._problem.n_classes, len(C))
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
@@ -214,7 +212,7 @@ class _Machines(_BoundMachines):
         rbf_scores(self._layout, splits, subsets, *how, out)
         return room
 
-    def _chosen(self, subsets: _Subset) -> tuple[_Floats, NDArray[np.intp]]:
+    def _chosen(self, subsets: _Subset) -> tuple[Floats, Indices]:
         """Return the scores (B, L, K) at the C that is best for each candidate, and its place."""
         n_tests, n_outputs = self._problem.folds.n_tests, self._problem.n_outputs
         scores = np.empty((len(subsets), n_tests, n_outputs))
@@ -233,11 +231,11 @@ class _Machines(_BoundMachines):
             scores[block] = out[at, np.arange(len(at))]
         return scores, place
 
-    def scores(self, subsets: _Subset) -> _Floats:
+    def scores(self, subsets: _Subset) -> Floats:
         """Return out-of-fold margins (B, L, K)."""
         return self._chosen(subsets)[0]
 
-    def fit(self, subsets: Sequence[_Subset], says: Says, code: NDArray[np.float64]) -> Voters:
+    def fit(self, subsets: Sequence[_Subset], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, at the C that was best on the folds."""
         refuse_value(says)
         parts: list[Expansion] = []
@@ -260,6 +258,6 @@ class _Machines(_BoundMachines):
             parts.append((columns, centre, inverse, z, dual[:, support], level, gamma))
         return kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
 
-    def remarks(self, subsets: _Subset) -> dict[str, NDArray[Any]]:
+    def remarks(self, subsets: _Subset) -> dict[str, Array]:
         """Return C (B,) as chosen on the folds, where there was a choice."""
         return {"C": self._C[self._chosen(subsets)[1]]} if len(self._C) > 1 else {}

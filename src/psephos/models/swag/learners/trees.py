@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import (
@@ -24,9 +24,8 @@ from psephos.vote.operations.trees import spoken
 from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.trees import TreeVoters
 
-_Floats = NDArray[np.float64]
 #: The nodes of a tree: columns of the table (-1: a leaf), first children, thresholds, shares.
-_Nodes = tuple[NDArray[np.intp], NDArray[np.intp], _Floats, _Floats]
+_Nodes = tuple[Indices, Indices, Floats, Floats]
 _DEEP = 2**31  # deeper than any tree
 _COUNT, _SHARE = Interval(1, whole=True), Interval(0, 1, open_low=True)
 _DEPTH = OneOf((_COUNT,), none=True)
@@ -182,7 +181,7 @@ class BoundTrees(BoundLearner):
     def _n_trees(self) -> int:
         return int(self.forest.n_estimators) if self.forest else 1
 
-    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+    def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold scores, shape (B, L, K): see the learner."""
         problem, folds = self.problem, self.problem.folds
         out = np.empty((len(subsets), folds.n_tests, problem.n_outputs))
@@ -192,8 +191,8 @@ class BoundTrees(BoundLearner):
         return out
 
     def _run(
-        self, subsets: NDArray[np.intp], folds: Folds, split: int, numbers: tuple[int, int],
-        given: tuple[TreeScratch, SmallTree], out: _Floats,
+        self, subsets: Indices, folds: Folds, split: int, numbers: tuple[int, int],
+        given: tuple[TreeScratch, SmallTree], out: Floats,
     ) -> int:  # fmt: skip
         """Run `forest_scores`; return the nodes of the last tree, which stands in `given`."""
         problem, n_classes = self.problem, self.problem.n_classes
@@ -207,7 +206,7 @@ class BoundTrees(BoundLearner):
             given[0].left if n_classes > 2 else None, shares, out,
         )  # fmt: skip
 
-    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one tree or forest per subset, trained on all rows; it abstains."""
         grown = [nodes for subset in subsets for nodes in self._grown(subset)]
         table = np.ones((1, 1)) if says == "value" else np.asarray(code, dtype=np.float64)
@@ -217,7 +216,7 @@ class BoundTrees(BoundLearner):
         group = np.arange(len(subsets) + 1, dtype=np.intp) * int(self.forest.n_estimators)
         return ForestVoters(trees, group, table, says, True)
 
-    def _grown(self, subset: NDArray[np.intp]) -> list[_Nodes]:
+    def _grown(self, subset: Indices) -> list[_Nodes]:
         """Return the trees of one candidate on all rows."""
         columns = np.ascontiguousarray(subset, dtype=np.int64)
         at, whole = self.problem.folds.n_splits, Folds.whole(len(self.table.y))
@@ -236,7 +235,7 @@ class BoundTrees(BoundLearner):
         return grown
 
 
-def _shares(sums: _Floats, problem: SearchProblem) -> _Floats:
+def _shares(sums: Floats, problem: SearchProblem) -> Floats:
     """Return class shares (nodes, n_classes), or means (nodes, 1), of the sums of nodes."""
     weight, total = sums[:, 1:2], sums[:, 2:]
     if problem.n_classes == 2:
