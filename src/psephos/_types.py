@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     Usage: TypeAlias = csr_array[np.bool_, tuple[int, int]]
     Values: TypeAlias = NDArray[np.float64] | csc_array[np.float64]
 else:
-    Axes = Any  # matplotlib need not be installed
-    Usage = csr_array
-    Values = np.ndarray | csc_array
+    # matplotlib need not be installed, and older releases of scipy do not subscript
+    Axes, Usage, Values = Any, csr_array, np.ndarray | csc_array
 
 #: One value of a table, and one class label.
 Cell: TypeAlias = str | bool | int | float | None

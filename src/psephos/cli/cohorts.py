@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Cell
 from psephos.cli.words import say
 from psephos.estimator.columns import is_missing
 from psephos.files.arrays import check_values
@@ -112,9 +111,7 @@ def _contents(
     )
 
 
-def renamed(
-    pairs: Sequence[str], labels: Sequence[Cell], classes: Sequence[Cell]
-) -> dict[str, str]:
+def renamed(pairs: Sequence[str], labels: Sequence[Any], classes: Sequence[Any]) -> dict[str, str]:
     """Return what OLD=NEW name, each divided where OLD is a label of the cohort and NEW a class.
 
     Raises

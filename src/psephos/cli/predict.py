@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from psephos._types import TableLike
 from psephos.cli.options import answer_options
 from psephos.cli.words import say
 
@@ -82,7 +81,7 @@ def predict(
                 sheet.writerow([name, *said, *map(repr, chance), *chain(*more)])
 
 
-def _usable(answering: Any, X: TableLike) -> list[tuple[Any, ...]]:
+def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:
     """Return for each row how many models voted, their source, and their mean error."""
     found: dict[str, list[Any]] = answering.usable(X)
     errors = ["" if math.isnan(error) else repr(error) for error in found["error"]]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Axes, ColumnLists, Floats, Indices, Label, LabelsLike, TableLike
+from psephos._types import Axes, Cell, ColumnLists, Floats, Indices, LabelsLike, TableLike
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.explain.effects import (
     FEW,
@@ -138,13 +138,7 @@ class ValuesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: TableLike,
-        y: LabelsLike,
-        column: Any,
-        *,
-        pos_label: Label | None = None,
+        cls, estimator: Any, X: TableLike, y: LabelsLike, column: Any, *, pos_label: Cell = None
     ) -> Self:
         """Return the display of a column that a fitted classifier reads.
 
