@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, single_bound
 from psephos.vote.reading.core import spans, summed
@@ -30,7 +29,7 @@ _Exprs = list[list[str]]  # of T voters, K expressions each
 _Layer = dict[str, str]  # what a column of the SELECT is
 
 
-def sql(estimator: VoteEstimator, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
+def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
     """Return a SELECT of score, answer and probabilities of the rows of a table.
 
     It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too), and tested in
