@@ -1,7 +1,7 @@
 """Types that signatures share: arrays, tables as users give them, labels, plain data."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,7 @@ class Frame(Protocol):
     @property
     def columns(self) -> Iterable[Hashable]:
         """The names of its columns."""
+        ...
 
 
 #: A table of cases, and their labels or numbers, as they are given to a public function.
@@ -54,12 +55,12 @@ class Estimator(Protocol):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters."""
+        ...
 
     def set_params(self, **params: Any) -> Any:
         """Set some of its parameters."""
 
 
-@runtime_checkable
 class Record(Protocol):
     """An instance of a dataclass."""
 

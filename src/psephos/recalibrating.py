@@ -10,7 +10,6 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, PerRow
 from psephos.calibrating import fitted_map, losses_of
-from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote.recalibration import Recalibration, no_map
 from psephos.vote.threshold import with_calibration
 
@@ -18,7 +17,7 @@ _MANY = 1000  # cases from which a map of any shape is fitted rather than a sigm
 _FOLDS = 10
 
 
-def recalibrated(model: VoteEstimator) -> Any:
+def recalibrated(model: Any) -> Any:
     """Return the classifier that answers through the map that its held-out answers justify.
 
     `psephos.compare` fits the map for each model it saves, on the answers of its recipe to cases

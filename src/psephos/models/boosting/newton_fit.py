@@ -364,7 +364,7 @@ class _NewtonLoop:
         return TreeSample(rows, tree, shares[1], shares[2], rng, p)
 
 
-def _values(model: "_Newton", table: Table) -> Array:
+def _values(model: "_Newton", table: Table) -> NDArray[Any]:
     """Return the (p, n) table: for XGBoost's exact trees in float32, if that can hold it."""
     if model.tree_method == "exact":
         return exact_values(table)
