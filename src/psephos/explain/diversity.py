@@ -124,11 +124,7 @@ class DiversityDisplay(Display):
 
     @classmethod
     def _of(
-        cls,
-        names: tuple[tuple[str, ...], tuple[str, ...]],
-        error: _Floats,
-        tables: dict[str, _Floats],
-        n: int,
+        cls, names: tuple[tuple[str, ...], ...], error: _Floats, tables: dict[str, _Floats], n: int
     ) -> Self:
         first, second = np.triu_indices(len(error), 1)
         pairs = {name: table[first, second] for name, table in tables.items()}
