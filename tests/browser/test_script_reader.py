@@ -15,11 +15,12 @@ _ASK = """
 (text) => {
   const [plain, rows] = JSON.parse(text), model = openModel(plain);
   return JSON.stringify(rows.map((row) => {
-    const { scores, probabilities, label, ballots } = model.answer(row);
+    const { scores, probabilities, label, ballots, unanswered } = model.answer(row);
     const name = (b) => (b.name ? `${b.name}: ` : "");
     const between = (b) => (b.says === "not reached" ? ": " : " → ");
     const told = ballots.map((b) => `${name(b)}${b.reason}${between(b)}${b.says}`);
-    return { scores, probabilities, label, told, parts: ballots.map((b) => b.contribution) };
+    const parts = ballots.map((b) => b.contribution);
+    return { scores, probabilities, label, told, unanswered, parts };
   }));
 }
 """
@@ -49,7 +50,13 @@ def test_the_script_gives_the_librarys_answers(page):
     for name in families.NAMES:
         model = families.fitted(name)
         wanted, data = conformance(model, 60, random_state=5), plain(model)
-        found = json.loads(page.evaluate(_ASK, json.dumps([data, wanted["rows"]])))
+        rows = [*wanted["rows"], *families.gappy(model)]
+        every = json.loads(page.evaluate(_ASK, json.dumps([data, rows])))
+        reader = families.reader(model)
+        cases = [reader.case(row) for row in rows]
+        reasons = [reader.unanswered(row, reader.asked(row)) for row in cases]
+        assert [one["unanswered"] for one in every] == reasons, name
+        found = every[:60]
         for i, one in enumerate(found):
             scores = wanted["scores"][i]
             size = max(1.0, *map(abs, scores))

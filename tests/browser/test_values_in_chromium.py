@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from psephos.explain.missing_columns import next_of
 from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
 from psephos.report.words import shown_names
-from psephos.vote.next_column import next_of
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
@@ -488,3 +488,46 @@ def test_at_the_threshold_held_out_answers_go_through_maps_of_other_cases(visit,
         assert "recalibrated" in page.locator("#bar-threshold").inner_text()
     page.locator(f"#again-here {by('again')}").select_option("")
     assert page.locator(by("missed-note")).inner_text() == first
+
+
+def test_a_case_without_an_answer_is_said_to_have_none(visit, island):
+    page, seen = visit(), 0
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        page.locator(f"{by('case-live')} .pick button").click()  # empty all
+        wanted = page.evaluate(
+            """(key) => { const { plain } = page.data.case.models[key];
+            return openModel(plain).answer(plain.columns.map(() => null)).unanswered; }""",
+            key,
+        )
+        shown = page.locator(by("case-unanswered"))
+        assert shown.all_inner_texts() == [wanted] * bool(wanted)
+        seen += wanted.startswith("no answer: ")
+    assert seen
+
+
+def test_a_tree_of_a_round_speaks_for_or_against_its_class(visit):
+    page = visit()
+    words = page.evaluate(
+        """() => {
+        const ballot = (voter, contribution) => ({ voter, name: "", columns: [0],
+          reason: `g = ${voter} > 0`, weight: 1, contribution });
+        const answer = { probabilities: [0.2, 0.5, 0.3],
+          ballots: [ballot(1, [-0.2, 0, 0]), ballot(2, [0, 0.3, 0]), ballot(3, [0, 0, 0]),
+                    ballot(4, [0.1, 0.4, -0.5])] };
+        const study = { classes: ["a", "b", "c"], order: [0, 1, 2], positive: 0 };
+        const box = page.make("div");
+        page.ballot.show(box, answer, { columns: [{ name: "g" }], plain: { voters: {} }, x: [1],
+          idle: new Set(), hue: ["one", "two", "three"], study, percent: String, two: false,
+          told: (words) => page.make("p", words) });
+        return [...box.querySelectorAll("[data-test=case-vote]")].map((one) => one.textContent);
+        }"""
+    )
+    told = {word.split("→")[0].split()[1]: word.split("→ ")[1] for word in words}
+    assert told["1"].startswith("against a")
+    assert told["1"].endswith("-0.2") or told["1"].endswith("−0.2")
+    assert told["2"].startswith("b")
+    assert told["3"].startswith("nothing")
+    assert told["4"].startswith("b")

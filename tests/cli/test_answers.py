@@ -99,7 +99,8 @@ def test_swag_fits_by_its_word_and_answers(call, table, tmp_path):
     assert model.m == math.inf
     told = sheet(call("predict", out, write_csv(tmp_path / "new.csv", HEADER, rows)).stdout)
     assert [t["predicted"] for t in told] == model.predict(frame_of(rows)).tolist()
-    assert set(told[0]) == {"id", "predicted", "probability_ill", "probability_well"}
+    heads = ["id", "predicted", "probability_ill", "probability_well", "answered"]
+    assert list(told[0]) == heads
 
 
 def test_a_group_is_not_divided_by_folds_of_the_model_either(call, table, tmp_path, monkeypatch):

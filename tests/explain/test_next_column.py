@@ -68,3 +68,40 @@ def test_numbers_have_no_classes_to_flip():
     assert row["column"] == ["column 0"]
     assert row["change"][0] > 0
     assert np.isnan(row["flips"][0])
+
+
+def test_a_column_of_which_no_value_moves_the_score_is_not_advised():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=(120, 2)), rng.integers(0, 2, 120)])
+    model = psephos.CARTClassifier(max_depth=2, n_folds=0).fit(X, X[:, 0] * (X[:, 1] > 0) > 0.3)
+    tree = model.vote_.voters.tree(0)
+    root, other = int(tree.column[0]), int(tree.column[tree.column > -1][-1])
+    assert root != other
+    case = X[:1].copy()
+    leaf = [v for v in (-9.0, 9.0) if _leads_to_a_leaf(model, case, root, v)]
+    assert leaf  # at one side of the root nothing else is read
+    case[0, root], case[0, other] = leaf[0], np.nan
+    found = next_column(model, case)
+    assert found.column == []
+    assert found.unmoved == [0]
+    assert found.first() == {}
+    case[0, root] = -leaf[0]
+    moved = next_column(model, np.vstack([case, X[:1]]))
+    assert moved.column == [f"column {other}"]
+    assert moved.unmoved == []
+
+
+def _leads_to_a_leaf(model, case, root, value):
+    ends = np.repeat(case, 3, axis=0)
+    ends[:, root] = value
+    ends[:, [j for j in range(3) if j != root]] = np.array([[-9.0], [0.0], [9.0]])
+    return len(set(model.apply(ends).ravel().tolist())) == 1
+
+
+def test_a_value_between_those_of_training_rows_may_move_the_score():
+    X = np.repeat([[0.0], [10.0]], 40, axis=0)
+    X[79] = 30.0  # beyond the quantiles that are tried
+    model = psephos.CARTRegressor(max_depth=1, min_samples_leaf=1).fit(X, X[:, 0] > 20)
+    found = next_column(model, np.array([[np.nan]]))
+    assert found.column == ["column 0"]
+    assert found.unmoved == []

@@ -159,6 +159,30 @@ def fitted(name):
     return clone(settings()[first]).fit(X, y)
 
 
+def gappy(model, n=20):
+    """Return plain rows of a model with most values missing, and one without any.
+
+    None of a model that refuses missing values.
+    """
+    from psephos.scoring import conformance
+
+    rows = conformance(model, n, random_state=5)["rows"]
+    rng, q = np.random.default_rng(0), len(rows[0])
+    small = model.vote_.select(model.vote_.columns)
+    try:
+        small.score(np.full((1, small.n_features), np.nan))
+    except ValueError:
+        return []
+    kept = rng.random((n, q)) < 0.3
+    return [
+        [None] * q,
+        *(
+            [v if k else None for v, k in zip(*pair, strict=True)]
+            for pair in zip(rows, kept, strict=True)
+        ),
+    ]
+
+
 def reader(model):
     """Return the plain reader of a model."""
     from psephos.scoring import plain

@@ -50,6 +50,20 @@ def test_the_reader_gives_the_librarys_ballots(model):
             assert _alike(json.loads(reader.details(ballot)), json.loads(listed["details"][place]))
 
 
+def test_the_reader_knows_the_cases_without_an_answer(model, families):
+    reader = PlainModel(plain(model))
+    rows = [*conformance(model, 20, random_state=4)["rows"], *families.gappy(model)]
+    ballots = model.explain(_table(model, rows))
+    cases = [reader.case(values) for values in rows]
+    found = [reader.unanswered(row, reader.asked(row)) for row in cases]
+    assert found == ballots.unanswered
+    assert [reader.answer(values)["unanswered"] for values in rows] == found
+    assert all(found[20:21])  # of no value
+    for i, why in enumerate(found):
+        assert ballots.answer(i).startswith("no answer: " if why else ballots.answer(i))
+        assert why.startswith("no answer: ") or not why
+
+
 def _table(model, rows):
     """Return rows of the used columns on the whole table of the model."""
     import pandas as pd

@@ -77,6 +77,35 @@ def test_it_answers_as_the_command(name, families, cases, tmp_path, capsys):
     equal([row[:-1] for row in told], [[row[i] for i in at] for row in wanted])
 
 
+@pytest.mark.parametrize("name", ["samba, frame", "swag, 3 classes, 0.2 missing", "labels"])
+def test_it_names_the_cases_without_an_answer_as_the_command_does(name, families, tmp_path, capsys):
+    model = families.fitted(name)
+    save(model, tmp_path / "m.psephos")
+    columns = [column["name"] for column in plain(model)["columns"]]
+    if model.schema_.names is None:
+        columns = [f"x{j}" for j in range(model.schema_.n_features)]
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        blank = [[""] * len(columns)] * 9
+        csv.writer(file).writerows([["who", *columns], *([i, *row] for i, row in enumerate(blank))])
+    argv = tmp_path / "t.csv", "--id", "who"
+    text = scorer(model)
+    found = asked(text, *argv, capsys=capsys)
+    told = run("predict", tmp_path / "m.psephos", *argv)
+    equal(rows_of(found.out), told)
+    assert told[0][-1] == "answered"
+    assert {row[-1] for row in told[1:]} == {"false"}
+    notes = asked(text, *argv, "--explain", capsys=capsys).err
+    answer = CliRunner().invoke(main, ["explain", str(tmp_path / "m.psephos"), *map(str, argv)])
+    assert answer.exit_code == 0, answer.output
+    both = [
+        [line for line in one.splitlines() if "no answer" in line or "without an answer" in line]
+        for one in (notes, answer.stderr)
+    ]
+    assert both[0] == both[1]
+    assert both[0][0].startswith("Note: 0: no answer: no voter has the values it needs; ")
+    assert both[0][-1] == "Note: 3 more cases without an answer."
+
+
 @pytest.mark.parametrize("name", ["samba, frame", "random-forest, 3 classes, 0.2 missing"])
 def test_calibrated_it_answers_as_the_calibrated_command(name, families, tmp_path, capsys):
     model = families.fitted(name)

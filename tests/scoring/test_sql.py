@@ -135,6 +135,20 @@ def test_sql_gives_the_same_scores_and_answers(name, database, families):
 
 
 @pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("name", SUMS)
+def test_sql_knows_the_cases_without_an_answer(name, database, families):
+    model = families.fitted(name)
+    rows = [*conformance(model, 30)["rows"], *families.gappy(model)]
+    for row in rows[31::2]:
+        row[:] = ["unknown" if isinstance(value, str) else value for value in row]
+    found = asked(database, model, rows)
+    assert list(found)[-1] == "answered"
+    unanswered = model.explain(_table(model, rows)).unanswered
+    assert list(found["answered"]) == [0 if why else 1 for why in unanswered]
+    assert 0 < sum(found["answered"]) < len(rows) or len(rows) == 30
+
+
+@pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("model", THOUSANDS, ids=lambda m: type(m).__name__)
 def test_numbers_of_thousands_are_doubles(model, database):
     X = small_table(0, missing=0.1)[0]
@@ -213,12 +227,12 @@ def test_sql_is_not_taken_in_by_names():
     found = base.execute(sql(model, 'main.odd "table', ["patient", "order", "k0"]))
     names = [one[0] for one in found.description]
     assert names == ["patient", "order", "k0", "score", "predicted", "probability_0",
-                     "probability_1"]  # fmt: skip
+                     "probability_1", "answered"]  # fmt: skip
     told = found.fetchall()
     assert [row[0] for row in told] == made["patient"]
     assert [row[4] for row in told] == model.predict(table).tolist()
     assert [row[3] for row in told] == pytest.approx(model.decision_function(table), abs=1e-12)
-    chances = [row[5:] for row in told]
+    chances = [row[5:7] for row in told]
     assert np.abs(np.array(chances) - model.predict_proba(table)).max() <= 1e-12
 
 
@@ -249,4 +263,5 @@ def test_sql_has_no_answer_where_a_linear_model_lacks_a_value(families):
         marks = ", ".join(["NULL", *["1.0"] * (len(columns) - 1)])
         base.execute(f"INSERT INTO cases VALUES ({marks})")
         told = base.execute(sql(model)).fetchone()
-        assert set(told) == {None}
+        assert told[-1] == 0  # answered
+        assert set(told[:-1]) == {None}

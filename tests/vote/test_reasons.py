@@ -209,7 +209,7 @@ def test_a_tie_is_a_tie_in_answer_and_probability():
     assert chances.argmax(axis=1).tolist() == [0, 0]
     assert len(set(chances.ravel().tolist())) == 1
     ballots = Ballots(vote, Names(["x"]), X, [0, 1])
-    assert ballots.answer(0) == "a (33.3 %), the first class: all are equal"
+    assert ballots.answer(0) == ("no answer: all classes are equal; predict returns a (33.3 %)")
     assert ballots.words(0, 0) == "the class frequencies → each class alike"
     two = Vote(
         join([(np.array([0]), ConstantVoters(1, np.array([[3e-17]]), "a voter"))]),
@@ -217,7 +217,7 @@ def test_a_tie_is_a_tie_in_answer_and_probability():
     )  # fmt: skip
     assert two.answers(X).tolist() == ["a", "a"]
     told = Ballots(two, Names(["x"]), X, [0, 1])
-    assert told.answer(0) == "a (50.0 %), the first class: all are equal"
+    assert told.answer(0) == ("no answer: all classes are equal; predict returns a (50.0 %)")
     assert code.answered(np.array([0.25, 0.25, -0.5]), np.array([0.4, 0.4, 0.2])) == (
         "a (40.0 %), the first of equals: b alike"
     )

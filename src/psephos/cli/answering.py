@@ -21,7 +21,6 @@ from psephos.modelfile import read
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
 from psephos.vote.multiplicity import multiplicity_of
-from psephos.vote.next_column import next_of
 from psephos.vote.recalibration import no_map
 from psephos.vote.threshold import at_threshold, with_calibration
 
@@ -137,14 +136,15 @@ class Answering:
         """Return whether a case may have several of the labels."""
         return self.vote.target.kind == "multilabel"
 
-    def answers(self, X: NDArray[np.float64]) -> tuple[Array, list[list[float]]]:
-        """Return the class or number of each row, and its probabilities (none of a number)."""
+    def answers(self, X: NDArray[np.float64]) -> tuple[Array, list[list[float]], list[str]]:
+        """Return each row's class or number, probabilities (none of a number) and 'answered'."""
         vote = self.vote
         score, mass = vote.score_and_mass(X)
         answers = vote.decided(score, mass)
+        answered = ["false" if why else "true" for why in vote.unanswered(X, score, mass)]
         if not vote.target.n_classes:
-            return answers, [[]] * len(X)
-        return answers, vote.readout.probabilities(score, vote.target, mass).tolist()
+            return answers, [[]] * len(X), answered
+        return answers, vote.readout.probabilities(score, vote.target, mass).tolist(), answered
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""
@@ -159,8 +159,10 @@ class Answering:
     def next_columns(self, X: NDArray[np.float64]) -> list[tuple[Any, ...]]:
         """Return for each row the column whose value would move the answer most, and by how much.
 
-        Empty cells where nothing is missing.
+        Empty cells where nothing is missing; no column and 0.0 where no value moves the answer.
         """
+        from psephos.explain.missing_columns import next_of
+
         baseline = self._baseline()
         if baseline is None or baseline.profile is None:
             raise PsephosError(
@@ -168,12 +170,10 @@ class Answering:
                 "older version): fit the model again."
             )
         found = next_of(self.vote, baseline.profile, self._names.columns, X, range(len(X)))
-        lines: list[tuple[Any, ...]] = [("", "")] * len(X)
-        for case, name, change in zip(
-            reversed(found.case), reversed(found.column), found.change[::-1].tolist(), strict=True
-        ):
-            lines[case] = (name, repr(change))  # the first of a case is written last
-        return lines
+        first: dict[int, tuple[str, str]] = dict.fromkeys(found.unmoved, ("", "0.0"))
+        for case, name, change in zip(found.case, found.column, found.change.tolist(), strict=True):
+            first.setdefault(case, (name, repr(change)))
+        return [first.get(case, ("", "")) for case in range(len(X))]
 
     def _baseline(self) -> Any:
         stored = self._stored

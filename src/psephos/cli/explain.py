@@ -40,10 +40,12 @@ def explain(
     and class. Lists and data are JSON. Where training cases vote (ml-knn), the lines of a case are
     its neighbours; of several labels there is a contribution_LABEL for each, above 0 where the
     neighbour has the label. Columns and data are left empty there if the model reads more than 50
-    columns, which is said, and written with --details.
+    columns, which is said, and written with --details. Notes on standard error name the cases
+    without an answer (column answered of psephos predict) and the values that they need.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
     from psephos.vote.describing import answer_rule
+    from psephos.vote.reading.answered import unanswered_notes
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
@@ -52,6 +54,7 @@ def explain(
         say(f"Note: the answer to a case: {rule}.")
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
+        whys: list[tuple[str, str]] = []
         wide = answering.neighbours and answering.X.shape[1] > _WIDE and not whole
         if wide:
             say(
@@ -59,7 +62,9 @@ def explain(
                 "model reads: columns and details are left empty without --details."
             )
         for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
-            ballots: dict[str, list[Any]] = answering.ballots(X).columns()
+            found = answering.ballots(X)
+            whys += zip(ids, found.unanswered, strict=True)
+            ballots: dict[str, list[Any]] = found.columns()
             if wide:
                 ballots |= {key: [""] * len(ballots[key]) for key in ("columns", "details")}
             if not header:
@@ -71,6 +76,8 @@ def explain(
                 sheet.writerow(
                     [_cell(name, value, whole) for name, value in zip(header, line, strict=True)]
                 )
+    for note in unanswered_notes(whys):
+        say(f"Note: {note}")
 
 
 def _cell(name: str, value: Any, whole: bool) -> Any:

@@ -33,7 +33,7 @@ _NEXT = ("next_column", "next_change")
     "--next-column",
     is_flag=True,
     help="Add, where values are missing, the column whose value would move the answer most, and "
-    "the mean change of the probabilities.",
+    "the mean change of the probabilities: 0.0 and no column where no value moves the answer.",
 )
 def predict(
     model: Path,
@@ -56,6 +56,10 @@ def predict(
     A library that was fitted with absent=vote answers with the models that need only the columns
     there are: n_models says how many, source whether they were chosen to vote, and search_error
     how good they were in its search, which flatters them.
+
+    The last column, answered, is false where the class is a convention: every value that a voter
+    with weight needs is missing, no voter has weight, or all classes tie (then it is the first).
+    `psephos explain` names the values that such a case needs.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
 
@@ -64,21 +68,21 @@ def predict(
     if answering.recalibration is not None:
         words = answering.recalibration.words()
         say(f"Note: probabilities and answers are mapped by {words}.")
-    more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()))
+    more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()), "answered")
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
         heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
-            answers, chances = answering.answers(X)
+            answers, chances, answered = answering.answers(X)
             none: list[tuple[Any, ...]] = [()] * len(ids)
             usable = _usable(answering, X) if answering.absent else none
             models = answering.multiplicity(X) if multiplicity else none
             after = answering.next_columns(X) if next_column else none
-            lines = zip(ids, answers, chances, usable, models, after, strict=True)
-            for name, answer, chance, *more in lines:
+            lines = zip(ids, answers, chances, answered, usable, models, after, strict=True)
+            for name, answer, chance, last, *more in lines:
                 said = answer.tolist() if answering.multilabel else [answer]
-                sheet.writerow([name, *said, *map(repr, chance), *chain(*more)])
+                sheet.writerow([name, *said, *map(repr, chance), *chain(*more), last])
 
 
 def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:

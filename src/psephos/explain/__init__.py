@@ -7,7 +7,7 @@ from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.fitting_curve import FittingCurveDisplay
 from psephos.explain.missed import MissedDisplay
-from psephos.explain.missing_columns import next_column
+from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.prototype_plots import BatchMap, ColumnMap, DecisionSurface
 from psephos.explain.prototypes import (
@@ -19,7 +19,6 @@ from psephos.explain.prototypes import (
 )
 from psephos.explain.selection import SelectionTest, selection_test
 from psephos.explain.tree import TreeDisplay, export_text, rules_frame, to_graphviz
-from psephos.vote.next_column import NextColumn
 
 __all__ = [
     "BatchMap", "BiasVarianceDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",

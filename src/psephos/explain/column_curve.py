@@ -183,10 +183,7 @@ class ColumnCurveDisplay(Display):
         share = self.selected[self.n_columns.index(n_columns)].mean(axis=0)
         order = np.argsort(-share, kind="stable")
         order = order[share[order] > 0]
-        return {
-            "column": [self.names[j] for j in order.tolist()],
-            "share": share[order].tolist(),
-        }
+        return {"column": [self.names[j] for j in order.tolist()], "share": share[order].tolist()}
 
     def __str__(self) -> str:
         """Return the curve in words, a line a budget."""

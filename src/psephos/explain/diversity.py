@@ -125,11 +125,7 @@ class DiversityDisplay(Display):
 
     @classmethod
     def _of(
-        cls,
-        names: tuple[tuple[str, ...], tuple[str, ...]],
-        error: Floats,
-        tables: dict[str, Floats],
-        n: int,
+        cls, names: tuple[tuple[str, ...], ...], error: Floats, tables: dict[str, Floats], n: int
     ) -> Self:
         first, second = np.triu_indices(len(error), 1)
         pairs = {name: table[first, second] for name, table in tables.items()}

@@ -89,16 +89,9 @@ class ErrorDisplay(Framed):
                 raise PsephosError(f"reference {name!r} is {error}: give a finite error.")
         seen = library.dimensions
         voting = [library.error[library.votes & (library.dimension == d)] for d in seen.dimension]
-        return cls(
-            seen.dimension,
-            seen.counts,
-            np.array([np.histogram(one, seen.edges)[0] for one in voting], dtype=np.intp),
-            seen.edges,
-            seen.threshold,
-            seen.median,
-            library.measure,
-            given,
-        )
+        chosen = np.array([np.histogram(one, seen.edges)[0] for one in voting], dtype=np.intp)
+        lines = seen.threshold, seen.median
+        return cls(seen.dimension, seen.counts, chosen, seen.edges, *lines, library.measure, given)
 
     def table(self) -> ColumnLists:
         """Return one entry a bar: ``dimension``, ``low``, ``high``, ``count``, ``chosen``."""

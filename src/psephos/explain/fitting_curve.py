@@ -170,15 +170,8 @@ class FittingCurveDisplay(Display):
         numbers = all(isinstance(v, Real) and not isinstance(v, bool) for v in self.param_range)
         place: Any = list(self.param_range) if numbers else list(range(len(self.param_range)))
         axes.plot(place, t["train_loss"], marker="o", color="C1", label="rows drawn")
-        axes.errorbar(
-            place,
-            t["test_loss"],
-            t["test_error"],
-            marker="o",
-            color="C0",
-            capsize=3,
-            label="others",
-        )
+        style: dict[str, Any] = {"marker": "o", "color": "C0", "capsize": 3, "label": "others"}
+        axes.errorbar(place, t["test_loss"], t["test_error"], **style)
         axes.plot(place, t["bias"], linestyle="--", color="0.4", label="bias")
         axes.plot(place, t["variance"], linestyle=":", color="0.4", label="variance")
         if not numbers:

@@ -371,24 +371,13 @@ def _draw(network: ColumnNetwork, places: Floats, least: float, ax: Axes | None)
         if share >= least:
             line = places[[j, k]].T
             axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.5 + 0.5 * share)
-    axes.scatter(
-        *places.T,
-        s=90 + 900 * network.weight,
-        c=network.weight,
-        cmap="Blues",
-        vmin=-0.3,
-        vmax=1.5,
-        edgecolors="0.3",
-        zorder=2,
-    )
+    shade: dict[str, Any] = {"c": network.weight, "cmap": "Blues", "vmin": -0.3, "vmax": 1.5}
+    axes.scatter(*places.T, s=90 + 900 * network.weight, edgecolors="0.3", zorder=2, **shade)
     for i, (x, y) in enumerate(places, 1):
         axes.annotate(str(i), (x, y), ha="center", va="center", fontsize=8, zorder=3)
-    rows = [
-        f"{i}  {name} ({share:.0%})"
-        for i, (name, share) in enumerate(zip(network.names, network.weight, strict=True), 1)
-    ]
-    if len(rows) > _LISTED:
-        rows = [*rows[:_LISTED], f"and {len(rows) - _LISTED} more"]
+    known = enumerate(zip(network.names, network.weight, strict=True), 1)
+    rows = [f"{i}  {name} ({share:.0%})" for i, (name, share) in known]
+    rows[_LISTED:] = [f"and {len(rows) - _LISTED} more"] if len(rows) > _LISTED else []
     axes.text(1.02, 1, plain("\n".join(rows)), transform=axes.transAxes, va="top", fontsize=8)
     axes.set_axis_off()
     axes.set_title(f"{len(network.names)} columns of {network.n_models} models")

@@ -258,15 +258,8 @@ class BatchMap(Framed):
         """
         found = self.prototypes
         own = np.flatnonzero(found.batch == self.batch)
-        rows, answers = found.voters.rows.tolist(), found.answers()
-        places = self._places(found.voters.cases[own])
-        return {
-            "voter": own.tolist(),
-            "row": [rows[t] for t in own.tolist()],
-            "answer": [answers[t] for t in own.tolist()],
-            "weight": found.kernels.weight[own].tolist(),
-            **{f"place_{i}": places[:, i].tolist() for i in range(places.shape[1])},
-        }
+        places = self._places(found.voters.cases[own]).T.tolist()
+        return {**found.described(own), **{f"place_{i}": own for i, own in enumerate(places)}}
 
     def plot(self, X: TableLike | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the first two coordinates of the prototypes, area by weight, and of other rows.

@@ -105,6 +105,16 @@ class Prototypes(NamedTuple):
         """Return the (B, q) inverse bandwidths per original unit; of a category as they are."""
         return self.voters.batches.inverse_bandwidth * self.kernels.inverse
 
+    def described(self, voter: _Counts) -> dict[str, list[Any]]:
+        """Return the number, training row, answer and weight of some voters, by name."""
+        at, answers, rows = voter.tolist(), self.answers(), self.voters.rows.tolist()
+        return {
+            "voter": at,
+            "row": [rows[t] for t in at],
+            "answer": [answers[t] for t in at],
+            "weight": self.kernels.weight[voter].tolist(),
+        }
+
     def in_words(self, d: int, values: Floats) -> list[Any]:
         """Return values of column d of the q as numbers, or words and None where missing."""
         if not self.levels[d]:
@@ -190,15 +200,10 @@ class PrototypeTable(Framed):
         found = self.prototypes
         batch = found.batch[self.voter]
         looks = np.vstack([found.per_unit(), np.zeros((1, len(found.names)))])[batch]
-        rows = found.voters.rows.tolist()
         table: dict[str, list[Any]] = {
-            "batch": batch.tolist(),
-            "voter": self.voter.tolist(),
-            "row": [rows[t] for t in self.voter.tolist()],
-            "answer": list(self.answer),
-            "weight": self.weight.tolist(),
-            "mean_share": self.mean_share.tolist(),
-        }
+            "batch": batch.tolist(), **found.described(self.voter), "answer": list(self.answer),
+            "weight": self.weight.tolist(), "mean_share": self.mean_share.tolist(),
+        }  # fmt: skip
         for d, name in enumerate(found.names):
             table[f"value_{name}"] = found.in_words(d, found.voters.cases[self.voter, d])
             table[f"inverse_bandwidth_{name}"] = looks[:, d].tolist()
@@ -508,15 +513,11 @@ class PrototypeBallot(Framed):
         """
         found = self.prototypes
         case, voter = self._order()
-        rows, answers = found.voters.rows.tolist(), found.answers()
         table: dict[str, list[Any]] = {
             "case": [self.case_ids[i] for i in case.tolist()],
             "rank": self.rank[case, voter].tolist(),
             "batch": found.batch[voter].tolist(),
-            "voter": voter.tolist(),
-            "row": [rows[t] for t in voter.tolist()],
-            "answer": [answers[t] for t in voter.tolist()],
-            "weight": found.kernels.weight[voter].tolist(),
+            **found.described(voter),
             "similarity": self.similarity[case, voter].tolist(),
             "impact": self.impact[case, voter].tolist(),
             "share": self.share()[case, voter].tolist(),

@@ -15,13 +15,7 @@ from psephos.base import VoteEstimator
 from psephos.explain.drawing import axes_of, plain
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import Condition, condition_words, split_conditions
-from psephos.trees.tree_text import (
-    NodeAnswers,
-    leaf_words,
-    leaves_below,
-    nodes_table,
-    rules_table,
-)
+from psephos.trees.tree_text import NodeAnswers, leaf_words, leaves_below, nodes_table, rules_table
 from psephos.trees.tree_text import export_text as text_of
 from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.frames import Framed, frame_of

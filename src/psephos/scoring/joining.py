@@ -17,8 +17,8 @@ _WORDS = (
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (
-    "vote/reading/core.py", "vote/reading/scores.py", "vote/reading/trees.py",
-    "vote/reading/near.py",
+    "vote/reading/core.py", "vote/reading/answered.py", "vote/reading/scores.py",
+    "vote/reading/trees.py", "vote/reading/near.py",
     *(f"scoring/reader/{name}.py" for name in (
         "weights", "target", "vote",
         "calibrated", "within", "model", "command",
@@ -26,7 +26,7 @@ _READER = (
 )  # fmt: skip
 _SCRIPT = (
     "core", "words", "trees", "scores", "weights", "near", "target", "calibrated",
-    "draws", "vote", "within", "open",
+    "draws", "answered", "vote", "within", "open",
 )  # fmt: skip
 
 
@@ -35,10 +35,11 @@ def script() -> str:
     """Return the page's reader of plain models, a script whose one global is ``openModel``.
 
     ``openModel(plain)`` returns ``{columns, classes, answer(values)}``; an answer has ``scores``,
-    ``probabilities`` (null of numbers), ``label`` and ``ballots``. `values` are in the order of
-    `columns`: a number, a level's word, null where missing. ``openModel.through(map, chances)``
-    returns probabilities of classes as a calibration maps them, ``openModel.number(text)`` what
-    was typed into a field: a number, null if it is empty; another word raises.
+    ``probabilities`` (null of numbers), ``label``, ``why`` it is not answered ("" if it is), that
+    in words (``unanswered``), and ``ballots``. `values` are in the order of `columns`: a number, a
+    level's word, null where missing. ``openModel.through(map, chances)`` returns probabilities of
+    classes as a calibration maps them, ``openModel.number(text)`` what was typed into a field: a
+    number, null if it is empty; another word raises.
     """
     parts = [(_HERE / "script" / f"{name}.js").read_text("utf-8") for name in _SCRIPT]
     return "\n".join(

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos.scoring.plain_rules import Branching, single_below
 from psephos.vote.reading.core import after_hook
 from psephos.vote.reading.trees import spoken_share
-
-_Arrays = list[NDArray[Any]]
 
 
 class TreeLevels:

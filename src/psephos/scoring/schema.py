@@ -51,6 +51,21 @@ second; K > 2 classes are K columns, 1 for the class and -1 / (K - 1) for the ot
 two classes within 2^-41 of 0 is 0, and one of several classes within 2^-41 of the greatest is the
 greatest: ties go to the first class.
 
+**Answered.** Every case gets a label or a number. It is a convention and no answer
+(`answered` is false in the csv of `psephos predict` and of a scorer, 0 in SQL; words begin with
+`no answer`) in three cases:
+
+- *weight*: no voter has weight;
+- *values*: a value is missing, and no voter that has weight and reads columns has the values that
+  it needs. It needs one of its columns; all of them, if it abstains where one is missing. The
+  columns that distances from cases are computed on count among those of each voter. A voter that
+  reads no column, such as a base score or a prior, says the same of every case;
+- *tie*: the score that decides (2 p - 1, or (K p - 1) / (K - 1), of calibrated probabilities p) is
+  the same for all classes to 2^-41, or, of several labels, every label's is at its threshold; with
+  losses, all answers have the same expected loss to 1e-12 of the greatest loss. A class that is the
+  first of some but not all classes is an answer. Where a threshold of the probability decides,
+  its rule answers ties; numbers have none.
+
 **Readers.** The library (`psephos.scoring.vote_of`), a program of one file that needs Python alone
 (`psephos export --scorer`; its source is `src/psephos/scoring/reader`), and a script for pages
 (`psephos.scoring.script`; `src/psephos/scoring/script`) give the same scores to 1e-12. A kind that

@@ -15,10 +15,24 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, single_bound
-from psephos.vote.reading.core import spans, summed
+from psephos.scoring.sql_text import (
+    LEAST,
+    above,
+    added,
+    exp_of,
+    expit_of,
+    interpolated,
+    literal,
+    moved,
+    of_greatest,
+    quoted,
+    with_exponent,
+    within,
+)  # fmt: skip
+from psephos.vote.reading.answered import needing_all
+from psephos.vote.reading.core import LEVEL, VOTERS, part_of, spans, summed, unpacked
 
-_LEVEL = repr(2.0**-41)  # scores that differ by less are equal
-_LEAST = 1e-12  # a probability of 0 has no log-odds
+_LEVEL = repr(LEVEL)
 _FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
 _QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
 _BACKSLASH = """\
@@ -30,12 +44,14 @@ _Layer = dict[str, str]  # what a column of the SELECT is
 
 
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
-    """Return a SELECT of score, answer and probabilities of the rows of a table.
+    """Return a SELECT of score, answer, probabilities and `answered` of the rows of a table.
 
     It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too), and tested in
     SQLite and DuckDB. NULL, NaN and infinity are missing values; columns of numbers must have a
     numeric type, and a category is compared as text. Where a model refuses a missing value, the
-    answer is NULL. A class or category with a backslash is noted in a comment at the top.
+    answer is NULL. `answered` is 0 where the answer is a convention, else 1: see `unanswered` of
+    ``psephos.vote.reading.answered``. A class or category with a backslash is noted in a comment
+    at the top.
 
     Parameters
     ----------
@@ -64,12 +80,13 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     writer = _Writer.of(model)
     scores = writer.scores(model["voters"], model["weights"], model["readout"])
     answer = _Answer(model)
-    kept = {f"k{i}": f"c.{_name(name)}" for i, name in enumerate(id_columns)}
+    kept = {f"k{i}": f"c.{quoted(name)}" for i, name in enumerate(id_columns)}
     shown = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
     _refuse_alike([column["name"] for column in model["columns"]], "the model reads columns")
     _refuse_alike(list(shown.values()), "the SELECT would have columns")
     first = {**kept, **{f"s{k}": score for k, score in enumerate(scores)}}
-    place = ".".join(map(_name, table.split(".")))
+    first["known"] = writer.known(model["voters"], model["weights"])
+    place = ".".join(map(quoted, table.split(".")))
     read = _read(model["columns"], id_columns)
     source = f"(SELECT {read}\nFROM {place} AS d) AS c"
     for n, layer in enumerate(writer.layers):
@@ -79,26 +96,20 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     inner = f"SELECT {_listed(first, 0)}\nFROM {source}"
     for n, layer in enumerate(answer.layers):
         inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
-    told = ",\n  ".join(f"{own} AS {_name(name)}" for own, name in shown.items())
-    text = _QUOTED_OR_DECIMAL.sub(_double, f"SELECT {told}\nFROM ({inner}) AS answers\n")
+    told = ",\n  ".join(f"{own} AS {quoted(name)}" for own, name in shown.items())
+    text = _QUOTED_OR_DECIMAL.sub(with_exponent, f"SELECT {told}\nFROM ({inner}) AS answers\n")
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
     return _BACKSLASH + text if escaped else text
-
-
-def _double(token: re.Match[str]) -> str:
-    """Return a number with an exponent; what is quoted stays as it is."""
-    text = token.group()
-    return text if text[0] in "'\"" else f"{text}e0"
 
 
 def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
     """Return the columns that are read, with NULL for NaN and infinity, and those of ids."""
     found: dict[str, str] = {}
     for column in columns:
-        name = _name(column["name"])
+        name = quoted(column["name"])
         number = f"CASE WHEN d.{name} {_FINITE} THEN d.{name} END AS {name}"
         found[name] = f"d.{name}" if "levels" in column else number
-    for name in map(_name, id_columns):
+    for name in map(quoted, id_columns):
         found.setdefault(name, f"d.{name}")
     return ",\n  ".join(found.values()) or "NULL AS nothing"
 
@@ -108,7 +119,7 @@ def _listed(layer: _Layer, number: int) -> str:
 
     Merged, an expression would be written out, and reckoned, wherever its column is named.
     """
-    mark = f"n{number}" if number >= 0 else _name(f"inner row {-number}")
+    mark = f"n{number}" if number >= 0 else quoted(f"inner row {-number}")
     columns = {**layer, mark: "ROW_NUMBER() OVER ()"}
     return ",\n  ".join(f"{expression} AS {name}" for name, expression in columns.items())
 
@@ -128,49 +139,6 @@ def _refuse_alike(names: Sequence[str], who: str) -> None:
             )
 
 
-def _name(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
-
-
-def _text(word: Any) -> str:
-    if isinstance(word, str):
-        return "'" + word.replace("'", "''") + "'"
-    return repr(int(word) if isinstance(word, bool) else word)
-
-
-def _sum(terms: Sequence[str]) -> str:
-    """Return a sum in pairs, so that a long one is not deep."""
-    if len(terms) <= 2:
-        return " + ".join(terms) if terms else "0.0"
-    half = len(terms) // 2
-    return f"({_sum(terms[:half])}) + ({_sum(terms[half:])})"
-
-
-def _exp(value: str) -> str:
-    """Return exp of a number; of one that some databases would not take, nearly that."""
-    return f"EXP(CASE WHEN {value} < -700.0 THEN -700.0 ELSE {value} END)"
-
-
-def _expit(value: str) -> str:
-    odds = f"CASE WHEN {value} < 0.0 THEN {value} ELSE -{value} END"
-    shares = f"1.0 / (1.0 + {_exp(f'({odds})')})"
-    return f"CASE WHEN {value} >= 0.0 THEN {shares} WHEN {value} < 0.0 THEN 1.0 - {shares} END"
-
-
-def _within(value: str, least: float, most: float) -> str:
-    return (
-        f"CASE WHEN {value} < {least!r} THEN {least!r} WHEN {value} > {most!r} THEN {most!r} "
-        f"ELSE {value} END"
-    )
-
-
-def _greatest(values: Sequence[str]) -> str:
-    ways = [
-        f"WHEN {' AND '.join(f'{a} >= {b}' for b in values if b != a)} THEN {a}" for a in values
-    ]
-    return f"CASE {' '.join(ways)} END"
-
-
 class _Answer:
     """From scores s0, s1, ... to the answer and its probabilities, in layers of columns.
 
@@ -186,25 +154,38 @@ class _Answer:
         self.scores = [f"s{i}" for i in range(len(outputs))]
         shown = [f"score_{name}" if len(outputs) > 1 else "score" for name in outputs]
         self.names = dict(zip(self.scores, shown, strict=True))
-        if not k:
-            if len(outputs) == 1:
-                self.layers.append({"told": "s0"})
-                self.names["told"] = "predicted"
-            return
-        if model["target"]["kind"] not in ("target", "target with a threshold"):
+        if k and model["target"]["kind"] not in ("target", "target with a threshold"):
             raise PsephosError(
                 "SQL is written for answers of the greatest score: this model's weigh losses, or "
                 "are several labels. Export a scorer."
             )
-        chances = self._linked()
-        self.names["told"] = "predicted"
+        chances, decided, level = self._linked() if k else [], self.scores, _LEVEL
         if self.readout["calibration"]:
             chances = self._calibrated(chances, self.readout["calibration"])
-            self.layers.append({"told": self._decided(chances)})
-        else:
-            self.layers.append({"told": self._greatest_score()})
+            decided, level = _deciding(chances), "0.0"
+        last = {"ok": self._answered(decided if k else [])}
+        if k == 2:
+            bound = repr(model["target"]["bound"]) if "bound" in model["target"] else level
+            last["told"] = above(decided[0], bound, *map(literal, self.classes))
+        elif k:
+            last["told"] = of_greatest(decided, f" - {level}", map(literal, self.classes))
+        elif len(outputs) == 1:
+            last["told"] = "s0"
+        self.layers.append(last)
+        self.names.update({"told": "predicted"} if "told" in last else {})
         shown = [f"probability_{name}" for name in self.classes]
         self.names.update(zip(chances, shown, strict=True))
+        self.names["ok"] = "answered"
+
+    def _answered(self, decided: Sequence[str]) -> str:
+        """Return 1 where a voter has the values it needs, and classes do not tie; else 0."""
+        held = ["known = 1", *(f"{score} IS NOT NULL" for score in self.scores)]
+        if len(decided) == 1 and "bound" not in self.model["target"]:
+            held.append(f"({decided[0]} > {_LEVEL} OR {decided[0]} < -{_LEVEL})")
+        elif len(decided) > 1:
+            apart = [f"{a} - {b} > {_LEVEL}" for a in decided for b in decided if a != b]
+            held.append(f"({' OR '.join(apart)})")
+        return f"CASE WHEN {' AND '.join(held)} THEN 1 ELSE 0 END"
 
     def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
         """Add a layer of columns, and return what they are called."""
@@ -216,9 +197,9 @@ class _Answer:
         k, share, slope = len(self.classes), self.readout["link"] == "share", self.readout["slope"]
         if k == 2:
             if share:
-                up = _within(self._layer("h", ["(1.0 + s0) / 2.0"])[0], 0.0, 1.0)
+                up = within(self._layer("h", ["(1.0 + s0) / 2.0"])[0], 0.0, 1.0)
             else:
-                up = _expit(self._layer("h", [f"{slope!r} * s0"])[0])
+                up = expit_of(self._layer("h", [f"{slope!r} * s0"])[0])
             up = self._layer("u", [up])[0]
             return self._layer("p", [f"1.0 - {up}", up])
         if not share:
@@ -230,12 +211,12 @@ class _Answer:
         return self._to_one("p", self._layer("h", kept))
 
     def _exp_shares(self, name: str, values: list[str]) -> list[str]:
-        top = self._layer(f"{name}top", [_greatest(values)])[0]
-        odds = self._layer(f"{name}odds", [_exp(f"({v} - {top})") for v in values])
+        top = self._layer(f"{name}top", [of_greatest(values, "", values)])[0]
+        odds = self._layer(f"{name}odds", [exp_of(f"({v} - {top})") for v in values])
         return self._to_one(name, odds)
 
     def _to_one(self, name: str, values: list[str]) -> list[str]:
-        total, even = self._layer(f"{name}sum", [_sum(values)])[0], repr(1.0 / len(values))
+        total, even = self._layer(f"{name}sum", [added(values)])[0], repr(1.0 / len(values))
         return self._layer(
             name, [f"CASE WHEN {total} > 0.0 THEN {v} / {total} ELSE {even} END" for v in values]
         )
@@ -244,61 +225,30 @@ class _Answer:
         """Return the columns of probabilities after a map."""
         kind, least = part["kind"], part.get("least", 0.0)
         if kind == "temperature calibration":
-            kept = self._layer("c", [_moved(p, least, 1.0) for p in chances])
+            kept = self._layer("c", [moved(p, least, 1.0) for p in chances])
             return self._exp_shares(
                 "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
             )
         if kind == "isotonic calibration":
             maps = zip(chances, part["given"], part["told"], strict=True)
-            return self._to_one("q", self._layer("w", [_interpolated(*one) for one in maps]))
+            return self._to_one("q", self._layer("w", [interpolated(*one) for one in maps]))
         if kind != "sigmoid calibration":
             raise PsephosError(
                 f"{self.model['model']} is not written as SQL: its probabilities go through a "
                 f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
             )
-        kept = self._layer("c", [_moved(p, least, 1.0 - _LEAST) for p in chances])
+        kept = self._layer("c", [moved(p, least, 1.0 - LEAST) for p in chances])
         lines = zip(part["slope"], kept, part["offset"], strict=True)
         odds = [f"{a!r} * LN({c} / (1.0 - {c})) + {b!r}" for a, c, b in lines]
-        return self._to_one("q", self._layer("w", [_expit(v) for v in self._layer("v", odds)]))
-
-    def _decided(self, chances: list[str]) -> str:
-        """Return the answer of calibrated probabilities: the first of the greatest."""
-        k = len(chances)
-        if k == 2:
-            return self._two(f"2.0 * {chances[1]} - 1.0", "0.0")
-        return self._several([f"({k!r} * {p} - 1.0) / {k - 1.0!r}" for p in chances], "0.0")
-
-    def _greatest_score(self) -> str:
-        if len(self.classes) == 2:
-            return self._two("s0", _LEVEL)
-        return self._several(self.scores, _LEVEL)
-
-    def _two(self, score: str, level: str) -> str:
-        no, yes = map(_text, self.classes)
-        level = repr(self.model["target"]["bound"]) if "bound" in self.model["target"] else level
-        return f"CASE WHEN {score} > {level} THEN {yes} WHEN {score} <= {level} THEN {no} END"
-
-    def _several(self, scores: Sequence[str], level: str) -> str:
-        held = [" AND ".join(f"{a} >= {b} - {level}" for b in scores if b != a) for a in scores]
-        ways = [f"WHEN {h} THEN {_text(c)}" for h, c in zip(held, self.classes, strict=True)]
-        return f"CASE {' '.join(ways)} END"
+        return self._to_one("q", self._layer("w", [expit_of(v) for v in self._layer("v", odds)]))
 
 
-def _moved(value: str, least: float, most: float) -> str:
-    """Return a probability moved from [0, 1] to [least, 1 - least], which has a logarithm."""
-    moved = f"{least!r} + {1.0 - 2.0 * least!r} * {value}"
-    return moved if least > _LEAST else _within(value, _LEAST, most)
-
-
-def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
-    """Return the line through points (x, y) at a value, level beyond the ends."""
-    if not len(x):
-        return "NULL"
-    ways = [f"WHEN {value} < {x[0]!r} THEN {y[0]!r}"]
-    for i in range(len(x) - 1):
-        slope = (y[i + 1] - y[i]) / (x[i + 1] - x[i])
-        ways.append(f"WHEN {value} < {x[i + 1]!r} THEN {slope!r} * ({value} - {x[i]!r}) + {y[i]!r}")
-    return f"CASE {' '.join(ways)} WHEN {value} >= {x[-1]!r} THEN {y[-1]!r} END"
+def _deciding(chances: Sequence[str]) -> list[str]:
+    """Return the scores that calibrated probabilities are: of two classes one."""
+    k = len(chances)
+    if k == 2:
+        return [f"(2.0 * {chances[1]} - 1.0)"]
+    return [f"(({k!r} * {p} - 1.0) / {k - 1.0!r})" for p in chances]
 
 
 class _Writer:
@@ -312,7 +262,7 @@ class _Writer:
     @classmethod
     def of(cls, model: dict[str, Any]) -> "_Writer":
         """Return the writer of a plain model."""
-        columns = [f"c.{_name(column['name'])}" for column in model["columns"]]
+        columns = [f"c.{quoted(column['name'])}" for column in model["columns"]]
         return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], [])
 
     def scores(
@@ -333,8 +283,20 @@ class _Writer:
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
-            found.append(_sum(terms) if scale == 1.0 else f"({_sum(terms)}) / {scale!r}")
+            found.append(added(terms) if scale == 1.0 else f"({added(terms)}) / {scale!r}")
         return found
+
+    def known(self, voters: dict[str, Any], weights: dict[str, Any]) -> str:
+        """Return 1 where a voter with weight has the values it needs, or none is missing."""
+        reader = part_of(VOTERS, unpacked(voters))
+        alpha = weights.get("alpha") or [1.0] * reader.n_voters
+        each = list(zip(alpha, reader.reads, needing_all(reader, weights), strict=True))
+        every = sorted({j for own in reader.reads for j in own})
+        whole = {tuple(own) for a, own, all_of in each if a and own and all_of}
+        any_of = {(j,) for a, own, all_of in each if a and not all_of for j in own}
+        ways = sorted({tuple(every), *whole, *any_of}) if every else []
+        held = [" AND ".join(map(self._known, own)) for own in ways]
+        return f"CASE WHEN {' OR '.join(held)} THEN 1 ELSE 0 END" if held else "1"
 
     def voters(self, part: dict[str, Any]) -> _Exprs:
         """Return the votes as expressions."""
@@ -360,7 +322,7 @@ class _Writer:
         if codes:
             words = levels or [str(code) for code in range(len(codes))]
             return [
-                (f"{name} IN ({', '.join(_text(words[c]) for c in own)})", b)
+                (f"{name} IN ({', '.join(literal(words[c]) for c in own)})", b)
                 for b in sorted(set(codes) - {-1})
                 if (own := [c for c, way in enumerate(codes) if way == b and c < len(words)])
             ]
@@ -379,8 +341,8 @@ class _Writer:
     def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
         layer: _Layer = {}
         for i, (j, (a, b)) in enumerate(zip(part["columns"], spans(part["start"]), strict=True)):
-            line = _interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
-            name = _name(f"normal score {len(self.layers) + 1} {i}")
+            line = interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
+            name = quoted(f"normal score {len(self.layers) + 1} {i}")
             layer[name] = f"COALESCE({line}, 0.0)"
         self.layers.append(layer)
         names = [f"c.{name}" for name in layer]
@@ -401,7 +363,7 @@ class _Writer:
         columns = [self.columns[j] for j in table]
         inner = _Writer(self.model, columns, [known.get(j) for j in range(len(table))], self.layers)
         scores = inner.scores(vote["voters"], vote["weighting"], vote["readout"])
-        names = [_name(f"inner vote {len(self.layers) + 1} {k}") for k in range(len(scores))]
+        names = [quoted(f"inner vote {len(self.layers) + 1} {k}") for k in range(len(scores))]
         self.layers.append(dict(zip(names, scores, strict=True)))
         voted = self._outer(part, vote, [f"c.{name}" for name in names])
         if not part["abstains"] or not table:
@@ -424,22 +386,19 @@ class _Writer:
             )
         codes = list(zip(*(part["value"][c] for c in target["classes"]), strict=True))
         if says == "probability":
-            up = _within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
+            up = within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
             return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in codes]
         if len(scores) == 1:
             level = repr(target["bound"]) if "bound" in target else _LEVEL
-            above, below = f"{scores[0]} > {level}", f"{scores[0]} <= {level}"
-            return [f"CASE WHEN {above} THEN {b!r} WHEN {below} THEN {a!r} END" for a, b in codes]
-        held = [" AND ".join(f"{a} >= {b} - {_LEVEL}" for b in scores if b != a) for a in scores]
-        ways = [[f"WHEN {h} THEN {c!r}" for h, c in zip(held, own, strict=True)] for own in codes]
-        return [f"CASE {' '.join(own)} END" for own in ways]
+            return [above(scores[0], level, repr(a), repr(b)) for a, b in codes]
+        return [of_greatest(scores, f" - {_LEVEL}", map(repr, own)) for own in codes]
 
     def _trees(self, part: dict[str, Any]) -> _Exprs:
         trees = Branching(part)
         found: _Exprs = []
         for voter, (start, end) in enumerate(trees.group):
             each = [self._said(trees, tree) for tree in range(start, end)]
-            voted = [_sum([one[k] for one in each]) for k in range(len(each[0]))]
+            voted = [added([one[k] for one in each]) for k in range(len(each[0]))]
             if trees.grouped:
                 voted = self._spoken(trees, [f"({one}) / {float(end - start)!r}" for one in voted])
             if trees.abstains and trees.reads[voter]:
@@ -450,7 +409,7 @@ class _Writer:
 
     def _known(self, j: int) -> str:
         levels = self.levels[j]
-        words = f" IN ({', '.join(map(_text, levels))})" if levels else " IS NOT NULL"
+        words = f" IN ({', '.join(map(literal, levels))})" if levels else " IS NOT NULL"
         return self.columns[j] + words
 
     @staticmethod
@@ -461,12 +420,8 @@ class _Writer:
         codes = list(zip(*trees.code, strict=True))
         if trees.says == "probability":
             terms = [zip(shares, column, strict=True) for column in codes]
-            return [_sum([f"({s}) * {c!r}" for s, c in own]) for own in terms]
-        held = [" AND ".join(f"({a}) >= ({b})" for b in shares if b is not a) for a in shares]
-        return [
-            f"CASE {' '.join(f'WHEN {h} THEN {c!r}' for h, c in zip(held, own, strict=True))} END"
-            for own in codes
-        ]
+            return [added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
+        return [of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes]
 
     def _said(self, trees: Branching, tree: int) -> list[str]:
         """Return what a tree says, output by output."""
@@ -479,7 +434,7 @@ class _Writer:
         if trees.divides(tree):
             parts = list(self._parts(trees, root, []))
             return [
-                _sum([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
+                added([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
                 for k in outputs
             ]
         ends = list(self._ends(trees, root, []))
@@ -588,8 +543,7 @@ class _Writer:
             return [score]
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
-            above, below = f"{score} > 0.0", f"{score} <= 0.0"
-            return [f"CASE WHEN {above} THEN {b!r} WHEN {below} THEN {a!r} END" for a, b in pairs]
+            return [above(score, "0.0", repr(a), repr(b)) for a, b in pairs]
         up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
         return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
 
@@ -597,4 +551,4 @@ class _Writer:
         constant, entries = part["constant"][voter][0], range(*part["ptr"][voter : voter + 2])
         names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}
         terms = [f"{part['coef'][0][i]!r} * {name}" for i, name in names.items()]
-        return f"{_sum(terms)} + {constant!r}" if terms else repr(constant)
+        return f"{added(terms)} + {constant!r}" if terms else repr(constant)

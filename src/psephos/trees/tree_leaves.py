@@ -268,5 +268,6 @@ def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[s
 
 def size_words(n_leaves: int, columns: NDArray[np.intp], names: Sequence[str]) -> str:
     """Return how large a tree is and what it reads."""
-    read = ", ".join([names[int(j)] for j in columns])
+    known = [names[int(j)] for j in columns]
+    read = ", ".join(f"'{name}'" if "," in name or ";" in name else name for name in known)
     return f"a tree of {n_leaves} leaves on {read or 'no column'}"

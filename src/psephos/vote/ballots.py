@@ -14,7 +14,7 @@ from psephos._types import Array, NDArray
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
-from psephos.vote.names import Names
+from psephos.vote.names import Names, class_called
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, without_weight
 from psephos.vote.vote import Terms, Vote
@@ -102,7 +102,7 @@ class Ballots:
         if n >= len(self):
             return self
         some = copy(self)
-        for name in ("reasons", "_silent"):  # of all cases
+        for name in ("reasons", "_silent", "unanswered"):  # of all cases
             vars(some).pop(name, None)
         for name in ("X", "case_ids", "score", "mass", *Terms._fields):
             object.__setattr__(some, name, getattr(self, name)[:n])
@@ -219,12 +219,21 @@ class Ballots:
         return target.leading(self._decided(case))
 
     def answer(self, case: int) -> str:
-        """Return the answer to a case in words: its class and probability, or its number."""
+        """Return the answer to a case in words: its class and probability, or its number.
+
+        Where there is none, such as of a case without values, the words begin with 'no answer'.
+        """
         target: Any = self.vote.target
-        if target.kind == "regression":
-            return target.answered(self.score[case], None)
-        chances = self.vote.readout.probabilities(*self._row(case))[0]
-        return target.answered(self._decided(case), chances)
+        numbers = target.kind == "regression"
+        decided = self.score[case] if numbers else self._decided(case)
+        words = target.answered(decided, None if numbers else np.array(self.chances(case)))
+        why = self.unanswered[case]
+        return f"{why}; predict returns {words}" if why else words
+
+    @cached_property
+    def unanswered(self) -> list[str]:
+        """Return why each case has no answer and what is needed, in words; '' if it has one."""
+        return self.vote.unanswered_words(self.X, self.score, self.mass, self.names)
 
     def chances(self, case: int) -> list[float]:
         """Return the probabilities of a case: of classes, or of labels, each on its own."""
@@ -343,12 +352,8 @@ class Ballots:
         words = self.vote.target.words(flat)
         if self.vote.target.kind != "binary" and self.vote.target.kind != "multiclass":
             return words
-        top: Array = np.sort(flat, axis=1)
-        one = top[:, -1] > 0 if flat.shape[1] > 1 else flat[:, 0] != 0
-        if flat.shape[1] > 1:  # no class is voted for where two get the same
-            one &= top[:, -1] > top[:, -2]
-        one &= ~self._silent.ravel()
-        return [word if votes else "" for word, votes in zip(words, one.tolist(), strict=True)]
+        each = zip(flat.tolist(), words, self._silent.ravel().tolist(), strict=True)
+        return ["" if idle else class_called(vote, word) for vote, word, idle in each]
 
     # ------------------------------------------------------------------ to be looked at
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
-from psephos.vote.names import Names, backup_words, listed, percent, plural
+from psephos.vote.names import Names, backup_words, list_name, listed, percent, plural
 from psephos.vote.part import label_of
 from psephos.vote.target import Target
 from psephos.vote.vote import Vote
@@ -87,8 +87,8 @@ def _most_shown(vote: Vote, groups: list[list[int]]) -> int:
 def _most_read(vote: Vote, names: Names) -> str:
     """Return which columns most voters read, and by how many of the voters each is."""
     counts = np.asarray(vote.voters.usage().sum(axis=0)).ravel()
-    first = np.argsort(-counts, kind="stable")[:_LISTED]
-    found = [f"{names.columns[j]} ({counts[j]})" for j in first.tolist() if counts[j]]
+    first: list[int] = np.argsort(-counts, kind="stable")[:_LISTED].tolist()
+    found = [f"{list_name(names.columns[j])} ({counts[j]})" for j in first if counts[j]]
     voters = f"Columns that most of the {vote.n_voters} voters read"
     return f"{voters} (by how many): {', '.join(found)}." if found else ""
 
@@ -100,13 +100,13 @@ def columns_words(vote: Vote, names: Names) -> str:
     only through the distance between cases are named again.
     """
     read: list[int] = vote.used.tolist()
-    columns = [names.columns[j] for j in read]
+    columns = [list_name(names.columns[j]) for j in read]
     verb = "reads" if vote.n_voters == 1 else "read"
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
     spare = backup_words(len(vote.backup))
     alone: list[int] = vote.near_only.tolist()
-    near = [names.columns[j] for j in alone]
+    near = [list_name(names.columns[j]) for j in alone]
     acts = "acts" if len(near) == 1 else "act"
     only = f"; {listed(near)} {acts} only through the distance between cases" if near else ""
     of = plural(vote.n_features, "column")

@@ -12,6 +12,7 @@ MINUS = "−"  # a true one, for reading
 _DIGITS = 4
 _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
 _LISTED = 20  # names in a sentence
+_CLASSES = 4  # of a vote that are named
 _ROW = 1e15  # whole numbers up to here are written out
 _MORE = (_DIGITS, 6, 9, 12, 17)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
@@ -57,6 +58,11 @@ class Names:
         """Return the words of the table reduced to `columns`."""
         kept = {i: self.levels[j] for i, j in enumerate(columns) if j in self.levels}
         return replace(self, columns=[self.columns[j] for j in columns], levels=kept)
+
+
+def list_name(name: str) -> str:
+    """Return a column's name for a list, in quotes if it holds what divides the list."""
+    return f"'{name}'" if "," in name or ";" in name else name
 
 
 def formula_name(name: str) -> str:
@@ -118,6 +124,99 @@ def percent(share: float) -> str:
     if 0.999 < share < 1.0:
         return "> 99.9 %"
     return f"{100 * share:.1f} %"
+
+
+def class_vote(
+    vote: Sequence[float], scale: float, adds: bool, names: Sequence[str], answer: int,
+    level: Sequence[float], code: Sequence[float],
+) -> str:  # fmt: skip
+    """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
+
+    Parameters
+    ----------
+    vote : sequence of float
+    scale : float
+        The size of the votes beside it: what is rounding beside them is 0.
+    adds : bool
+        Whether it is a term of a sum, not a share of one.
+    names : sequence of str
+        Of the classes.
+    answer : int
+        The class that the vote is for.
+    level : sequence of float
+        The vote in which what is a tie but for rounding is a tie.
+    code : sequence of float
+        The vote that is for that class alone.
+    """
+    if all(abs(v) <= _ROUNDING * scale for v in vote) or not any(vote):
+        return "nothing"
+    if adds:
+        return _added_words(vote, names, scale)
+    if list(vote) == list(code):
+        return names[answer]
+    n = len(names)
+    ties = [j for j, s in enumerate(level) if s == max(vote)] if n > 2 else []
+    if len(ties) == n:
+        return "each class alike"
+    two = (1.0 + (vote[0] if answer else -vote[0])) / 2
+    share = two if n == 2 else ((n - 1) * vote[answer] + 1) / n
+    if len(ties) > 1:
+        return f"{' and '.join(names[j] for j in ties)} {percent(share)} each"
+    return f"{names[answer]} {percent(share)}"
+
+
+def class_called(vote: Sequence[float], name: str) -> str:
+    """Return the name of the class that a vote is for, if it is for one class alone; else ''."""
+    first, second = sorted(vote)[-1:-3:-1] if len(vote) > 1 else (abs(vote[0]), 0.0)
+    return name if first > 0 and first > second else ""
+
+
+def _added_words(vote: Sequence[float], names: Sequence[str], scale: float) -> str:
+    """Return what a vote adds to a sum of scores, class by class, the most moved first."""
+    if len(vote) == 1:
+        return f"+{number(abs(vote[0]), scale)} for {names[int(vote[0] > 0)]}"
+    order = sorted(range(len(vote)), key=lambda k: -abs(vote[k]))
+    size = vote[order[0]]
+    if all(abs(v - size) <= 1e-9 * abs(size) for v in vote):
+        return f"{_plus(size, scale)} for every class"
+    moved = [k for k in order if abs(vote[k]) > _ROUNDING * scale and vote[k] != 0]
+    more = len(moved) - _CLASSES
+    words = ", ".join(f"{_plus(vote[k], scale)} for {names[k]}" for k in moved[:_CLASSES])
+    return words + (f" and less for {more} more" if more > 0 else "")
+
+
+def _plus(value: float, scale: float) -> str:
+    return f"{'+' if value > 0 else ''}{number(value, scale)}"
+
+
+def label_vote(vote: Sequence[float], scale: float, adds: bool, names: Sequence[str]) -> str:
+    """Return what a vote for labels says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
+    there = [(n, v) for n, v in zip(names, vote, strict=True) if abs(v) > _ROUNDING * scale]
+    if not any(v for _, v in there):
+        return "nothing"
+    if adds:
+        return ", ".join(f"{_plus(v, scale)} for {n}" for n, v in there)
+    if all(abs(v) == 1 for v in vote):
+        return labels_called(vote, names)
+    each = zip(names, vote, strict=True)
+    return ", ".join(f"{n} {percent((1.0 + v) / 2.0)}" for n, v in each)
+
+
+def labels_called(vote: Sequence[float], names: Sequence[str]) -> str:
+    """Return the labels that a vote is for."""
+    return ", ".join(n for n, v in zip(names, vote, strict=True) if v > 0) or "no label"
+
+
+def numbers_called(vote: Sequence[float], names: Sequence[str]) -> str:
+    """Return numbers to five digits, with their names."""
+    each = zip(vote, names, strict=True)
+    return ", ".join(f"{n} = {v:.5g}" if n else f"{v:.5g}" for v, n in each)
+
+
+def number_vote(vote: Sequence[float], scale: float, names: Sequence[str]) -> str:
+    """Return a number, or several with their names."""
+    each = zip(vote, names, strict=True)
+    return ", ".join(f"{n} = {number(v, scale)}" if n else number(v, scale) for v, n in each)
 
 
 def plural(count: int, word: str) -> str:

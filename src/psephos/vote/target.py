@@ -8,12 +8,18 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
 from psephos.vote.codec import register
-from psephos.vote.names import number, percent
+from psephos.vote.names import (
+    class_vote,
+    label_vote,
+    labels_called,
+    number_vote,
+    numbers_called,
+    percent,
+)
+from psephos.vote.reading.core import LEVEL
 
-_NAMED = 4  # classes of a vote that are named
 _LABELS = (bool, int, float, str)
 _TIED = 1e-12  # of the greatest loss: expected losses that differ by less are equal
-_ROUNDING = 2.0**-41  # scores that differ by less are equal: 0.5e-12
 
 Kind = Literal["binary", "multiclass"]
 
@@ -96,11 +102,11 @@ class Target:
         So a tie is a tie in answers and in probabilities, and goes to the first class.
         """
         if self.n_outputs == 1:
-            return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
+            return np.where(np.abs(score) <= LEVEL, 0.0, score)
         top = score[:, 0].copy()
         for k in range(1, score.shape[1]):  # a tenth of what max(axis=1) takes for a few classes
             np.maximum(top, score[:, k], out=top)
-        near = score >= (top - _ROUNDING)[:, None]
+        near = score >= (top - LEVEL)[:, None]
         if np.count_nonzero(near) == len(score) and not np.isnan(top).any():
             return score  # no row has two
         return np.where(near, top[:, None], score)
@@ -147,22 +153,10 @@ class Target:
         adds : bool
             Whether it is a term of a sum, not a share of one.
         """
-        if (np.abs(vote) <= 1e-12 * scale).all() or not vote.any():
-            return "nothing"
-        classes = [str(label) for label in self.classes.tolist()]
-        if adds:
-            return _added(vote, classes, scale)
-        k, n = int(self.answers(vote[None])[0]), self.n_classes
-        if np.array_equal(vote, self.code[k]):
-            return classes[k]
-        level: list[int] = []
-        if n > 2:
-            level = np.flatnonzero(self.level(vote[None])[0] == vote.max()).tolist()
-        if len(level) == n:
-            return "each class alike"
-        share = (1.0 + (vote[0] if k else -vote[0])) / 2 if n == 2 else ((n - 1) * vote[k] + 1) / n
-        words = " and ".join(classes[j] for j in level) if len(level) > 1 else classes[k]
-        return f"{words} {percent(float(share))}{' each' if len(level) > 1 else ''}"
+        k = int(self.answers(vote[None])[0])
+        named = [str(label) for label in self.classes.tolist()]
+        level, code = self.level(vote[None])[0].tolist(), self.code[k].tolist()
+        return class_vote(vote.tolist(), scale, adds, named, k, level, code)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score in words: its class and probability, and its ties."""
@@ -172,10 +166,8 @@ class Target:
             return words
         level = np.flatnonzero(chances == chances[k]).tolist()
         others = [str(self.classes[j]) for j in level if j != k]
-        if not others:
+        if not others or len(level) == self.n_classes:
             return words
-        if len(level) == self.n_classes:
-            return f"{words}, the first class: all are equal"
         return f"{words}, the first of equals: {' and '.join(others)} alike"
 
     def rule(self) -> str:
@@ -191,23 +183,6 @@ class Target:
         if k == 2:
             return np.where(y == 1, score[:, 0], -score[:, 0])
         return (k - 1) / k * np.einsum("nk,nk->n", self.code[y], score)
-
-
-def _added(vote: NDArray[np.float64], classes: list[str], scale: float) -> str:
-    """Return what a vote adds to a sum of scores, class by class, the most moved first."""
-    if len(vote) == 1:
-        return f"+{number(abs(float(vote[0])), scale)} for {classes[int(vote[0] > 0)]}"
-    order = np.argsort(-np.abs(vote), kind="stable").tolist()
-    size = float(vote[order[0]])
-    if bool((np.abs(vote - size) <= 1e-9 * abs(size)).all()):
-        return f"{'+' if size > 0 else ''}{number(size, scale)} for every class"
-    moved = [k for k in order if abs(vote[k]) > 1e-12 * scale and vote[k] != 0]
-    parts = [
-        f"{'+' if vote[k] > 0 else ''}{number(float(vote[k]), scale)} for {classes[k]}"
-        for k in moved[:_NAMED]
-    ]
-    more = len(moved) - len(parts)
-    return ", ".join(parts) + (f" and less for {more} more" if more else "")
 
 
 @register
@@ -280,6 +255,8 @@ class ThresholdTarget(Target):
 class _Numbers:
     """What targets that are numbers share: the score is the answer."""
 
+    outputs: list[str] | Any
+
     @property
     def kind(self) -> Literal["regression"]:
         return "regression"
@@ -288,8 +265,28 @@ class _Numbers:
     def n_classes(self) -> int:
         return 0
 
+    @property
+    def n_outputs(self) -> int:
+        return len(self.outputs)
+
+    def about(self, output: int) -> str:
+        return self.outputs[output]
+
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return score
+
+    def leading(self, score: NDArray[np.float64]) -> int:
+        """Return 0: ballots are about the first number."""
+        return 0
+
+    def words(self, votes: NDArray[np.float64]) -> list[str]:
+        return [numbers_called(row, self.outputs) for row in votes.tolist()]
+
+    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+        return number_vote(vote.tolist(), scale, self.outputs)
+
+    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
+        return self.vote_words(score, 0.0, False)
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Raise: a margin is for classes."""
@@ -311,30 +308,11 @@ class RegressionTarget(_Numbers):
     unit: str = ""
 
     @property
-    def n_outputs(self) -> int:
-        return 1
-
-    @property
     def outputs(self) -> list[str]:
         return [""]
 
-    def words(self, votes: NDArray[np.float64]) -> list[str]:
-        return [f"{value:.5g}" for value in votes[:, 0].tolist()]
-
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return score[:, 0]
-
-    def leading(self, score: NDArray[np.float64]) -> int:
-        return 0
-
-    def about(self, output: int) -> str:
-        return ""
-
-    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        return number(float(vote[0]), scale)
-
-    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
-        return number(float(score[0]))
 
 
 @register
@@ -356,35 +334,11 @@ class NumbersTarget(_Numbers):
             raise PsephosError("numbers that are predicted together have different names.")
 
     @property
-    def n_outputs(self) -> int:
-        return len(self.names)
-
-    @property
     def outputs(self) -> list[str]:
         return list(self.names)
 
-    def words(self, votes: NDArray[np.float64]) -> list[str]:
-        return [
-            ", ".join(f"{n} = {v:.5g}" for n, v in zip(self.names, row, strict=True))
-            for row in votes.tolist()
-        ]
-
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return score
-
-    def leading(self, score: NDArray[np.float64]) -> int:
-        """Return 0: ballots are about the first number."""
-        return 0
-
-    def about(self, output: int) -> str:
-        return self.names[output]
-
-    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        pairs = zip(self.names, vote.tolist(), strict=True)
-        return ", ".join(f"{name} = {number(value, scale)}" for name, value in pairs)
-
-    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
-        return self.vote_words(score, 0.0, False)
 
 
 @register
@@ -442,11 +396,11 @@ class LabelsTarget:
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
         """Return the labels that each row of (m, K) votes is for."""
-        return [_listed(self.outputs, row) for row in votes > 0]
+        return [labels_called(row, self.outputs) for row in votes.tolist()]
 
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (n, K) scores in which what is 0 but for rounding is 0."""
-        return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
+        return np.where(np.abs(score) <= LEVEL, 0.0, score)
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         given = score >= self.threshold if self.or_equal else score > self.threshold
@@ -461,18 +415,7 @@ class LabelsTarget:
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return what a (K,) vote says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
-        there = np.abs(vote) > 1e-12 * scale
-        if not (there & (vote != 0)).any():
-            return "nothing"
-        if adds:
-            pairs = [
-                (n, v) for n, v, t in zip(self.outputs, vote.tolist(), there, strict=True) if t
-            ]
-            return ", ".join(f"{'+' if v > 0 else ''}{number(v, scale)} for {n}" for n, v in pairs)
-        if (np.abs(vote) == 1).all():
-            return _listed(self.outputs, vote > 0)
-        chances = zip(self.outputs, ((1.0 + vote) / 2.0).tolist(), strict=True)
-        return ", ".join(f"{name} {percent(chance)}" for name, chance in chances)
+        return label_vote(vote.tolist(), scale, adds, self.outputs)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         each = zip(self.outputs, self.decode(score).tolist(), chances.tolist(), strict=True)
@@ -482,10 +425,6 @@ class LabelsTarget:
     def margin(self, score: NDArray[np.float64], y: Array) -> NDArray[np.float64]:
         """Return the mean over labels of y F(x), with y in {-1, 1}; y is (n, K) of 0 and 1."""
         return (self.coded(y) * score).mean(axis=1)
-
-
-def _listed(names: list[str], has: NDArray[np.bool_]) -> str:
-    return ", ".join(name for name, one in zip(names, has, strict=True) if one) or "no label"
 
 
 AnyTarget = Target | LabelsTarget | RegressionTarget | NumbersTarget

@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos.vote.reading.core import LEVEL
 from psephos.vote.target import Target, ThresholdTarget
 from psephos.vote.vote import Vote
-
-_ROUNDING = 2.0**-41  # decision scores that differ by less are equal, as in `Target.level`
 
 
 def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
@@ -44,7 +43,7 @@ def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
         cut = math.log(second / (1.0 - second)) / readout.slope
     else:
         cut = 2.0 * second - 1.0
-    bound = cut - _ROUNDING if positive == 1 else cut + _ROUNDING
+    bound = cut - LEVEL if positive == 1 else cut + LEVEL
     decides = ThresholdTarget(target.classes, positive, float(threshold), bound)
     return replace(vote, target=decides)
 

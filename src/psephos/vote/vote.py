@@ -15,6 +15,7 @@ from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, backup_words
 from psephos.vote.operations.distance_weights import DistanceWeights, Nearest
 from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs, sparse
+from psephos.vote.reading.answered import needing_all, tied, unanswered, unanswered_words
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
@@ -111,11 +112,18 @@ class Vote:
     def near_only(self) -> Columns:
         """Return the sorted columns that act only through the distance between cases.
 
-        No voter tests them; voters that are training cases name the columns themselves.
+        No voter whose votes differ tests them; voters that are training cases name the columns
+        themselves.
         """
         if not isinstance(self.weighting.lowered(), DistanceWeights):
             return np.empty(0, dtype=np.intp)
-        return np.setdiff1d(self.weighting.columns, self.voters.columns)
+        voters, read = self.voters, self.voters.columns
+        if not voters.are_cases():
+            test = [
+                [when for when, _ in voters.sides(t)] != ["always"] for t in range(self.n_voters)
+            ]
+            read = np.unique(sparse.csr_array(voters.usage())[np.flatnonzero(test)].indices)
+        return np.setdiff1d(self.weighting.columns, read)
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that are left in `primary`."""
@@ -289,6 +297,42 @@ class Vote:
     def decided(self, score: _Floats, mass: _Floats | None = None) -> Array:
         """Return the answers that (n, K) scores come to; see `Readout.probabilities` of `mass`."""
         return self.target.decode(self.readout.decided(score, self.target, mass))
+
+    def unanswered(self, X: Values, score: _Floats, mass: _Floats) -> list[str]:
+        """Return why each row has no answer, of its score and mass; '' if it has one.
+
+        See `psephos.vote.reading.answered`: 'weight', 'values' or 'tie'.
+        """
+        decided = self.readout.decided(score, self.target, mass).tolist()
+        found = ["tie" if tied(self.target, row) else "" for row in decided]
+        read = self._dense(X)
+        rows = np.flatnonzero(np.isnan(read).any(axis=1) | ~(mass > 0))
+        if not len(rows):
+            return found
+        some, compact = read[rows], self._compact
+        if self._of_votes:
+            weights = compact._votes_and_weights(some)[1]
+        else:
+            weights = compact.weighting.relative(some)[0]
+        for i, x, own in zip(rows.tolist(), some.tolist(), weights.tolist(), strict=True):
+            found[i] = unanswered(x, own, *compact.hearing, bool(found[i]))
+        return found
+
+    @cached_property
+    def hearing(self) -> tuple[list[list[int]], list[bool]]:
+        """Return the columns of each voter and of its distances, and who needs all of them."""
+        vote = self.lowered()
+        table = vote.voters.usage()
+        if isinstance(vote.weighting, DistanceWeights):
+            table = table + vote.weighting.usage()
+        reads = [np.flatnonzero(row).tolist() for row in table.toarray()]
+        return reads, needing_all(vote.voters, vote.weighting)
+
+    def unanswered_words(self, X: Values, score: _Floats, mass: _Floats, names: Names) -> list[str]:
+        """Return why each row has no answer, in words that say what would do; '' if it has one."""
+        how = *self._compact.hearing, self.target, names.select(self.columns.tolist())
+        rows = zip(self.unanswered(X, score, mass), self._dense(X).tolist(), strict=True)
+        return [why and unanswered_words(why, x, *how) for why, x in rows]
 
     def probabilities(self, X: Values) -> _Floats:
         """Return the (n, n_classes) probabilities of rows."""

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -195,6 +196,23 @@ def test_columns_that_act_only_through_the_distance_are_named():
     plain_model = SamBAClassifier(n_estimators=2).fit(X, y)
     assert not len(plain_model.vote_.near_only)
     assert "only through" not in plain_model.describe()[0]
+
+
+def test_a_column_of_voters_with_one_answer_acts_only_through_the_distance():
+    from psephos import SamBAClassifier
+    from psephos.testing import small_table
+
+    model = SamBAClassifier(n_estimators=8, random_state=0).fit(*small_table())
+    vote, stumps = model.vote_, model.vote_.voters
+    assert not len(vote.near_only)
+    place = int(stumps.feature[0])
+    own = (stumps.feature == place)[:, None]
+    same = replace(stumps, right=np.where(own, stumps.left, stumps.right))
+    changed = replace(vote, voters=same)
+    assert changed.near_only.tolist() == [stumps.columns[place]]
+    model.vote_ = changed
+    name = f"column {stumps.columns[place]}"
+    assert f"; {name} acts only through the distance between cases" in model.describe()[0]
 
 
 def test_what_moves_a_weight_is_divided_by_the_parts_of_the_distance():

@@ -15,25 +15,27 @@ from psephos._errors import PsephosError
 from psephos.files.cases import CaseFile, Wanted
 from psephos.files.cells import Cells
 from psephos.scoring.reader.model import PlainModel, said_words
+from psephos.scoring.reader.vote import Asked
+from psephos.vote.reading.answered import unanswered_notes
 from psephos.vote.reading.core import CALIBRATIONS, are_neighbours, part_of
 
 
-def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
-    case = model.asked(row)
+def _predicted(model: PlainModel, name: str, row: list[float], case: Asked) -> list[list[Any]]:
     label, chances = model.vote.answer(case), model.vote.chances(case)
     said = label if isinstance(label, list) else [label]
-    return [[name, *said, *map(repr, chances)]]
+    answered = "false" if model.vote.unanswered(row, case) else "true"
+    return [[name, *said, *map(repr, chances), answered]]
 
 
-def _heard(model: PlainModel, row: list[float]) -> list[dict[str, Any]]:
+def _heard(model: PlainModel, row: list[float], case: Asked) -> list[dict[str, Any]]:
     """Return the ballots of a case, of neighbours those that have a weight."""
     some = are_neighbours(model.plain["weights"])
-    return [one for one in model.ballots(row, model.asked(row)) if one["weight"] or not some]
+    return [one for one in model.ballots(row, case) if one["weight"] or not some]
 
 
-def _explained(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
+def _explained(model: PlainModel, name: str, row: list[float], case: Asked) -> list[list[Any]]:
     lines = []
-    for ballot in _heard(model, row):
+    for ballot in _heard(model, row, case):
         named = [model.names.columns[j] for j, _ in ballot["reason"].cells()]
         lines.append(
             [
@@ -58,7 +60,7 @@ def _heads(model: PlainModel, explain: bool) -> list[str]:
         said = [f"given_{c}" for c in classes] if many else ["predicted"]
         if not classes and len(outputs) > 1:
             said = [f"predicted_{name}" for name in outputs]
-        return ["id", *said, *(f"probability_{c}" for c in classes)]
+        return ["id", *said, *(f"probability_{c}" for c in classes), "answered"]
     added = ["contribution"] if len(outputs) == 1 else [f"contribution_{o}" for o in outputs]
     return ["case", "voter", "reason", "vote", "weight", *added, "columns", "details"]
 
@@ -78,7 +80,8 @@ def _checked(model: PlainModel, vectors: Any) -> str:
     answers = [model.vote.answer(case) for case in cases]
     if model.classes and answers != vectors["answers"]:
         raise PsephosError("a row has the same score and another answer: this file is damaged.")
-    said = [(one["voter"], model.words(one)) for one in (_heard(model, rows[0]) if rows else [])]
+    first = _heard(model, rows[0], cases[0]) if rows else []
+    said = [(one["voter"], model.words(one)) for one in first]
     words = said_words(
         model.names, [str(c) for c in model.classes or model.vote.target.outputs], said
     )
@@ -202,9 +205,12 @@ def _answer(model: PlainModel, data: Any, asked: Any) -> None:
     )
     ask = _explained if asked.explain else _predicted
     lines = [_heads(model, asked.explain)]
+    whys: list[tuple[str, str]] = []
     for name, row in zip(cases.ids, cases.rows, strict=True):
-        lines += ask(model, name, row)
-    for note in [*notes, *cases.notes]:
+        case = model.asked(row)
+        lines += ask(model, name, row, case)
+        whys += [(name, model.unanswered(row, case))] if asked.explain else []
+    for note in [*notes, *cases.notes, *unanswered_notes(whys)]:
         sys.stderr.write(f"Note: {note}\n")
     if asked.out:
         _write_whole(asked.out, lines)

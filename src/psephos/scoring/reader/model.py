@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos.files.cells import FARTHEST
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
+from psephos.vote.reading.answered import unanswered_words
 from psephos.vote.reading.core import NAN, after_hook
 from psephos.vote.reasons import Always, CaseLike, reason_and_vote, without_weight
 
@@ -77,7 +78,7 @@ class PlainModel:
         return self.vote.asked(row)
 
     def answer(self, values: Any) -> dict[str, Any]:
-        """Return the scores, probabilities, label and ballots of a case."""
+        """Return the scores, probabilities, label and ballots of a case, and why not answered."""
         row = self.case(values)
         case = self.asked(row)
         return {
@@ -85,7 +86,14 @@ class PlainModel:
             "probabilities": self.vote.chances(case) or None,
             "label": self.vote.answer(case),
             "ballots": self.ballots(row, case),
+            "unanswered": self.unanswered(row, case),
         }
+
+    def unanswered(self, row: list[float], case: Asked) -> str:
+        """Return in words why a case has no answer, and what is needed; '' if it has one."""
+        vote = self.vote
+        why = vote.unanswered(row, case)
+        return why and unanswered_words(why, row, *vote.hearing, vote.target, self.names)
 
     def ballots(self, row: list[float], case: Asked) -> list[dict[str, Any]]:
         """Return who voted for what, by which weight and why: a voter each."""

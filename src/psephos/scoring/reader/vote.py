@@ -5,9 +5,11 @@
 import hashlib
 import math
 import struct
+from functools import cached_property
 from typing import Any
 
 from psephos.scoring.reader.target import target_of
+from psephos.vote.reading.answered import needing_all, tied, unanswered
 from psephos.vote.reading.core import (
     CALIBRATIONS,
     VOTERS,
@@ -119,6 +121,18 @@ class WholeVote:
         if k == 2:
             return [2.0 * chances[1] - 1.0]
         return [(k * p - 1.0) / (k - 1) for p in chances]
+
+    @cached_property
+    def hearing(self) -> tuple[list[list[int]], list[bool]]:
+        """Return the columns of each voter and of its distances, and who needs all of them."""
+        near = getattr(self.weights, "reads_all", [])
+        reads = [sorted({*own, *near}) for own in self.voters.reads]
+        return reads, needing_all(self.voters, self.weights)
+
+    def unanswered(self, x: Any, case: Asked) -> str:
+        """Return why a case has no answer; '' if it has one."""
+        tie = tied(self.target, self.decided(case))
+        return unanswered(x, case.weights, *self.hearing, tie)
 
     def answer(self, case: Asked) -> Any:
         """Return the label, the list of given labels, or the number."""

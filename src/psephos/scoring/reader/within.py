@@ -27,7 +27,8 @@ class Joined:
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.parts = [part_of(VOTERS, one) for one in part["parts"]]
-        self.where = list(zip(part["part"], part["place"], strict=True))
+        self.part, self.place = part["part"], part["place"]
+        self.where = list(zip(self.part, self.place, strict=True))
         self.names, self.n_voters = part["names"], len(self.where)
         self.reads = [self.parts[k].reads[t] for k, t in self.where]
 

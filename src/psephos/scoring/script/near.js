@@ -124,6 +124,7 @@ WEIGHTS["distance weights"] = class {
   constructor({ distance, profile, mass, table }) {
     Object.assign(this, { distance: new Distance(distance), profile, mass });
     this.voter = table.voter;
+    this.readsAll = table.voter ? [] : distance.batches.columns;
     this.table = table.degrees ?? table.right?.map((bits) => range(table.voters).map((t) =>
       ((bits[t >> 3] >> (7 - (t & 7))) & 1 ? table.high : table.low)));
   }

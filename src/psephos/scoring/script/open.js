@@ -1,4 +1,5 @@
-// openModel(plain) -> {columns, classes, answer(values) -> {scores, probabilities, label, ballots}}
+// openModel(plain) -> {columns, classes,
+//   answer(values) -> {scores, probabilities, label, why, unanswered, ballots}}
 
 const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
 
@@ -69,10 +70,14 @@ function openModel(plain) {
   function answer(values) {
     const x = row(values);
     const asked = vote.asked(x);
+    const tie = tied(vote.target, vote.decided(asked));
+    const why = unanswered(x, asked.weights, ...vote.hearing, tie);
     return {
       scores: asked.score,
       probabilities: vote.chances(asked),
       label: vote.target.decoded(vote.decided(asked)),
+      why,
+      unanswered: why && unansweredWords(why, x, ...vote.hearing, vote.target, words),
       get ballots() {
         return ballots(x, asked);
       },

@@ -21,13 +21,16 @@ class Classes {
   }
   answer(score) {
     if (!this.loss) return score.length === 1 ? Number(score[0] > 0) : best(score);
+    const expected = this.expected(score);
+    const least = Math.min(...expected) + 1e-12 * Math.max(...this.loss.flat());
+    return expected.findIndex((one) => one <= least);
+  }
+  // the expected loss of each answer
+  expected(score) {
     const k = this.nClasses;
     const shares = k === 2 ? [(1 - score[0]) / 2, (1 + score[0]) / 2]
       : score.map((s) => ((k - 1) * s + 1) / k);
-    const expected = range(k).map((i) =>
-      shares.reduce((sum, share, j) => sum + share * this.loss[j][i], 0));
-    const least = Math.min(...expected) + 1e-12 * Math.max(...this.loss.flat());
-    return expected.findIndex((one) => one <= least);
+    return range(k).map((i) => shares.reduce((sum, share, j) => sum + share * this.loss[j][i], 0));
   }
   decoded(score) {
     return this.classes[this.chosen(score)];
@@ -116,7 +119,7 @@ class Numbers {
     return this.outputs.length === 1 ? score[0] : score;
   }
   words(vote) {
-    if (vote.length === 1) return inWords(vote[0]);
+    if (vote.length === 1 && !this.outputs[0]) return inWords(vote[0]);
     return this.outputs.map((name, k) => `${name} = ${inWords(vote[k])}`).join(", ");
   }
 }

@@ -69,6 +69,9 @@ class WholeVote {
     this.target = targetOf(data.target);
     const { calibration } = data.readout;
     this.calibration = calibration ? readPart(CALIBRATIONS, calibration) : null;
+    const near = this.weights.readsAll ?? [];
+    this.hearing = [this.voters.reads.map((own) => sorted([...own, ...near])),
+      needingAll(this.voters, this.weights)];
   }
   // votes and shares (T, K), score (K) and mass of a case: codes of categories, NaN where missing
   asked(x) {
@@ -85,7 +88,7 @@ class WholeVote {
     terms.forEach((vote, t) => { score = score.map((s, k) => s + by[t][k] * vote[k]); });
     if (plain) score = score.map((s) => s / (mass > 0 ? mass : 1));
     mass *= scale;
-    return { said: votes, votes: terms, shares, score: this.target.level(score), mass };
+    return { said: votes, votes: terms, weights, shares, score: this.target.level(score), mass };
   }
   terms(votes, weights, scale, x) {
     const how = this.readout.score;

@@ -209,11 +209,7 @@ class NestedVoters(ReadsColumns, Voters):
         """Return the words of a vote's only voter, or how many they are and what they read."""
         vote = self.inner[voter]
         table: list[int] = self.columns[self.places[voter]].tolist()
-        words = [names[j] for j in table]
-        known = {
-            j: [_word(float(value), levels.get(table[j], [])) for value in values]
-            for j, values in self.levels[voter]
-        }
+        words, known = [names[j] for j in table], self._words(voter, levels)
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
         composed = getattr(vote.voters, "tag", "") == "composed voters"
@@ -258,16 +254,18 @@ class NestedVoters(ReadsColumns, Voters):
         """Return a vote within the vote, the table it is asked with, and the words of both."""
         vote = self.inner[voter]
         table: list[int] = self.columns[self.places[voter]].tolist()
-        levels = {
-            j: [_word(float(value), names.levels.get(table[j], [])) for value in values]
-            for j, values in self.levels[voter]
-        }
+        levels = self._words(voter, names.levels)
         classes = self._classes(vote, names)
         words = Names([names.columns[j] for j in table], levels, classes)
         if classes:  # codes within the vote, words to a reader
             target = replace(cast("Target", vote.target), classes=np.array(classes, dtype=object))
             vote = replace(vote, target=target)
         return vote, _coded(np.ascontiguousarray(X[:, table]), self.levels[voter]), words
+
+    def _words(self, voter: int, levels: dict[int, list[str]]) -> dict[int, list[str]]:
+        """Return the categories of a vote in words, by its own columns."""
+        known = [levels.get(int(j), []) for j in self.columns[self.places[voter]]]
+        return {j: [_word(float(v), known[j]) for v in own] for j, own in self.levels[voter]}
 
     @staticmethod
     def _classes(vote: Vote, names: Names) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 NAN = math.nan
+LEVEL = 2.0**-41  # scores that differ by less are equal: 0.5e-12
 VOTERS: dict[str, Any] = {}
 WEIGHTS: dict[str, Any] = {}
 CALIBRATIONS: dict[str, Any] = {}

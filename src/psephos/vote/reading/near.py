@@ -159,6 +159,7 @@ class DistanceWeightsOf:
         self.squares, self.mass = SquaredDistances(part["distance"]), part["mass"]
         self.profile, table = part["profile"], part["table"]
         self.voter, self.table = table.get("voter"), table.get("degrees")
+        self.reads_all: list[int] = [] if self.voter is not None else self.squares.columns
         if table["kind"] == "right or wrong":
             values = table["low"], table["high"]
             self.table = [

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.field_types import AnySize
-from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says
@@ -189,15 +188,8 @@ class QuadraticVoters(ReadsColumns, ReadAsLowered):
         return replace(self, mean=mean, whitening=whitening)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        ptr, own = spans_of(self.ptr, voters)
-        square = spans_of(self._operation.blocks, voters)[1]
-        kept, position = np.unique(self.position[own], return_inverse=True)
+        some: Scores = self._operation.take(voters)
         return replace(
-            self,
-            columns=self.columns[kept],
-            ptr=ptr,
-            position=position.astype(np.intp),
-            mean=np.ascontiguousarray(self.mean[:, own]),
-            whitening=np.ascontiguousarray(self.whitening[:, square]),
-            constant=self.constant[voters],
-        )
+            self, columns=some.columns, ptr=some.ptr, position=some.position,
+            mean=some.centre, whitening=some.whitening, constant=some.constant,
+        )  # fmt: skip

@@ -12,6 +12,12 @@ page.ballot = (() => {
     return numbers.filter((v) => v === top).length > 1 ? -1 : numbers.indexOf(top);
   };
 
+  // The one class of several that a vote moves, such as a tree's of a round of trees; else -1.
+  const alone = (numbers) => {
+    const moved = numbers.flatMap((v, k) => (v ? [k] : []));
+    return numbers.length > 1 && moved.length === 1 ? moved[0] : -1;
+  };
+
   // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
   const inParts = (reason, columns) => {
     const named = columns.map((one) => one.name).sort((a, b) => b.length - a.length),
@@ -61,15 +67,18 @@ page.ballot = (() => {
     const lines = new Map();
     answer.ballots.forEach((ballot) => {
       const { contribution } = ballot,
-        k = classOf(contribution),
+        one = alone(contribution),
+        k = one < 0 ? classOf(contribution) : one,
+        against = one >= 0 && contribution[one] < 0,
         always = idle.has(ballot.voter);
       const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason,
-        key = `${words}\u2192${k}`;
+        key = `${words}\u2192${against}${k}`;
       const line = lines.get(key) || {
         words,
         always,
         read: ballot.columns,
         k,
+        against,
         n: 0,
         weight: 0,
         contribution: contribution.map(() => 0),
@@ -175,10 +184,12 @@ page.ballot = (() => {
       whole = sum(lines.map((one) => one.weight)),
       shares = Math.abs(whole - 1) < 1e-9;
     const sign = study.positive === 0 ? -1 : 1,
-      value = (one) => (two ? sign * one.contribution[0] : Math.max(...one.contribution));
+      value = ({ k, contribution }) =>
+        two ? sign * contribution[0] : k < 0 ? Math.max(...contribution) : contribution[k];
     const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
     const li = (one) => {
-      const says = one.k < 0 ? ["nothing"] : [page.axis.coloured(study.classes[one.k], hue[one.k])];
+      const called = () => page.axis.coloured(study.classes[one.k], hue[one.k]);
+      const says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", called()];
       const words = one.always
         ? [
             `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,

@@ -287,7 +287,11 @@
       ],
       "say",
     );
-    box.replaceChildren(big, say);
+    // a threshold that was moved decides where classes are equal
+    const decided = answer.why === "tie" && two && hub.get("threshold") !== 0.5;
+    const none = told(answer.unanswered, "refused");
+    none.dataset.test = "case-unanswered";
+    box.replaceChildren(big, ...(answer.unanswered && !decided ? [none] : []), say);
     const bar = (width) => {
       const tall = two ? 34 : 36 * p.length,
         picture = svg("svg", {

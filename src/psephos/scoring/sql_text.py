@@ -1,0 +1,82 @@
+"""Names, words and arithmetic of SQL, as text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LEAST = 1e-12  # a probability of 0 has no log-odds
+
+
+def with_exponent(token: re.Match[str]) -> str:
+    """Return a number with an exponent; what is quoted stays as it is."""
+    text = token.group()
+    return text if text[0] in "'\"" else f"{text}e0"
+
+
+def quoted(word: str) -> str:
+    """Return a name."""
+    return '"' + word.replace('"', '""') + '"'
+
+
+def literal(word: Any) -> str:
+    """Return a word or a whole number."""
+    if isinstance(word, str):
+        return "'" + word.replace("'", "''") + "'"
+    return repr(int(word) if isinstance(word, bool) else word)
+
+
+def added(terms: Sequence[str]) -> str:
+    """Return a sum in pairs, so that a long one is not deep."""
+    if len(terms) <= 2:
+        return " + ".join(terms) if terms else "0.0"
+    half = len(terms) // 2
+    return f"({added(terms[:half])}) + ({added(terms[half:])})"
+
+
+def exp_of(value: str) -> str:
+    """Return exp of a number; of one that some databases would not take, nearly that."""
+    return f"EXP(CASE WHEN {value} < -700.0 THEN -700.0 ELSE {value} END)"
+
+
+def expit_of(value: str) -> str:
+    """Return 1 / (1 + exp(-value))."""
+    odds = f"CASE WHEN {value} < 0.0 THEN {value} ELSE -{value} END"
+    shares = f"1.0 / (1.0 + {exp_of(f'({odds})')})"
+    return f"CASE WHEN {value} >= 0.0 THEN {shares} WHEN {value} < 0.0 THEN 1.0 - {shares} END"
+
+
+def within(value: str, least: float, most: float) -> str:
+    """Return a number, or the nearest that is between two."""
+    return (
+        f"CASE WHEN {value} < {least!r} THEN {least!r} WHEN {value} > {most!r} THEN {most!r} "
+        f"ELSE {value} END"
+    )
+
+
+def above(score: str, level: str, low: str, high: str) -> str:
+    """Return `high` where a score is above a level, else `low`; NULL where it is NULL."""
+    return f"CASE WHEN {score} > {level} THEN {high} WHEN {score} <= {level} THEN {low} END"
+
+
+def of_greatest(scores: Sequence[str], less: str, words: Iterable[str]) -> str:
+    """Return the word of the first score that is at least every other, `less` a little."""
+    held = [" AND ".join(f"{a} >= {b}{less}" for b in scores if b is not a) for a in scores]
+    ways = [f"WHEN {h} THEN {word}" for h, word in zip(held, words, strict=True)]
+    return f"CASE {' '.join(ways)} END"
+
+
+def moved(value: str, least: float, most: float) -> str:
+    """Return a probability moved from [0, 1] to [least, 1 - least], which has a logarithm."""
+    moved = f"{least!r} + {1.0 - 2.0 * least!r} * {value}"
+    return moved if least > LEAST else within(value, LEAST, most)
+
+
+def interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
+    """Return the line through points (x, y) at a value, level beyond the ends."""
+    if not len(x):
+        return "NULL"
+    ways = [f"WHEN {value} < {x[0]!r} THEN {y[0]!r}"]
+    for i in range(len(x) - 1):
+        slope = (y[i + 1] - y[i]) / (x[i + 1] - x[i])
+        ways.append(f"WHEN {value} < {x[i + 1]!r} THEN {slope!r} * ({value} - {x[i]!r}) + {y[i]!r}")
+    return f"CASE {' '.join(ways)} WHEN {value} >= {x[-1]!r} THEN {y[-1]!r} END"
