@@ -33,7 +33,8 @@ function unanswered(x, weights, reads, whole, tie) {
   const known = (j) => !Number.isNaN(x[j]);
   const some = range(reads.length).filter((t) => [weights[t]].flat().some(Boolean));
   if (!some.length) return "weight";
-  const speaks = (t) => reads[t].length && (whole[t] ? reads[t].every(known) : reads[t].some(known));
+  const speaks = (t) =>
+    reads[t].length && (whole[t] ? reads[t].every(known) : reads[t].some(known));
   if (!some.some(speaks) && !reads.flat().every(known)) return "values";
   return tie ? "tie" : "";
 }
@@ -44,7 +45,9 @@ function unansweredWords(why, x, reads, whole, target, words) {
   const named = (columns) => {
     const every = columns.map((j) => words.name(j));
     if (every.length > 6) return `${every.slice(0, 6).join(", ")} and ${every.length - 6} more`;
-    return every.length < 2 ? every.join("") : `${every.slice(0, -1).join(", ")} and ${every.at(-1)}`;
+    return every.length < 2
+      ? every.join("")
+      : `${every.slice(0, -1).join(", ")} and ${every.at(-1)}`;
   };
   if (why === "tie") {
     let by = target.loss ? "every answer has the same expected loss" : "all classes are equal";
@@ -55,6 +58,8 @@ function unansweredWords(why, x, reads, whole, target, words) {
   const alone = sorted(gaps.filter((own, t) => !whole[t] || own.length === 1).flat());
   const fewest = gaps.filter((own) => own.length).sort((a, b) => a.length - b.length)[0];
   const wanted = alone.length ? alone : fewest;
-  return `no answer: no voter has the values it needs; ${alone.length > 1 ? "one of " : ""}`
-    + `${named(wanted)} would do`;
+  return (
+    `no answer: no voter has the values it needs; ${alone.length > 1 ? "one of " : ""}` +
+    `${named(wanted)} would do`
+  );
 }

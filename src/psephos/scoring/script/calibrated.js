@@ -1,7 +1,8 @@
 // Monotone maps from the probabilities of a link to others.
 
 const LEAST_CHANCE = 1e-12;
-const moved = (p, least, most) => Math.min(Math.max(least + (1 - 2 * least) * p, LEAST_CHANCE), most);
+const moved = (p, least, most) =>
+  Math.min(Math.max(least + (1 - 2 * least) * p, LEAST_CHANCE), most);
 const logOdds = (p, least) => {
   const kept = moved(p, least, 1 - LEAST_CHANCE);
   return Math.log(kept / (1 - kept));
@@ -19,7 +20,10 @@ CALIBRATIONS["sigmoid calibration"] = class {
   }
   chances(chances, apart) {
     const { slope, offset, least = 0 } = this.part;
-    return toOne(chances.map((p, k) => expit(slope[k] * logOdds(p, least) + offset[k])), apart);
+    return toOne(
+      chances.map((p, k) => expit(slope[k] * logOdds(p, least) + offset[k])),
+      apart,
+    );
   }
 };
 
@@ -40,7 +44,10 @@ CALIBRATIONS["isotonic calibration"] = class {
   }
   chances(chances, apart) {
     const { given, told } = this.part;
-    return toOne(chances.map((p, k) => interpolated(p, given[k], told[k])), apart);
+    return toOne(
+      chances.map((p, k) => interpolated(p, given[k], told[k])),
+      apart,
+    );
   }
 };
 
@@ -58,10 +65,13 @@ CALIBRATIONS["table of posteriors"] = class {
   chances(chances, apart, heard) {
     const { posterior, prior } = this.part;
     if (!heard && prior.length) return toOne(prior, apart);
-    return toOne(posterior.map((row, k) => {
-      const most = row.length - 1;
-      return row[Math.min(Math.max(rounded(chances[k] * most), 0), most)];
-    }), apart);
+    return toOne(
+      posterior.map((row, k) => {
+        const most = row.length - 1;
+        return row[Math.min(Math.max(rounded(chances[k] * most), 0), most)];
+      }),
+      apart,
+    );
   }
 };
 

@@ -25,8 +25,7 @@ function unpack(value) {
 
 // a class as Python writes it
 const asWord = (one) => (one === true ? "True" : one === false ? "False" : String(one));
-const filled = (value) =>
-  Array.isArray(value) ? value.map(filled) : value === null ? NaN : value;
+const filled = (value) => (Array.isArray(value) ? value.map(filled) : value === null ? NaN : value);
 const spans = (ptr) => ptr.slice(1).map((end, i) => [ptr[i], end]);
 const zeros = (k) => new Array(k).fill(0);
 const total = (values) => values.reduce((sum, v) => sum + v, 0);

@@ -2,17 +2,36 @@
 
 const MASK = (1n << 64n) - 1n;
 const BLAKE_IV = [
-  0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n,
-  0x510e527fade682d1n, 0x9b05688c2b3e6c1fn, 0x1f83d9abfb41bd6bn, 0x5be0cd19137e2179n,
+  0x6a09e667f3bcc908n,
+  0xbb67ae8584caa73bn,
+  0x3c6ef372fe94f82bn,
+  0xa54ff53a5f1d36f1n,
+  0x510e527fade682d1n,
+  0x9b05688c2b3e6c1fn,
+  0x1f83d9abfb41bd6bn,
+  0x5be0cd19137e2179n,
 ];
 const BLAKE_ORDER = [
-  "0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8",
-  "905724afe1bc683d", "2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a",
-  "6fe9b308c2d714a5", "a2847615fb9e3cd0",
+  "0123456789abcdef",
+  "ea489fd61c02b753",
+  "b8c052fdae367194",
+  "7931dcbe265a40f8",
+  "905724afe1bc683d",
+  "2c6a0b834d75fe19",
+  "c51fed4a0763928b",
+  "db7ec13950f4862a",
+  "6fe9b308c2d714a5",
+  "a2847615fb9e3cd0",
 ];
 const BLAKE_MIXES = [
-  [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
-  [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
+  [0, 4, 8, 12],
+  [1, 5, 9, 13],
+  [2, 6, 10, 14],
+  [3, 7, 11, 15],
+  [0, 5, 10, 15],
+  [1, 6, 11, 12],
+  [2, 7, 8, 13],
+  [3, 4, 9, 14],
 ];
 const rotated = (word, by) => ((word >> by) | (word << (64n - by))) & MASK;
 

@@ -6,10 +6,13 @@ function likeWords(row, columns, x, theirs, near, words) {
   const known = typeof row === "number" ? row >= 0 : row !== "";
   const named = !known ? "a training case" : typeof row === "number" ? `row ${row}` : row;
   if (!columns.length) return `like ${named}, by no column: the same weight everywhere`;
-  const similar = near === undefined ? ""
-    : ` (similarity ${near < 0.001 ? "< 0.001" : near.toFixed(3)})`;
-  const values = columns.slice(0, NEAREST_NAMED).map((j, i) =>
-    `${words.name(j)} = ${words.value(j, x[j])} (there ${words.value(j, theirs[i])})`);
+  const similar =
+    near === undefined ? "" : ` (similarity ${near < 0.001 ? "< 0.001" : near.toFixed(3)})`;
+  const values = columns
+    .slice(0, NEAREST_NAMED)
+    .map(
+      (j, i) => `${words.name(j)} = ${words.value(j, x[j])} (there ${words.value(j, theirs[i])})`,
+    );
   const more = columns.length - values.length;
   return `like ${named}${similar}: ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
@@ -31,7 +34,14 @@ VOTERS["prototype voters"] = class {
       if (b < 0) return name;
       const read = this.sharpest[b];
       const columns = read.map((i) => batches.columns[i]);
-      return likeWords(rows[t], columns, x, read.map((i) => this.cases[t][i]), near?.[t], words);
+      return likeWords(
+        rows[t],
+        columns,
+        x,
+        read.map((i) => this.cases[t][i]),
+        near?.[t],
+        words,
+      );
     });
   }
 };
@@ -49,7 +59,8 @@ class Distance {
     if (z.some((a, i) => Math.abs(a) * sharp[0]?.[i] > farthest)) {
       throw new Error("a row is too far from the training cases for distances");
     }
-    if (metric === "euclidean") return this.points.map((point, i) => this.square(z, point, batch[i]));
+    if (metric === "euclidean")
+      return this.points.map((point, i) => this.square(z, point, batch[i]));
     if (z.some(Number.isNaN)) throw new Error("distances need every value: fill the gap");
     const row = times(z, sharp[0]);
     return this.points.map((point) => METRICS[metric](row, times(point, sharp[0])) ** 2);
@@ -89,11 +100,13 @@ const PROFILES = {
     const sum = perQuery ? total(times(apart, mass)) : 0;
     const unit = sum > 0 ? sum : scale;
     const floor = b * Math.log(a);
-    const [near, log] = ofGreatest(apart.map((d) => {
-      const power = b * (Math.log(d) - Math.log(unit));
-      const [top, low] = [Math.max(floor, power), Math.min(floor, power)];
-      return -(top + (low === -Infinity ? 0 : Math.log1p(Math.exp(low - top))));
-    }));
+    const [near, log] = ofGreatest(
+      apart.map((d) => {
+        const power = b * (Math.log(d) - Math.log(unit));
+        const [top, low] = [Math.max(floor, power), Math.min(floor, power)];
+        return -(top + (low === -Infinity ? 0 : Math.log1p(Math.exp(low - top))));
+      }),
+    );
     return [times(near, mass), log];
   },
   "gaussian profile"(_, u, mass) {
@@ -125,8 +138,13 @@ WEIGHTS["distance weights"] = class {
     Object.assign(this, { distance: new Distance(distance), profile, mass });
     this.voter = table.voter;
     this.readsAll = table.voter ? [] : distance.batches.columns;
-    this.table = table.degrees ?? table.right?.map((bits) => range(table.voters).map((t) =>
-      ((bits[t >> 3] >> (7 - (t & 7))) & 1 ? table.high : table.low)));
+    this.table =
+      table.degrees ??
+      table.right?.map((bits) =>
+        range(table.voters).map((t) =>
+          (bits[t >> 3] >> (7 - (t & 7))) & 1 ? table.high : table.low,
+        ),
+      );
   }
   weights(x) {
     const { profile, mass } = this;
@@ -148,7 +166,8 @@ const pairSum = (x, z, term) => x.reduce((sum, a, i) => sum + term(a, z[i]), 0);
 const ratio = (over, under) => (under ? over / under : over ? Infinity : 0);
 
 function cosine(x, z) {
-  const size = Math.sqrt(pairSum(x, x, (a, b) => a * b)) * Math.sqrt(pairSum(z, z, (a, b) => a * b));
+  const size =
+    Math.sqrt(pairSum(x, x, (a, b) => a * b)) * Math.sqrt(pairSum(z, z, (a, b) => a * b));
   return size ? 1 - pairSum(x, z, (a, b) => a * b) / size : NaN;
 }
 
@@ -159,7 +178,10 @@ const METRICS = {
   cosine,
   correlation: (x, z) => cosine(centred(x), centred(z)),
   braycurtis: (x, z) =>
-    ratio(pairSum(x, z, (a, b) => Math.abs(a - b)), pairSum(x, z, (a, b) => Math.abs(a + b))),
+    ratio(
+      pairSum(x, z, (a, b) => Math.abs(a - b)),
+      pairSum(x, z, (a, b) => Math.abs(a + b)),
+    ),
   canberra: (x, z) =>
     pairSum(x, z, (a, b) => (a || b ? Math.abs(a - b) / (Math.abs(a) + Math.abs(b)) : 0)),
   hamming: (x, z) => pairSum(x, z, (a, b) => Number(a !== b)) / Math.max(x.length, 1),

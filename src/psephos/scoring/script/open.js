@@ -10,12 +10,20 @@ function openModel(plain) {
   const { voters, weights, readout, target } = plain;
   const vote = new WholeVote(unpack({ voters, weighting: weights, readout, target }));
   const levels = {};
-  plain.columns.forEach((column, j) => { if (column.levels) levels[j] = column.levels; });
-  const adds = readout.score === "sum";
-  const words = Object.assign(new Words(plain.columns.map((column) => column.name), levels), {
-    classes: plain.classes.map(asWord),
-    say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
+  plain.columns.forEach((column, j) => {
+    if (column.levels) levels[j] = column.levels;
   });
+  const adds = readout.score === "sum";
+  const words = Object.assign(
+    new Words(
+      plain.columns.map((column) => column.name),
+      levels,
+    ),
+    {
+      classes: plain.classes.map(asWord),
+      say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
+    },
+  );
 
   // a finite number, a level's word (another word is missing), or null where missing
   function row(values) {
@@ -31,8 +39,10 @@ function openModel(plain) {
       if (!levels[j] && Math.abs(value) <= FARTHEST && typeof value === "number") return value;
       const what = levels[j] ? "the words of its categories" : "numbers up to 1e+150";
       const given = typeof value === "string" ? `'${value}'` : String(value);
-      throw new Error(`column '${plain.columns[j].name}' has ${given}, but the model reads ${what}`
-        + " there: give null if it is missing.");
+      throw new Error(
+        `column '${plain.columns[j].name}' has ${given}, but the model reads ${what}` +
+          " there: give null if it is missing.",
+      );
     });
   }
 
@@ -88,7 +98,8 @@ function openModel(plain) {
 }
 
 // probabilities of classes through a map, such as `readout.calibration` holds
-openModel.through = (map, chances) => readPart(CALIBRATIONS, unpack(map)).chances(chances, false, true);
+openModel.through = (map, chances) =>
+  readPart(CALIBRATIONS, unpack(map)).chances(chances, false, true);
 
 // what was typed as a number; null where nothing was. A field of the type "number" drops a comma,
 // and 5,1 is then 51: fields of text are read by this
@@ -98,5 +109,7 @@ openModel.number = (text) => {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) && Math.abs(Number(word)) <= FARTHEST) {
     return Number(word);
   }
-  throw new Error(`'${word}' is no number that the model reads: write it with a point, such as 5.1.`);
+  throw new Error(
+    `'${word}' is no number that the model reads: write it with a point, such as 5.1.`,
+  );
 };

@@ -9,7 +9,9 @@ class Scoring {
   said(scores) {
     if (this.says === "answer") return this.code[best(scores)];
     return expShares(scores).reduce(
-      (out, share, k) => mix(out, share, this.code[k]), zeros(this.code[0].length));
+      (out, share, k) => mix(out, share, this.code[k]),
+      zeros(this.code[0].length),
+    );
   }
   gaps(t, x) {
     const gaps = this.reads[t].filter((j) => Number.isNaN(x[j]));
@@ -20,8 +22,7 @@ class Scoring {
   }
   votes(x) {
     const none = zeros(this.says === "value" ? 1 : this.code[0].length);
-    return this.reads.map((_, t) =>
-      this.gaps(t, x).length ? none : this.said(this.scores(t, x)));
+    return this.reads.map((_, t) => (this.gaps(t, x).length ? none : this.said(this.scores(t, x))));
   }
   reasons(x, words) {
     return this.reads.map((_, t) => {
@@ -41,8 +42,9 @@ class Scoring {
     if (scores.length === 1) return ` (score ${inWords(scores[0], scale)})`;
     const order = orderBy(scores.length, (k) => -scores[k]).slice(0, 3);
     const label = words.classes?.length === scores.length ? words.classes : null;
-    const named = order.map((k) =>
-      `${label ? label[k] : `class ${k + 1}`} ${inWords(scores[k], scale)}`);
+    const named = order.map(
+      (k) => `${label ? label[k] : `class ${k + 1}`} ${inWords(scores[k], scale)}`,
+    );
     return ` (score of ${named.join(", ")})`;
   }
 }
@@ -103,9 +105,19 @@ VOTERS["scores"] = class extends Scoring {
     const spread = added.map((one) => Math.max(...base, ...one) - Math.min(...base, ...one));
     const order = orderBy(read.length, (i) => -spread[i]);
     if (scores.length > 1) {
-      return `${words.cells(x, order.map((i) => read[i]))}: ${this.model}${this.sums(scores, words)}`;
+      return `${words.cells(
+        x,
+        order.map((i) => read[i]),
+      )}: ${this.model}${this.sums(scores, words)}`;
     }
-    return this.line(t, x, words, order, added.map((one) => one[0]), scores[0]);
+    return this.line(
+      t,
+      x,
+      words,
+      order,
+      added.map((one) => one[0]),
+      scores[0],
+    );
   }
   // 0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0
   line(t, x, words, order, added, sum) {
@@ -119,7 +131,8 @@ VOTERS["scores"] = class extends Scoring {
     });
     const more = order.slice(6);
     const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale)}`;
-    if (more.length) parts.push(`${signed(total(more.map((i) => added[i])))} (${more.length} more)`);
+    if (more.length)
+      parts.push(`${signed(total(more.map((i) => added[i])))} (${more.length} more)`);
     if (inWords(constant, scale) !== "0") parts.push(signed(constant));
     const above = this.says === "value" ? "" : sum > 0 ? " > 0" : " <= 0";
     const unit = this.says === "probability" && this.part.slope === 1 ? "log-odds " : "";
@@ -150,10 +163,10 @@ VOTERS["kernel voters"] = class extends Scoring {
   margins(t, x) {
     const [part, [a, b], [first, last]] = [this.part, this.spans[t], this.rows[t]];
     const z = this.reads[t].map((j, i) => (x[j] - part.centre[a + i]) * part.inverse[a + i]);
-    const kernels = range(last - first).map((i) =>
-      this.kernel(t, z, this.starts[t] + i * (b - a)));
-    return part.dual.map((dual, p) =>
-      total(kernels.map((k, i) => k * dual[first + i])) + part.intercept[t][p]);
+    const kernels = range(last - first).map((i) => this.kernel(t, z, this.starts[t] + i * (b - a)));
+    return part.dual.map(
+      (dual, p) => total(kernels.map((k, i) => k * dual[first + i])) + part.intercept[t][p],
+    );
   }
   scores(t, x) {
     const margins = this.margins(t, x);
@@ -179,10 +192,12 @@ VOTERS["soft trees"] = class {
   constructor(part) {
     this.part = part;
     this.absent = part.gaps.map((g) => part.columns[g]);
-    this.reads = part.leaf.map((_, t) => sorted([
-      ...part.columns.filter((_, i) => part.coef[t].some((row) => row[i] !== 0)),
-      ...this.absent.filter((_, i) => part.absent[t].some((row) => row[i] !== 0)),
-    ]));
+    this.reads = part.leaf.map((_, t) =>
+      sorted([
+        ...part.columns.filter((_, i) => part.coef[t].some((row) => row[i] !== 0)),
+        ...this.absent.filter((_, i) => part.absent[t].some((row) => row[i] !== 0)),
+      ]),
+    );
   }
   linear(t, x) {
     const { part } = this;
@@ -191,8 +206,10 @@ VOTERS["soft trees"] = class {
       return Math.min(Math.max((x[j] - part.centre[i]) / part.scale[i], -1e30), 1e30);
     });
     z.push(...this.absent.map((j) => (Number.isNaN(x[j]) ? 1 : 0)));
-    return part.coef[t].map((row, g) =>
-      [...row, ...part.absent[t][g]].reduce((sum, by, i) => sum + by * z[i], 0) + part.bias[t][g]);
+    return part.coef[t].map(
+      (row, g) =>
+        [...row, ...part.absent[t][g]].reduce((sum, by, i) => sum + by * z[i], 0) + part.bias[t][g],
+    );
   }
   reach(linear) {
     const reach = [1];

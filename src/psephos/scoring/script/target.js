@@ -10,8 +10,10 @@ class Classes {
     this.loss = data.loss;
     this.bound = data.bound;
     const k = this.nClasses;
-    this.code = k === 2 ? [[-1], [1]]
-      : range(k).map((i) => range(k).map((j) => (i === j ? 1 : -1 / (k - 1))));
+    this.code =
+      k === 2
+        ? [[-1], [1]]
+        : range(k).map((i) => range(k).map((j) => (i === j ? 1 : -1 / (k - 1))));
   }
   // what is a tie but for rounding is a tie
   level(score) {
@@ -28,8 +30,8 @@ class Classes {
   // the expected loss of each answer
   expected(score) {
     const k = this.nClasses;
-    const shares = k === 2 ? [(1 - score[0]) / 2, (1 + score[0]) / 2]
-      : score.map((s) => ((k - 1) * s + 1) / k);
+    const shares =
+      k === 2 ? [(1 - score[0]) / 2, (1 + score[0]) / 2] : score.map((s) => ((k - 1) * s + 1) / k);
     return range(k).map((i) => shares.reduce((sum, share, j) => sum + share * this.loss[j][i], 0));
   }
   decoded(score) {
@@ -93,10 +95,14 @@ class LabelSets {
   }
   words(vote, scale, adds) {
     const names = this.classes.map(asWord);
-    const there = names.map((name, k) => [name, vote[k]]).filter(([, v]) => Math.abs(v) > 1e-12 * scale);
+    const there = names
+      .map((name, k) => [name, vote[k]])
+      .filter(([, v]) => Math.abs(v) > 1e-12 * scale);
     if (!there.some(([, v]) => v)) return "nothing";
     if (adds) {
-      return there.map(([name, v]) => `${v > 0 ? "+" : ""}${inWords(v, scale)} for ${name}`).join(", ");
+      return there
+        .map(([name, v]) => `${v > 0 ? "+" : ""}${inWords(v, scale)} for ${name}`)
+        .join(", ");
     }
     if (vote.every((v) => Math.abs(v) === 1)) {
       return names.filter((_, k) => vote[k] > 0).join(", ") || "no label";
@@ -125,7 +131,11 @@ class Numbers {
 }
 
 function targetOf(data) {
-  const kinds = { target: Classes, "target with losses": Classes,
-    "target with a threshold": Classes, "labels target": LabelSets };
+  const kinds = {
+    target: Classes,
+    "target with losses": Classes,
+    "target with a threshold": Classes,
+    "labels target": LabelSets,
+  };
   return new (kinds[data.kind] ?? Numbers)(data);
 }

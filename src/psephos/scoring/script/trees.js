@@ -3,8 +3,11 @@
 // sum over k of p_k code_k; of SAMME's codes so that equal shares stay equal
 function spokenShare(shares, code) {
   const k = code.length;
-  const samme = k > 2 && code.every((row, i) =>
-    row.length === k && row.every((v, j) => v === (i === j ? 1 : -1 / (k - 1))));
+  const samme =
+    k > 2 &&
+    code.every(
+      (row, i) => row.length === k && row.every((v, j) => v === (i === j ? 1 : -1 / (k - 1))),
+    );
   if (samme) {
     const sum = total(shares);
     return shares.map((share) => (k * share - sum) / (k - 1));
@@ -37,7 +40,12 @@ class Branches {
     const column = this.column[r];
     const codes = this.codes[r];
     if (codes.length) {
-      return test(column, "in", range(codes.length).filter((c) => codes[c] === branch), x[column]);
+      return test(
+        column,
+        "in",
+        range(codes.length).filter((c) => codes[c] === branch),
+        x[column],
+      );
     }
     const threshold = this.rules.threshold[r];
     if (!Number.isFinite(threshold)) return test(column, "present", null, x[column]);
@@ -84,10 +92,14 @@ VOTERS["trees"] = class {
     this.surrogates = new Branches(nodes.surrogates, columns, nodes.strict, nodes.single);
     const { ptr } = nodes.surrogates;
     const first = [...root, nodes.child.length];
-    this.reads = this.group.map(([start, end]) => sorted([
-      ...this.rules.column.slice(first[start], first[end]),
-      ...this.surrogates.column.slice(ptr[first[start]], ptr[first[end]]),
-    ].filter((j) => j >= 0)));
+    this.reads = this.group.map(([start, end]) =>
+      sorted(
+        [
+          ...this.rules.column.slice(first[start], first[end]),
+          ...this.surrogates.column.slice(ptr[first[start]], ptr[first[end]]),
+        ].filter((j) => j >= 0),
+      ),
+    );
     const every = sorted(this.reads.flat());
     if (part.each === "rule") this.reads = this.reads.map((own) => (own.length ? own : every));
     this.alike = spans(first).map(([start, end], t) => this.always(t, start, end));
@@ -105,11 +117,14 @@ VOTERS["trees"] = class {
       if (each === "constant") return name;
       if (each === "rule") return "default rule";
       if (each !== "hypothesis") return "a tree of one leaf";
-      return this.row[start] === 1 ? "the empty hypothesis, which holds for no case"
+      return this.row[start] === 1
+        ? "the empty hypothesis, which holds for no case"
         : "no test: it holds for every case";
     }
-    const ends = range(end - start).map((i) => start + i)
-      .filter((n) => !number[n] || missing[n] < 0).map((n) => this.value[n]);
+    const ends = range(end - start)
+      .map((i) => start + i)
+      .filter((n) => !number[n] || missing[n] < 0)
+      .map((n) => this.value[n]);
     const same = ends.every((vote) => vote.every((v, k) => v === ends[0][k]));
     return same && !abstains ? "always" : "";
   }
@@ -123,7 +138,10 @@ VOTERS["trees"] = class {
       if (value > low && (value < up || value <= threshold) && low < up) {
         const below = firstShare(value, low, threshold, up);
         const one = test(rules.column[node], "within", [low, up], value);
-        return [[0, below, one], [1, 1 - below, one]];
+        return [
+          [0, below, one],
+          [1, 1 - below, one],
+        ];
       }
     }
     const own = rules.branch(node, x);
@@ -140,9 +158,12 @@ VOTERS["trees"] = class {
     if (way >= 0) return [[way, 1, one]];
     if (way !== -1) return [];
     const first = nodes.child[node];
-    const shares = nodes.share.slice(first, first + nodes.n_children[node]).map((s) => Math.max(s, 0));
+    const shares = nodes.share
+      .slice(first, first + nodes.n_children[node])
+      .map((s) => Math.max(s, 0));
     const sum = total(shares);
-    return shares.map((share, b) => [b, share / sum, { ...one, sent: rules.way(node, b) }])
+    return shares
+      .map((share, b) => [b, share / sum, { ...one, sent: rules.way(node, b) }])
       .filter(([b]) => shares[b] > 0);
   }
   ends(t, x) {
@@ -166,7 +187,9 @@ VOTERS["trees"] = class {
     const ends = this.ends(t, x);
     if (ends.length === 1) return this.value[ends[0][0]];
     return ends.reduce(
-      (out, [node, part]) => mix(out, part, this.value[node]), zeros(this.value[0].length));
+      (out, [node, part]) => mix(out, part, this.value[node]),
+      zeros(this.value[0].length),
+    );
   }
   last(t) {
     let node = this.root[t];

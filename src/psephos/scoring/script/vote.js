@@ -15,7 +15,12 @@ function byOutput(votes, weights, keep) {
     const order = orderBy(votes.length, (t) => votes[t][k]);
     let sum = 0;
     const ends = order.map((t) => (sum += shares[t]));
-    keep(ends, order.map((t) => shares[t])).forEach((kept, i) => { out[order[i]][k] = kept; });
+    keep(
+      ends,
+      order.map((t) => shares[t]),
+    ).forEach((kept, i) => {
+      out[order[i]][k] = kept;
+    });
   });
   return [out, votes];
 }
@@ -37,27 +42,33 @@ const CHOICES = {
     const k = votes[0].length;
     if (k === 1) return CHOICES.majority(votes, weights, x, vote);
     const heard = weights.map((w, t) => (votes[t].some((v) => v !== votes[t][0]) ? w : 0));
-    const terms = votes.map((row) => row.map((one) => {
-      const points = row.filter((o) => o < one).length + (row.filter((o) => o === one).length - 1) / 2;
-      return (k * (points / ((k * (k - 1)) / 2)) - 1) / (k - 1);
-    }));
+    const terms = votes.map((row) =>
+      row.map((one) => {
+        const points =
+          row.filter((o) => o < one).length + (row.filter((o) => o === one).length - 1) / 2;
+        return (k * (points / ((k * (k - 1)) / 2)) - 1) / (k - 1);
+      }),
+    );
     return [each(sharesOf(heard), k), terms];
   },
-  median: (votes, weights) => byOutput(votes, weights, (ends) => {
-    const low = ends.filter((end) => end < 0.5 - 1e-12).length;
-    const high = Math.min(ends.filter((end) => end <= 0.5 + 1e-12).length, ends.length - 1);
-    const out = zeros(ends.length);
-    out[low] = 0.5;
-    out[high] = low === high ? 1 : 0.5;
-    return out;
-  }),
-  "trimmed mean": (votes, weights, x, vote) => byOutput(votes, weights, (ends, shares) => {
-    const { cut } = vote.readout;
-    const inside = ends.map((end, i) =>
-      Math.max(Math.min(end, 1 - cut) - Math.max(end - shares[i], cut), 0));
-    const sum = total(inside);
-    return inside.map((one) => one / sum);
-  }),
+  median: (votes, weights) =>
+    byOutput(votes, weights, (ends) => {
+      const low = ends.filter((end) => end < 0.5 - 1e-12).length;
+      const high = Math.min(ends.filter((end) => end <= 0.5 + 1e-12).length, ends.length - 1);
+      const out = zeros(ends.length);
+      out[low] = 0.5;
+      out[high] = low === high ? 1 : 0.5;
+      return out;
+    }),
+  "trimmed mean": (votes, weights, x, vote) =>
+    byOutput(votes, weights, (ends, shares) => {
+      const { cut } = vote.readout;
+      const inside = ends.map((end, i) =>
+        Math.max(Math.min(end, 1 - cut) - Math.max(end - shares[i], cut), 0),
+      );
+      const sum = total(inside);
+      return inside.map((one) => one / sum);
+    }),
 };
 
 class WholeVote {
@@ -70,22 +81,28 @@ class WholeVote {
     const { calibration } = data.readout;
     this.calibration = calibration ? readPart(CALIBRATIONS, calibration) : null;
     const near = this.weights.readsAll ?? [];
-    this.hearing = [this.voters.reads.map((own) => sorted([...own, ...near])),
-      needingAll(this.voters, this.weights)];
+    this.hearing = [
+      this.voters.reads.map((own) => sorted([...own, ...near])),
+      needingAll(this.voters, this.weights),
+    ];
   }
   // votes and shares (T, K), score (K) and mass of a case: codes of categories, NaN where missing
   asked(x) {
     const votes = this.voters.votes(x);
     const [weights, log] = this.weights.ofVotes
-      ? [this.weights.ofVotes(votes, this.target), 0] : this.weights.weights(x);
+      ? [this.weights.ofVotes(votes, this.target), 0]
+      : this.weights.weights(x);
     const scale = log ? Math.exp(Math.min(log, 700)) : 1;
     const [shares, terms] = this.terms(votes, weights, scale, x);
-    let mass = total(weights.map((w) =>
-      Array.isArray(w) ? total(w.map(Math.abs)) / w.length : Math.abs(w)));
+    let mass = total(
+      weights.map((w) => (Array.isArray(w) ? total(w.map(Math.abs)) / w.length : Math.abs(w))),
+    );
     const plain = this.readout.score === "normalised" && !Array.isArray(weights[0]);
     const by = plain ? each(weights, votes[0].length) : shares;
     let score = zeros(votes[0].length);
-    terms.forEach((vote, t) => { score = score.map((s, k) => s + by[t][k] * vote[k]); });
+    terms.forEach((vote, t) => {
+      score = score.map((s, k) => s + by[t][k] * vote[k]);
+    });
     if (plain) score = score.map((s) => s / (mass > 0 ? mass : 1));
     mass *= scale;
     return { said: votes, votes: terms, weights, shares, score: this.target.level(score), mass };

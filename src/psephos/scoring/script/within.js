@@ -51,9 +51,14 @@ VOTERS["coded voters"] = class extends OnTable {
       return `${words.name(j)} = ${words.level(j, this.level[i])}`;
     });
     const levels = Object.fromEntries(
-      this.source.map((j, i) => [i, words.levels[j]]).filter(([i, own]) => own && Number.isNaN(this.level[i])));
+      this.source
+        .map((j, i) => [i, words.levels[j]])
+        .filter(([i, own]) => own && Number.isNaN(this.level[i])),
+    );
     const inner = Object.assign(new Words(names, levels), {
-      classes: words.classes, say: words.say, cell: (i) => words.cell(this.source[i], x[this.source[i]]),
+      classes: words.classes,
+      say: words.say,
+      cell: (i) => words.cell(this.source[i], x[this.source[i]]),
     });
     return this.inner.reasons(this.table(x), inner);
   }
@@ -64,7 +69,10 @@ VOTERS["ranked voters"] = class extends OnTable {
     super();
     this.inner = readPart(VOTERS, part.inner);
     this.columns = part.columns;
-    this.knots = spans(part.start).map(([a, b]) => [part.knots.slice(a, b), part.scores.slice(a, b)]);
+    this.knots = spans(part.start).map(([a, b]) => [
+      part.knots.slice(a, b),
+      part.scores.slice(a, b),
+    ]);
     this.reads = this.inner.reads.map((own) => own.map((j) => part.columns[j]));
   }
   table(x) {
@@ -74,10 +82,14 @@ VOTERS["ranked voters"] = class extends OnTable {
     });
   }
   reasons(x, words) {
-    const names = this.columns.map((j) =>
-      `normal score at ${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`);
+    const names = this.columns.map(
+      (j) =>
+        `normal score at ${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`,
+    );
     const inner = Object.assign(new Words(names, {}), {
-      classes: words.classes, say: words.say, cell: (i) => words.cell(this.columns[i], x[this.columns[i]]),
+      classes: words.classes,
+      say: words.say,
+      cell: (i) => words.cell(this.columns[i], x[this.columns[i]]),
     });
     return this.inner.reasons(this.table(x), inner);
   }
@@ -104,7 +116,8 @@ VOTERS["nested voters"] = class {
   }
   votes(x) {
     return this.inner.map((vote, t) =>
-      this.gaps(t, x).length ? zeros(this.part.value[0].length) : this.vote(vote, this.table(t, x)));
+      this.gaps(t, x).length ? zeros(this.part.value[0].length) : this.vote(vote, this.table(t, x)),
+    );
   }
   vote(vote, row) {
     const { says, value: code } = this.part;
@@ -117,7 +130,9 @@ VOTERS["nested voters"] = class {
       return chances.reduce((out, p, k) => mix(out, p, code[classes[k]]), zeros(code[0].length));
     }
     const whole = zeros(code.length);
-    chances.forEach((p, k) => { whole[classes[k]] = p; });
+    chances.forEach((p, k) => {
+      whole[classes[k]] = p;
+    });
     const logs = whole.map((p) => Math.log(Math.max(p, 1e-9)));
     if (code[0].length === 1) return [logs[1] - logs[0]];
     const middle = total(logs) / logs.length;
@@ -152,8 +167,9 @@ VOTERS["composed voters"] = class extends OnTable {
     this.shares = part.shares;
     const k = part.answers.length / this.members.reads.length;
     const wide = widthOf(part.readers) - part.answers.length;
-    this.reads = this.inner.reads.map((own) => sorted(own.flatMap((j) =>
-      j < wide ? [j] : this.members.reads[Math.floor((j - wide) / k)])));
+    this.reads = this.inner.reads.map((own) =>
+      sorted(own.flatMap((j) => (j < wide ? [j] : this.members.reads[Math.floor((j - wide) / k)]))),
+    );
   }
   table(x) {
     const votes = this.members.votes(x);
@@ -165,8 +181,14 @@ VOTERS["composed voters"] = class extends OnTable {
     return [...x, ...answers];
   }
   reasons(x, words) {
-    const wide = new Words([...range(x.length).map((j) => words.name(j)), ...this.answers], words.levels);
-    return this.inner.reasons(this.table(x), Object.assign(wide, { classes: words.classes, say: words.say }));
+    const wide = new Words(
+      [...range(x.length).map((j) => words.name(j)), ...this.answers],
+      words.levels,
+    );
+    return this.inner.reasons(
+      this.table(x),
+      Object.assign(wide, { classes: words.classes, say: words.say }),
+    );
   }
 };
 

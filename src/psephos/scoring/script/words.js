@@ -40,10 +40,18 @@ function percent(share) {
 }
 
 const HOLDS = {
-  "<=": (a, b) => a <= b, "<": (a, b) => a < b, ">": (a, b) => a > b, ">=": (a, b) => a >= b,
+  "<=": (a, b) => a <= b,
+  "<": (a, b) => a < b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
 };
 const OPPOSITE = {
-  "<=": ">", ">": "<=", "<": ">=", ">=": "<", in: "not in", "not in": "in",
+  "<=": ">",
+  ">": "<=",
+  "<": ">=",
+  ">=": "<",
+  in: "not in",
+  "not in": "in",
 };
 
 // a value and its bounds with just enough digits that every relation holds as printed
@@ -114,8 +122,14 @@ function setWords(column, codes, words) {
 }
 
 function bounds(one) {
-  if (one.relation === "within") return [[">", one.bound[0]], ["<=", one.bound[1]]];
-  return Object.hasOwn(HOLDS, one.relation) && Number.isFinite(one.bound) ? [[one.relation, one.bound]] : [];
+  if (one.relation === "within")
+    return [
+      [">", one.bound[0]],
+      ["<=", one.bound[1]],
+    ];
+  return Object.hasOwn(HOLDS, one.relation) && Number.isFinite(one.bound)
+    ? [[one.relation, one.bound]]
+    : [];
 }
 
 function askedWords(one, written, words) {
@@ -156,17 +170,22 @@ function sentence(tests, words) {
 
 // tests in words, those on one column as one: of several thresholds the nearest
 function pathWords(tests, words) {
-  return [...new Set(tests.map((one) => one.column))].map((column) => {
-    const own = tests.filter((one) => one.column === column);
-    const upper = own.filter((one) => one.relation === "<=" || one.relation === "<");
-    const lower = own.filter((one) => one.relation === ">" || one.relation === ">=");
-    const rest = own.filter((one) => !upper.includes(one) && !lower.includes(one));
-    const sets = rest.filter((one) => one.relation === "in" || one.relation === "not in");
-    const tight = (list, better) => list.reduce((a, b) => (better(b.bound, a.bound) ? b : a));
-    const kept = lower.length ? [tight(lower, (b, a) => b > a)] : [];
-    if (upper.length) kept.push(tight(upper, (b, a) => b < a));
-    return sentence([...kept, ...sets.slice(-1), ...rest.filter((one) => !sets.includes(one))], words);
-  }).join(" and ");
+  return [...new Set(tests.map((one) => one.column))]
+    .map((column) => {
+      const own = tests.filter((one) => one.column === column);
+      const upper = own.filter((one) => one.relation === "<=" || one.relation === "<");
+      const lower = own.filter((one) => one.relation === ">" || one.relation === ">=");
+      const rest = own.filter((one) => !upper.includes(one) && !lower.includes(one));
+      const sets = rest.filter((one) => one.relation === "in" || one.relation === "not in");
+      const tight = (list, better) => list.reduce((a, b) => (better(b.bound, a.bound) ? b : a));
+      const kept = lower.length ? [tight(lower, (b, a) => b > a)] : [];
+      if (upper.length) kept.push(tight(upper, (b, a) => b < a));
+      return sentence(
+        [...kept, ...sets.slice(-1), ...rest.filter((one) => !sets.includes(one))],
+        words,
+      );
+    })
+    .join(" and ");
 }
 
 function missingWords(columns, words) {
