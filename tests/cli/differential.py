@@ -128,8 +128,8 @@ def asked(call, model_path, table_path):
     result = call("predict", model_path, table_path)
     assert result.exit_code == 0, result.output
     rows = list(csv.reader(io.StringIO(result.stdout)))
-    first = 2 if len(rows[0]) > 2 else 1
-    return np.array([[float(v) for v in row[first:]] for row in rows[1:]])
+    first = 2 if len(rows[0]) > 3 else 1  # the last column is answered
+    return np.array([[float(v) for v in row[first:-1]] for row in rows[1:]])
 
 
 def differences(call, folder, name, form, named, kind):

@@ -194,4 +194,4 @@ def test_output_that_is_csv_stays_csv(call, model, table):
     done = call("predict", model, table, "--id", "name")
     rows = list(csv.reader(io.StringIO(done.stdout)))
     assert len(rows) == 49
-    assert {len(row) for row in rows} == {4}
+    assert {len(row) for row in rows} == {5}

@@ -56,8 +56,9 @@ def to_plain(value: Any) -> Any:
 @cache
 def _identifiers(kind: type[Any]) -> tuple[str, ...]:
     """Return the fields of a part that may name training rows: `rows`, arrays of any kind."""
-    known = hints(kind)
-    return tuple(n for n in known if n == "rows" and Any in get_args(get_args(known[n])[1]))
+    hint = hints(kind).get("rows")
+    entries = get_args(get_args(hint)[1]) if hint is not None else ()
+    return ("rows",) if Any in entries or np.generic in entries else ()
 
 
 def _listed(array: Array) -> Any:
