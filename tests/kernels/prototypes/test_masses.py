@@ -88,7 +88,8 @@ def test_a_sum_is_the_same_to_the_bit_whatever_other_sums_there_are(random_seed,
         assert_array_equal(found[:, k], alone[:, 0])
 
 
-def test_rows_that_are_infinitely_far_hear_nothing():
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # as plain Python
+def test_rows_that_are_infinitely_far_have_no_similarity():
     Z, none = np.array([[1e308], [-1e308], [-5e4]]), np.zeros(1)
     found = kernel_sums(Z, np.array([[-5e4]]), np.ones(1), np.ones((1, 1)), none > 0, none)
     assert_allclose(found, [[0.0], [0.0], [1.0]], atol=1e-200)
