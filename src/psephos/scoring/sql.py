@@ -96,8 +96,8 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     inner = f"SELECT {_listed(first, 0)}\nFROM {source}"
     for n, layer in enumerate(answer.layers):
         inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
-    told = ",\n  ".join(f"{own} AS {quoted(name)}" for own, name in shown.items())
-    text = _QUOTED_OR_DECIMAL.sub(with_exponent, f"SELECT {told}\nFROM ({inner}) AS answers\n")
+    outputs = ",\n  ".join(f"{own} AS {quoted(name)}" for own, name in shown.items())
+    text = _QUOTED_OR_DECIMAL.sub(with_exponent, f"SELECT {outputs}\nFROM ({inner}) AS answers\n")
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
     return _BACKSLASH + text if escaped else text
 

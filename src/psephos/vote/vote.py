@@ -315,11 +315,11 @@ class Vote:
         else:
             weights = compact.weighting.relative(some)[0]
         for i, x, own in zip(rows.tolist(), some.tolist(), weights.tolist(), strict=True):
-            found[i] = unanswered(x, own, *compact.hearing, bool(found[i]))
+            found[i] = unanswered(x, own, *compact.column_needs, bool(found[i]))
         return found
 
     @cached_property
-    def hearing(self) -> tuple[list[list[int]], list[bool]]:
+    def column_needs(self) -> tuple[list[list[int]], list[bool]]:
         """Return the columns of each voter and of its distances, and who needs all of them."""
         vote = self.lowered()
         table = vote.voters.usage()
@@ -330,7 +330,7 @@ class Vote:
 
     def unanswered_words(self, X: Values, score: _Floats, mass: _Floats, names: Names) -> list[str]:
         """Return why each row has no answer, in words that say what would do; '' if it has one."""
-        how = *self._compact.hearing, self.target, names.select(self.columns.tolist())
+        how = *self._compact.column_needs, self.target, names.select(self.columns.tolist())
         rows = zip(self.unanswered(X, score, mass), self._dense(X).tolist(), strict=True)
         return [why and unanswered_words(why, x, *how) for why, x in rows]
 

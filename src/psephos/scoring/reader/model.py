@@ -93,7 +93,7 @@ class PlainModel:
         """Return in words why a case has no answer, and what is needed; '' if it has one."""
         vote = self.vote
         why = vote.unanswered(row, case)
-        return why and unanswered_words(why, row, *vote.hearing, vote.target, self.names)
+        return why and unanswered_words(why, row, *vote.column_needs, vote.target, self.names)
 
     def ballots(self, row: list[float], case: Asked) -> list[dict[str, Any]]:
         """Return who voted for what, by which weight and why: a voter each."""

@@ -123,7 +123,7 @@ class WholeVote:
         return [(k * p - 1.0) / (k - 1) for p in chances]
 
     @cached_property
-    def hearing(self) -> tuple[list[list[int]], list[bool]]:
+    def column_needs(self) -> tuple[list[list[int]], list[bool]]:
         """Return the columns of each voter and of its distances, and who needs all of them."""
         near = getattr(self.weights, "reads_all", [])
         reads = [sorted({*own, *near}) for own in self.voters.reads]
@@ -132,7 +132,7 @@ class WholeVote:
     def unanswered(self, x: Any, case: Asked) -> str:
         """Return why a case has no answer; '' if it has one."""
         tie = tied(self.target, self.decided(case))
-        return unanswered(x, case.weights, *self.hearing, tie)
+        return unanswered(x, case.weights, *self.column_needs, tie)
 
     def answer(self, case: Asked) -> Any:
         """Return the label, the list of given labels, or the number."""

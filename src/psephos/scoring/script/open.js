@@ -81,13 +81,13 @@ function openModel(plain) {
     const x = row(values);
     const asked = vote.asked(x);
     const tie = tied(vote.target, vote.decided(asked));
-    const why = unanswered(x, asked.weights, ...vote.hearing, tie);
+    const why = unanswered(x, asked.weights, ...vote.column_needs, tie);
     return {
       scores: asked.score,
       probabilities: vote.chances(asked),
       label: vote.target.decoded(vote.decided(asked)),
       why,
-      unanswered: why && unansweredWords(why, x, ...vote.hearing, vote.target, words),
+      unanswered: why && unansweredWords(why, x, ...vote.column_needs, vote.target, words),
       get ballots() {
         return ballots(x, asked);
       },

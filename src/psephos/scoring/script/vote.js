@@ -81,7 +81,7 @@ class WholeVote {
     const { calibration } = data.readout;
     this.calibration = calibration ? readPart(CALIBRATIONS, calibration) : null;
     const near = this.weights.readsAll ?? [];
-    this.hearing = [
+    this.column_needs = [
       this.voters.reads.map((own) => sorted([...own, ...near])),
       needingAll(this.voters, this.weights),
     ];

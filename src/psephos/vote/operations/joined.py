@@ -345,12 +345,12 @@ class ComposedVoters(Voters):
         read = [tuple(usage[[t]].indices.tolist()) for t in range(self.n_voters)]
         places = [*range(p), *range(-len(self.answers), 0)]  # the last answer is column -1
 
-        def told(one: Reason, own: tuple[int, ...], x: list[float]) -> Reason:
+        def of_answers(one: Reason, own: tuple[int, ...], x: list[float]) -> Reason:
             values, inner = tuple(x[j] for j in own), one.mapped(places, {})
             return OfAnswers(one.answer, own, values, inner, self.answers)
 
         rows = zip(reasons, X.tolist(), strict=True)
-        return [[told(*each, x) for each in zip(row, read, strict=True)] for row, x in rows]
+        return [[of_answers(*each, x) for each in zip(row, read, strict=True)] for row, x in rows]
 
     def open(self, voter: int, X: _Floats, names: Names) -> tuple[Any, _Floats, Names] | None:
         """Return the vote that a reader is, with its rows and words; None if it is not one."""
