@@ -105,7 +105,22 @@ def tasks() -> dict[str, Task]:
             return None
 
         found[f"fit {name}"] = fit
+        def predict_one(model: Any = model, table: str = table) -> object:
+            X = source[table]()[0]
+            for i in range(200):
+                model.predict_proba(X[i % len(X)][None])
+            return None
+
         found[f"predict {name}"] = predict  # after its fit: tasks are done in their order
+        if table == "cancer":
+            found[f"predict one row 200 times, {name}"] = predict_one
+    for table in ("cancer", "digits", "fat"):
+
+        def compare(table: str = table) -> object:
+            X, y = source[table]()
+            return psephos.compare(X, y, random_state=0)
+
+        found[f"compare, {table}"] = compare
     return found
 
 

@@ -47,11 +47,6 @@ def frozen(array: Any, dtype: Any = None) -> Any:
     return view
 
 
-def is_compiled(kernel: Any) -> bool:
-    """Whether some version of a kernel was compiled or read in this process."""
-    return not hasattr(kernel, "signatures") or bool(kernel.signatures)  # the former: JIT is off
-
-
 def n_compiled() -> int:
     """Return how many versions of kernels this process has compiled, or began to compile."""
     stats = (getattr(kernel, "stats", None) for kernel in list(_kernels))

@@ -1,12 +1,10 @@
 """The compiled walk goes where the definition says, whatever is missing."""
 
-import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prediction import tree_walk_binary
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import SPREAD, STAY, Tree, join_trees
 
@@ -134,9 +132,8 @@ def leaf_by_hand(node, row, trees, single):
 
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
-def test_rows_go_down_binary_trees_abreast(n, single, codes, random_seed, monkeypatch):
-    monkeypatch.setattr(tree_walk_binary, "_ROWS", 16)  # several blocks, the last not full
+@pytest.mark.parametrize("n", [0, 1, 40, 300])
+def test_rows_go_down_binary_trees(n, single, codes, random_seed):
     rng = np.random.default_rng(random_seed)
     trees = binary_trees(rng, 6, 5, codes)
     (root, feature, first, second), threshold, missing, ptr, sets = trees
@@ -147,25 +144,7 @@ def test_rows_go_down_binary_trees_abreast(n, single, codes, random_seed, monkey
         X[:, ::2] = rng.integers(-2, 8, (n, 3))
     X[rng.random(X.shape) < 0.2] = np.nan
     nodes = pack_nodes(feature, threshold, missing, first, second, ptr if codes else ptr[:0])
-    monkeypatch.setattr(tree_walk_binary, "_gone", [tree_walk_binary._WAYS + 1])  # the kernel
     with np.errstate(over="ignore"):  # of kernels that run uncompiled, and by hand
         got = binary_leaves(nodes, sets, X, root, single)
         expected = [[leaf_by_hand(node, row, trees, single) for node in root] for row in X]
     assert_array_equal(got, np.reshape(expected, (n, len(root))))
-    with warnings.catch_warnings(action="error"):
-        few = tree_walk_binary._few_leaves(nodes, sets, X, root, single)
-    assert_array_equal(few, got)
-    assert few.dtype == got.dtype
-
-
-def test_blocks_of_wide_tables_are_small(monkeypatch):
-    """A block is so many numbers, whatever the width: the result is the same."""
-    rng = np.random.default_rng(0)
-    trees = binary_trees(rng, 3, 40)
-    (root, feature, first, second), threshold, missing, ptr, sets = trees
-    X = rng.random((30, 40))
-    nodes = pack_nodes(feature, threshold, missing, first, second, ptr[:0])
-    monkeypatch.setattr(tree_walk_binary, "_gone", [tree_walk_binary._WAYS + 1])  # the kernel
-    whole = binary_leaves(nodes, sets, X, root, False)
-    monkeypatch.setattr(tree_walk_binary, "_NUMBERS", 1)
-    assert_array_equal(binary_leaves(nodes, sets, X, root, False), whole)

@@ -116,12 +116,12 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
             cells[code, 1] += add * y[k]
 
 
-@jit(fastmath={"reassoc"})
-def _move_bin(crit, cell, sums, left):
+@jit(fastmath={"reassoc"}, forceinline=True)
+def _move_bin(crit, cells, b, sums, left):
     """Add a bin to the left side; return what the terms of both sides and the weight gain."""
     up = down = weight = 0.0
     for c in range(len(left)):
-        add, before = cell[c], left[c]
+        add, before = cells[b, c], left[c]
         rest = sums[c] - before
         up += rise(crit, before, before + add)
         down += rise(crit, rest, rest - add)
@@ -130,7 +130,7 @@ def _move_bin(crit, cell, sums, left):
     return up, down, weight
 
 
-@jit
+@jit(forceinline=True)
 def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes):
     """Return the best cut of the cells of `add_rows`, and make them zero."""
     cells, count, held = bins.cells, bins.rows, bins.held
@@ -150,7 +150,7 @@ def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
             n_l += count[b]
             worth = -np.inf
             if classes is not None:
-                up, down, add = _move_bin(crit, cells[b], sums, classes.left)
+                up, down, add = _move_bin(crit, cells, b, sums, classes.left)
                 terms_l += up
                 terms_r += down
                 w_l += add

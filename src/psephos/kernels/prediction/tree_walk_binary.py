@@ -1,14 +1,6 @@
-"""Which leaves rows reach in many binary trees: a block of rows at a time, eight rows abreast.
+"""Which leaves rows reach in many binary trees: a tree at a time for a block of rows.
 
-A step down a tree is a chain of loads, each waiting for the one before; eight rows that go down
-together keep the processor busy, and the nodes of a tree stay near while a block of rows passes.
-A leaf is its own child, so that rows which have arrived can go on with the rest.
-
-A process that does not find the kernel compiled lets NumPy do its first few rows: compiling takes
-most of a second, and they go to the same leaves.
-
-Missing values take no test. Every column of a block is written twice, with NaN and with minus
-infinity in its place: a node whose missing values go to the first child reads the second copy.
+The nodes of a tree stay near while a block of rows passes. A leaf is its own child.
 """
 
 from typing import Any
@@ -16,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.runtime.jit import frozen, is_compiled, jit
+from psephos.runtime.jit import frozen, jit
 
 _NODE = np.dtype(
     [("threshold", "f8"), ("read", "i4"), ("other", "i4"), ("first", "i4"), ("codes", "i4")]
 )
-_ROWS, _NUMBERS = 256, 1 << 18  # of a block
-_WAYS, _CALL = 1 << 18, 1 << 10  # down trees before the kernel is compiled; what a call counts for
-_gone = [0]
+_ROWS = 256  # of a block
 
 
 def pack_nodes(
@@ -62,61 +52,24 @@ def pack_nodes(
 
 
 @jit
-def _copy(X, start, size, single, block):
-    """Write rows to a block (rows, 2 q): each value, and the same with NaN as minus infinity."""
-    for r in range(size):
-        for j in range(X.shape[1]):
-            x = X[start + r, j]
-            if single:
-                x = np.float64(np.float32(x))
-            block[r, 2 * j] = x
-            block[r, 2 * j + 1] = x if x == x else -np.inf
-
-
-@jit
-def _step(nodes, in_set, row, at):
-    """Return the child of a node that a row of a block goes to."""
-    node = nodes[at]
-    x = row[node["read"]]
-    if node["codes"] < 0:
-        return np.int64(node["first"] if x <= node["threshold"] else node["other"])
-    left = (node["read"] & 1) == 1
-    if x >= 0.0 and x < node["threshold"]:  # the number of codes
-        left = in_set[node["codes"] + np.int64(x)]
-    return np.int64(node["first"] if left else node["other"])
-
-
-@jit
-def _eight(nodes, in_set, block, i, last, top, out, t):
-    """Write to column t of out the leaves of rows i to i + 7, none after the last."""
-    i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)
-    i4, i5, i6, i7 = min(i + 4, last), min(i + 5, last), min(i + 6, last), min(i + 7, last)
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = np.int64(top)
-    moved = True
-    while moved:
-        b0 = _step(nodes, in_set, block[i], a0)
-        b1 = _step(nodes, in_set, block[i1], a1)
-        b2 = _step(nodes, in_set, block[i2], a2)
-        b3 = _step(nodes, in_set, block[i3], a3)
-        b4 = _step(nodes, in_set, block[i4], a4)
-        b5 = _step(nodes, in_set, block[i5], a5)
-        b6 = _step(nodes, in_set, block[i6], a6)
-        b7 = _step(nodes, in_set, block[i7], a7)
-        near = (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)
-        moved = (near | (a4 ^ b4) | (a5 ^ b5) | (a6 ^ b6) | (a7 ^ b7)) != 0
-        a0, a1, a2, a3, a4, a5, a6, a7 = b0, b1, b2, b3, b4, b5, b6, b7
-    out[i, t], out[i1, t], out[i2, t], out[i3, t] = a0, a1, a2, a3
-    out[i4, t], out[i5, t], out[i6, t], out[i7, t] = a4, a5, a6, a7
-
-
-@jit
-def _leaves(nodes, in_set, X, root, single, block, out):
-    for start in range(0, X.shape[0], block.shape[0]):
-        size = min(block.shape[0], X.shape[0] - start)
-        _copy(X, start, size, single, block)
+def _leaves(nodes, in_set, X, root, single, out):
+    for start in range(0, X.shape[0], _ROWS):
         for t in range(len(root)):
-            for i in range(0, size, 8):
-                _eight(nodes, in_set, block, i, size - 1, root[t], out[start : start + size], t)
+            for i in range(start, min(start + _ROWS, X.shape[0])):
+                at = np.int64(root[t])
+                while nodes[at]["first"] != at:
+                    node = nodes[at]
+                    x = X[i, node["read"] >> 1]
+                    if single:
+                        x = np.float64(np.float32(x))
+                    if node["codes"] >= 0 and x >= 0.0 and x < node["threshold"]:  # their number
+                        left = in_set[node["codes"] + np.int64(x)]
+                    elif node["codes"] >= 0 or x != x:
+                        left = (node["read"] & 1) == 1
+                    else:
+                        left = x <= node["threshold"]
+                    at = np.int64(node["first"] if left else node["other"])
+                out[i, t] = at
 
 
 def binary_leaves(
@@ -133,40 +86,6 @@ def binary_leaves(
     root : (T,) intp; the first node of each tree
     single : values are rounded to float32 first, as by trees that were grown on float32
     """
-    n, q = X.shape
-    if _gone[0] <= _WAYS and not is_compiled(_leaves):
-        _gone[0] += max(n * len(root), _CALL)
-        if _gone[0] <= _WAYS:
-            return _few_leaves(nodes, in_set, np.asarray(X, np.float64), root, single)
-    rows = min(_ROWS, max(8, _NUMBERS // max(2 * q, 1)), max(n, 1))
-    out = np.empty((n, len(root)), np.intp)
-    read = (frozen(nodes), frozen(in_set), frozen(X, np.float64), frozen(root))
-    _leaves(*read, single, np.empty((rows, 2 * max(q, 1))), out)
+    out = np.empty((len(X), len(root)), np.intp)
+    _leaves(frozen(nodes), frozen(in_set), frozen(X, np.float64), frozen(root), single, out)
     return out
-
-
-def _few_leaves(
-    nodes: Any, in_set: NDArray[np.bool_], X: Any, root: NDArray[np.intp], single: bool
-) -> NDArray[np.intp]:
-    """Do what `binary_leaves` says: all rows a step down all trees at a time."""
-    n, q = X.shape
-    at = np.repeat(root[None, :], n, axis=0)
-    if q == 0:
-        return at
-    with np.errstate(over="ignore"):  # as the kernel, which does not warn
-        values = X.astype(np.float32).astype(np.float64) if single else X
-    row = np.arange(n)[:, None]
-    while True:
-        node = nodes[at]
-        x = values[row, node["read"] >> 1]
-        x = np.where(np.isnan(x) & (node["read"] & 1 == 1), -np.inf, x)
-        first = x <= node["threshold"]
-        coded = node["codes"] >= 0
-        if coded.any():
-            first[coded] = (node["read"][coded] & 1) == 1
-            held = coded & (x >= 0.0) & (x < node["threshold"])
-            first[held] = in_set[node["codes"][held] + x[held].astype(np.int64)]
-        below = np.where(first, node["first"], node["other"]).astype(np.intp)
-        if np.array_equal(below, at):
-            return at
-        at = below

@@ -20,11 +20,12 @@ def class_sums(data, keys, j, s, m, total):
         total[k] = 0.0
     rows = np.int64(0)
     weight = 0.0
+    unit, y, weights, copies = data.unit, data.y, data.weight, data.copies
     for i in range(s, s + m):
         row = keys[j, i] & ROW
-        w = 1.0 if data.unit else data.weight[row]
-        rows += 1 if data.unit else data.copies[row]
-        total[data.y[row]] += w
+        w = 1.0 if unit else weights[row]
+        rows += 1 if unit else copies[row]
+        total[y[row]] += w
         weight += w
     return rows, weight
 
@@ -59,22 +60,23 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     ``work.sums[0]`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
     `min_leaf` rows on both sides; of equals the lowest is taken. `crit` is of `cart_worth`.
     """
-    left, right = work.sums[1], work.sums[2]
+    sums = work.sums
+    left, right = sums[1], sums[2]
     whole = terms_l = terms_r = 0.0
     for k in range(data.n_classes):
         left[k] = 0.0
-        right[k] = work.sums[0, k]
+        right[k] = sums[0, k]
         whole += data.alpha[k] * right[k]
         terms_r += (data.alpha[k] * right[k]) * (data.alpha[k] * right[k])
-    base = worth_of(crit, data.alpha, work.sums)
+    base = worth_of(crit, data.alpha, sums)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
     screened, bar = crit == GINI, -np.inf  # others are weighed at every cut
     weight_l, below = 0.0, np.int64(0)
-    simple = data.plain
+    simple, alpha, y, weights, copies = data.plain, data.alpha, data.y, data.weight, data.copies
     for i in range(s, s + m - 1):
         key = keys[j, i]
         row = key & ROW
-        k = data.y[row]
+        k = y[row]
         had, has = left[k], right[k]
         if simple:
             left[k] = had + 1.0
@@ -84,13 +86,13 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
             weight_l += 1.0
             below += 1
         else:
-            w, a = data.weight[row], data.alpha[k]
+            w, a = weights[row], alpha[k]
             left[k] = had + w
             right[k] = has - w
             terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)
             terms_r += (a * right[k]) * (a * right[k]) - (a * has) * (a * has)
             weight_l += a * w
-            below += data.copies[row]
+            below += copies[row]
         after = keys[j, i + 1] >> SHIFT
         if after == key >> SHIFT or below < min_leaf:
             continue
@@ -104,20 +106,20 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
             continue
         if worth > bar:
             bar = worth
-        exact = worth_of(crit, data.alpha, work.sums)
+        exact = worth_of(crit, alpha, sums)
         if exact > best:
-            best, low, high, where = exact, key >> SHIFT, after, lower_left(work.sums)
+            best, low, high, where = exact, key >> SHIFT, after, lower_left(sums)
     return best - base, low, high, where
 
 
 @jit
 def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
-    simple = data.unit
+    simple, weights, copies = data.unit, data.weight, data.copies
     sums = whole = 0.0
     for i in range(s, s + m):
         row = keys[j, i] & ROW
-        w = 1.0 if simple else data.weight[row]
+        w = 1.0 if simple else weights[row]
         sums += w * target[row]
         whole += w
     mean = sums / whole
@@ -127,8 +129,8 @@ def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     for i in range(s, s + m - 1):
         key = keys[j, i]
         row = key & ROW
-        w = 1.0 if simple else data.weight[row]
-        below += 1 if simple else data.copies[row]
+        w = 1.0 if simple else weights[row]
+        below += 1 if simple else copies[row]
         weight_l += w
         sum_l += w * (target[row] - mean)
         after = keys[j, i + 1] >> SHIFT

@@ -55,24 +55,19 @@ def level_totals(slot, gh, packed, sums, whole, size):
 
 
 @jit
-def _child(x, node, split, missing_left, first, sets, members):
-    if np.isnan(x):
-        left = missing_left[node]
-    elif sets[node] >= 0:
-        left = members[sets[node], np.int64(x)]
-    else:
-        left = x < split[node]
-    return first[node] if left else first[node] + 1
-
-
-@jit
 def descend(values, feature, split, missing_left, first, sets, members, position):
     """Write to `position` (n,) the leaf of every row."""
     for i in range(len(position)):
         node = 0
         while feature[node] >= 0:
             x = values[feature[node], i]
-            node = _child(x, node, split, missing_left, first, sets, members)
+            if np.isnan(x):
+                left = missing_left[node]
+            elif sets[node] >= 0:
+                left = members[sets[node], np.int64(x)]
+            else:
+                left = x < split[node]
+            node = first[node] if left else first[node] + 1
         position[i] = node
 
 
@@ -91,8 +86,14 @@ def route(
         j = feature[node]
         if j >= 0:
             x = values[j, i]
-            position[i] = _child(x, node, split, missing_left, first, sets, members)
-            node = position[i]
+            if np.isnan(x):
+                left = missing_left[node]
+            elif sets[node] >= 0:
+                left = members[sets[node], np.int64(x)]
+            else:
+                left = x < split[node]
+            node = first[node] if left else first[node] + 1
+            position[i] = node
         inside = alive[i] and node >= base and node - base < dead
         slot[i] = node - base if inside else dead
 

@@ -111,12 +111,9 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return whole
 
 
-@jit(forceinline=True)
-def _best_side(crit, parent, left, right, absent, both):
-    """Return (gain, missing left) of a cut: missing rows are on the right, or `both` are tried."""
-    best = gain_inside(crit, parent, left, right)
-    if not both:
-        return best, False
+@jit
+def _with_absent(crit, parent, left, right, absent, best):
+    """Return (gain, missing left) of a cut: `best` if missing rows add nothing on the left."""
     for c in range(len(absent)):
         left[c] += absent[c]
         right[c] -= absent[c]
@@ -148,7 +145,7 @@ def scan_ordered(
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]
     for w in range(columns.shape[0]):
-        rows, present = order[columns[w]], n_present[w]
+        j, present = columns[w], n_present[w]
         missing = present < order.shape[1]
         for c in range(n_classes):
             left[c] = 0.0
@@ -156,18 +153,19 @@ def scan_ordered(
             absent[c] = parent[c] if missing else 0.0
         if missing:
             for k in range(present):
-                row = rows[k] & ROW
+                row = order[j, k] & ROW
                 absent[labels[row]] -= weights[row]
         best = -np.inf
         cut = -1
         side = False
         for k in range(present):
-            row = rows[k] & ROW
+            row = order[j, k] & ROW
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
-            if rows[k] > ROW:
-                both = missing and k < present - 1
-                value, to_left = _best_side(crit, parent, left, right, absent, both)
+            if order[j, k] > ROW:
+                value, to_left = gain_inside(crit, parent, left, right), False
+                if missing and k < present - 1:
+                    value, to_left = _with_absent(crit, parent, left, right, absent, value)
                 if value > best:
                     best, cut, side = value, k, to_left
         gains[w] = best
@@ -224,8 +222,9 @@ def scan_sparse(
             if k == length - 1:
                 admissible = missing
             if admissible:
-                both = missing and k < length - 1
-                value, to_left = _best_side(crit, parent, left, right, absent, both)
+                value, to_left = gain_inside(crit, parent, left, right), False
+                if missing and k < length - 1:
+                    value, to_left = _with_absent(crit, parent, left, right, absent, value)
                 if value > best:
                     best, cut, side = value, k, to_left
         gains[w] = best
