@@ -105,6 +105,7 @@ def tasks() -> dict[str, Task]:
             return None
 
         found[f"fit {name}"] = fit
+
         def predict_one(model: Any = model, table: str = table) -> object:
             X = source[table]()[0]
             for i in range(200):

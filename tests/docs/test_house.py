@@ -60,7 +60,7 @@ FOLDERS = {
     "datasets": 135,
     "explain": 2790,
     "figures": 625,
-    "kernels": 7640,
+    "kernels": 7650,
     "models": 14490,
     "optimise": 95,
     "protocol": 4930,

@@ -1,6 +1,5 @@
 """The compiled walk goes where the definition says, whatever is missing."""
 
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
