@@ -88,7 +88,8 @@ def test_a_model_with_a_map_says_so_or_is_written_through_it(tmp_path):
 
 def test_ids_are_of_sql(files, tmp_path):
     run("export", files["adaboost"], "--sql", tmp_path / "q.sql", "--id", "case", "--id", "clinic")
-    assert (tmp_path / "q.sql").read_text().startswith('SELECT k0 AS "case",\n  k1 AS "clinic"')
+    assert (tmp_path / "q.sql").read_text().startswith("WITH ")
+    assert '\nSELECT k0 AS "case",\n  k1 AS "clinic"' in (tmp_path / "q.sql").read_text()
     told = run("export", files["adaboost"], "--scorer", tmp_path / "s.py", "--id", "case", code=2)
     assert "--id is of --sql" in told.stderr
     told = run("export", files["samba"], "--calibrated", "--plain", tmp_path / "p.json", code=2)

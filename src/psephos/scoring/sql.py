@@ -1,4 +1,4 @@
-"""A model as one SELECT: trees, rules, linear models and votes of such whose votes add up.
+"""A model as one SELECT in steps: trees, rules, linear models and votes of such whose votes add up.
 
 The columns of a table are named with its alias (c."name"), the SELECT's own columns are plain
 words, and the table's other columns are not in it: no name of the data meets one of the answer.
@@ -10,6 +10,7 @@ DuckDB and Postgres it equals itself and is greater than all numbers).
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count, zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
@@ -73,7 +74,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     >>> from psephos import AdaBoostClassifier
     >>> from psephos.scoring.sql import sql
     >>> model = AdaBoostClassifier(n_estimators=1).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> sql(model, id_columns=["patient"]).splitlines()[0]
+    >>> sql(model, id_columns=["patient"]).splitlines()[-6]
     'SELECT k0 AS "patient",'
     """
     model = plain(estimator)
@@ -88,16 +89,18 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     first["known"] = writer.known(model["voters"], model["weights"])
     place = ".".join(map(quoted, table.split(".")))
     read = _read(model["columns"], id_columns)
-    source = f"(SELECT {read}\nFROM {place} AS d) AS c"
+    steps = [f"SELECT {read}\nFROM {place} AS d"]
     for n, layer in enumerate(writer.layers):
         names = [c["name"] for c in model["columns"]]
         _refuse_alike([*names, *(n[1:-1] for n in layer)], "there would be columns")
-        source = f"(SELECT c.*, {_listed(layer, -n - 1)}\nFROM {source}) AS c"
-    inner = f"SELECT {_listed(first, 0)}\nFROM {source}"
+        steps.append(f"SELECT c.*, {_listed(layer, -n - 1)}\nFROM {_step(len(steps))} AS c")
+    steps.append(f"SELECT {_listed(first, 0)}\nFROM {_step(len(steps))} AS c")
     for n, layer in enumerate(answer.layers):
-        inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
+        steps.append(f"SELECT t.*, {_listed(layer, n + 1)}\nFROM {_step(len(steps))} AS t")
+    before = ",\n".join(f"{_step(n)} AS (\n{step})" for n, step in enumerate(steps, 1))
     outputs = ",\n  ".join(f"{own} AS {quoted(name)}" for own, name in shown.items())
-    text = _QUOTED_OR_DECIMAL.sub(with_exponent, f"SELECT {outputs}\nFROM ({inner}) AS answers\n")
+    last = f"WITH {before}\nSELECT {outputs}\nFROM {_step(len(steps))}\n"
+    text = _QUOTED_OR_DECIMAL.sub(with_exponent, last)
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
     return _BACKSLASH + text if escaped else text
 
@@ -112,6 +115,11 @@ def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
     for name in map(quoted, id_columns):
         found.setdefault(name, f"d.{name}")
     return ",\n  ".join(found.values()) or "NULL AS nothing"
+
+
+def _step(n: int) -> str:
+    """Return the name of a step; databases limit how deep SELECTs may be nested."""
+    return quoted(f"psephos step {n}")
 
 
 def _listed(layer: _Layer, number: int) -> str:
@@ -206,9 +214,8 @@ class _Answer:
             return self._exp_shares(
                 "p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores])
             )
-        raised = [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in self.scores]
-        kept = [f"CASE WHEN {r} < 0.0 THEN 0.0 ELSE {r} END" for r in self._layer("r", raised)]
-        return self._to_one("p", self._layer("h", kept))
+        kept = self._layer("h", _not_below_0(self._layer("r", _raised(self.scores))))
+        return self._to_one("p", kept)
 
     def _exp_shares(self, name: str, values: list[str]) -> list[str]:
         top = self._layer(f"{name}top", [of_greatest(values, "", values)])[0]
@@ -216,10 +223,7 @@ class _Answer:
         return self._to_one(name, odds)
 
     def _to_one(self, name: str, values: list[str]) -> list[str]:
-        total, even = self._layer(f"{name}sum", [added(values)])[0], repr(1.0 / len(values))
-        return self._layer(
-            name, [f"CASE WHEN {total} > 0.0 THEN {v} / {total} ELSE {even} END" for v in values]
-        )
+        return self._layer(name, _of_total(values, self._layer(f"{name}sum", [added(values)])[0]))
 
     def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
         """Return the columns of probabilities after a map."""
@@ -243,6 +247,28 @@ class _Answer:
         return self._to_one("q", self._layer("w", [expit_of(v) for v in self._layer("v", odds)]))
 
 
+def _raised(scores: Sequence[str]) -> list[str]:
+    """Return the shares of K > 2 scores, before those below 0 are made 0."""
+    k = len(scores)
+    return [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in scores]
+
+
+def _not_below_0(values: Sequence[str]) -> list[str]:
+    return [f"CASE WHEN {v} < 0.0 THEN 0.0 ELSE {v} END" for v in values]
+
+
+def _of_total(values: Sequence[str], total: str) -> list[str]:
+    """Return values divided by their total, each the same where that is 0; NULL where it is."""
+    even = f"WHEN {total} <= 0.0 THEN {1.0 / len(values)!r}"
+    return [f"CASE WHEN {total} > 0.0 THEN {v} / {total} {even} END" for v in values]
+
+
+def _expected(shares: Sequence[str], codes: Sequence[Sequence[float]]) -> list[str]:
+    """Return the votes of classes that have such shares; `codes` has a row a class."""
+    columns = [zip(shares, own, strict=True) for own in zip(*codes, strict=True)]
+    return [added([f"{p} * {c!r}" for p, c in own if c]) for own in columns]
+
+
 def _deciding(chances: Sequence[str]) -> list[str]:
     """Return the scores that calibrated probabilities are: of two classes one."""
     k = len(chances)
@@ -255,15 +281,25 @@ class _Writer:
     """Writes votes on some columns; the scores of votes within them are layers of their own."""
 
     def __init__(
-        self, model: str, columns: Sequence[str], levels: Sequence[Any], layers: list[_Layer]
+        self, model: str, columns: Sequence[str], levels: Sequence[Any], number: Iterator[int]
     ) -> None:
-        self.model, self.columns, self.levels, self.layers = model, columns, levels, layers
+        self.model, self.columns, self.levels, self._number = model, columns, levels, number
+        self.layers: list[_Layer] = []  # the first is the innermost SELECT
 
     @classmethod
     def of(cls, model: dict[str, Any]) -> "_Writer":
         """Return the writer of a plain model."""
         columns = [f"c.{quoted(column['name'])}" for column in model["columns"]]
-        return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], [])
+        return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], count(1))
+
+    def _beside(self, columns: Sequence[str], levels: Sequence[Any]) -> "_Writer":
+        """Return a writer of layers that do not read those of other such writers."""
+        return _Writer(self.model, columns, levels, self._number)
+
+    def _take_layers(self, writers: Sequence["_Writer"]) -> None:
+        """Take the layers of writers that stand beside each other, those of one depth as one."""
+        for beside in zip_longest(*(writer.layers for writer in writers), fillvalue={}):
+            self.layers.append({name: own for layer in beside for name, own in layer.items()})
 
     def scores(
         self, voters: dict[str, Any], weights: dict[str, Any], how: dict[str, Any]
@@ -311,7 +347,9 @@ class _Writer:
         return writer(part)
 
     def _joined_voters(self, part: dict[str, Any]) -> _Exprs:
-        each = [self.voters(one) for one in part["parts"]]
+        writers = [self._beside(self.columns, self.levels) for _ in part["parts"]]
+        each = [one.voters(own) for one, own in zip(writers, part["parts"], strict=True)]
+        self._take_layers(writers)
         return [each[k][t] for k, t in zip(part["part"], part["place"], strict=True)]
 
     def _branch(
@@ -338,56 +376,88 @@ class _Writer:
         parts = " ".join(f"WHEN {c} THEN {b}" for test in tests for c, b in test)
         return f"CASE {parts} ELSE {missing} END" if parts else str(missing)
 
+    def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
+        """Add a layer of columns, and return what they are called."""
+        number = next(self._number)
+        names = [quoted(f"{name} {number} {i}") for i in range(len(expressions))]
+        self.layers.append(dict(zip(names, expressions, strict=True)))
+        return [f"c.{one}" for one in names]
+
     def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
-        layer: _Layer = {}
-        for i, (j, (a, b)) in enumerate(zip(part["columns"], spans(part["start"]), strict=True)):
-            line = interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
-            name = quoted(f"normal score {len(self.layers) + 1} {i}")
-            layer[name] = f"COALESCE({line}, 0.0)"
-        self.layers.append(layer)
-        names = [f"c.{name}" for name in layer]
-        inner = _Writer(self.model, names, [None] * len(names), self.layers)
-        return inner.voters(part["inner"])
+        lines = [
+            interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
+            for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True)
+        ]
+        names = self._layer("normal score", [f"COALESCE({line}, 0.0)" for line in lines])
+        inner = self._beside(names, [None] * len(names))
+        voted = inner.voters(part["inner"])
+        self._take_layers([inner])
+        return voted
+
+    def _layers(self, name: str, groups: Sequence[Sequence[str]]) -> _Exprs:
+        """Add one layer of columns, and return what those of each group are called."""
+        names = iter(self._layer(name, [one for own in groups for one in own]))
+        return [[next(names) for _ in own] for own in groups]
 
     def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
-        each = zip(part["inner"], part["places"], part["levels"], strict=True)
-        return [self._inner(part, *one) for one in each]
+        """Return the votes of votes within the vote, whose scores are columns of one layer."""
+        inner = [
+            self._inner(part, *one) for one in zip(part["places"], part["levels"], strict=True)
+        ]
+        votes: list[dict[str, Any]] = part["inner"]
+        for vote in votes:
+            self._check_inner(part, vote)
+        scores = [
+            writer.scores(vote["voters"], vote["weighting"], vote["readout"])
+            for writer, vote in zip(inner, votes, strict=True)
+        ]
+        self._take_layers(inner)
+        scores = self._layers("inner vote", scores)
+        several = [t for t, own in enumerate(scores) if len(own) > 1]
+        if part["says"] == "probability" and several:
+            kept = self._layers("share", [_not_below_0(_raised(scores[t])) for t in several])
+            shares = [_of_total(own, f"({added(own)})") for own in kept]
+            for t, own in zip(several, self._layers("chance", shares), strict=True):
+                scores[t] = own
+        found: _Exprs = []
+        for writer, vote, own in zip(inner, votes, scores, strict=True):
+            voted = self._outer(part, vote, own)
+            if part["abstains"] and writer.columns:
+                there = " AND ".join(map(writer._known, range(len(writer.columns))))
+                voted = [f"CASE WHEN {there} THEN {one} ELSE 0.0 END" for one in voted]
+            found.append(voted)
+        return found
 
-    def _inner(
-        self, part: dict[str, Any], vote: dict[str, Any], places: list[int], levels: list[Any]
-    ) -> list[str]:
-        """Return the vote of a vote within the vote, whose scores are columns of a layer."""
+    def _inner(self, part: dict[str, Any], places: list[int], levels: list[Any]) -> "_Writer":
+        """Return the writer of a vote within the vote, with the categories it knows."""
         table: list[int] = [part["columns"][i] for i in places]
         outer = [self.levels[j] for j in table]
         known = {j: [outer[j][int(v)] if outer[j] else v for v in own] for j, own in levels}
         columns = [self.columns[j] for j in table]
-        inner = _Writer(self.model, columns, [known.get(j) for j in range(len(table))], self.layers)
-        scores = inner.scores(vote["voters"], vote["weighting"], vote["readout"])
-        names = [quoted(f"inner vote {len(self.layers) + 1} {k}") for k in range(len(scores))]
-        self.layers.append(dict(zip(names, scores, strict=True)))
-        voted = self._outer(part, vote, [f"c.{name}" for name in names])
-        if not part["abstains"] or not table:
-            return voted
-        there = " AND ".join(map(inner._known, range(len(table))))
-        return [f"CASE WHEN {there} THEN {one} ELSE 0.0 END" for one in voted]
+        return self._beside(columns, [known.get(j) for j in range(len(table))])
 
-    def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
-        """Return what a vote within the vote says, of its scores."""
+    def _check_inner(self, part: dict[str, Any], vote: dict[str, Any]) -> None:
         target, readout, says = vote["target"], vote["readout"], part["says"]
-        if says == "value":
-            return scores
-        share = says == "probability" and readout["link"] == "share" and len(scores) == 1
         classes = target["kind"] in ("target", "target with a threshold")
         plainly = classes and not readout["calibration"]
-        if not plainly or not (says == "answer" or share):
+        share = says == "probability" and readout["link"] == "share"
+        if says != "value" and not (plainly and (says == "answer" or share)):
             raise PsephosError(
                 f"{self.model} is not written as SQL: votes within it are calibrated, or say "
-                f"{says!r} of several classes or by a link that is not 'share'. Export a scorer."
+                f"{says!r} by a link that is not 'share'. Export a scorer."
             )
+
+    def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
+        """Return what a vote within the vote says, of its scores, or of shares of K > 2 classes."""
+        target, says = vote["target"], part["says"]
+        if says == "value":
+            return scores
         codes = list(zip(*(part["value"][c] for c in target["classes"]), strict=True))
-        if says == "probability":
+        if says == "probability" and len(scores) == 1:
             up = within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
             return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in codes]
+        if says == "probability":
+            return _expected(scores, [part["value"][c] for c in target["classes"]])
         if len(scores) == 1:
             level = repr(target["bound"]) if "bound" in target else _LEVEL
             return [above(scores[0], level, repr(a), repr(b)) for a, b in codes]
@@ -527,28 +597,47 @@ class _Writer:
         return " AND ".join(ways[0]) or "1 = 1"
 
     def _scores(self, part: dict[str, Any]) -> _Exprs:
-        one = len(part["constant"][0]) == 1 and len(part["value"]) == 2
-        if part["coef"] is None or not (one or part["says"] == "value"):
+        if part["coef"] is None:
             raise PsephosError(
-                f"{self.model} is not written as SQL: SQL is written for linear models of two "
-                f"classes and of numbers, and {part['called']} of this model is not one. "
-                "Export a scorer."
+                f"{self.model} is not written as SQL: SQL is written for linear models, and "
+                f"{part['called']} of this model is not one. Export a scorer."
             )
-        rows = [self._vote(part, self._line(part, t)) for t in range(len(part["constant"]))]
+        lines = [
+            [self._line(part, t, r) for r in range(len(own))]
+            for t, own in enumerate(part["constant"])
+        ]
+        if part["says"] == "value":
+            rows = lines
+        elif len(lines[0]) == 1:
+            rows = [self._vote(part, line) for (line,) in lines]
+        else:
+            slope = repr(part["slope"]) if part["says"] == "probability" else "1.0"
+            scaled = [[f"{slope} * ({line})" for line in own] for own in lines]
+            rows = self._votes_of_several(part, self._layers("linear score", scaled))
         return [[f"COALESCE({v}, 0.0)" for v in row] for row in rows] if part["abstains"] else rows
 
+    def _votes_of_several(self, part: dict[str, Any], scores: _Exprs) -> _Exprs:
+        """Return the votes of scores, one a class."""
+        if part["says"] == "answer":
+            codes = list(zip(*part["value"], strict=True))
+            return [[of_greatest(own, "", map(repr, one)) for one in codes] for own in scores]
+        tops = self._layers("top", [[of_greatest(own, "", own)] for own in scores])
+        pairs = list(zip(scores, tops, strict=True))
+        odds = self._layers("odds", [[exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs])
+        shares = [_of_total(own, f"({added(own)})") for own in odds]
+        return [_expected(own, part["value"]) for own in self._layers("likely", shares)]
+
     def _vote(self, part: dict[str, Any], score: str) -> list[str]:
-        """Return the K votes that one score results in."""
-        if part["says"] == "value":
-            return [score]
+        """Return the K votes that one score of two classes results in."""
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
             return [above(score, "0.0", repr(a), repr(b)) for a, b in pairs]
         up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
         return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
 
-    def _line(self, part: dict[str, Any], voter: int) -> str:
-        constant, entries = part["constant"][voter][0], range(*part["ptr"][voter : voter + 2])
+    def _line(self, part: dict[str, Any], voter: int, output: int) -> str:
+        constant, coef = part["constant"][voter][output], part["coef"][output]
+        entries = range(*part["ptr"][voter : voter + 2])
         names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}
-        terms = [f"{part['coef'][0][i]!r} * {name}" for i, name in names.items()]
+        terms = [f"{coef[i]!r} * {name}" for i, name in names.items()]
         return f"{added(terms)} + {constant!r}" if terms else repr(constant)
