@@ -2,11 +2,16 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from psephos import SparseWrapperClassifier
 from psephos.scoring import conformance, plain, script
+from psephos.scoring.reader.model import PlainModel
 
 pytestmark = pytest.mark.browser
 
@@ -85,6 +90,29 @@ def _told_alike(families, model, rows, found):
         wanted = [reader.words(ballot) for ballot in reader.ballots(row, reader.asked(row))]
         assert one["told"] == wanted
     return sum(len(one["told"]) for one in found[: len(rows)])
+
+
+def _named_alike(page, model, rows):
+    """Assert that the script says of each row what the reader in Python does; return the words."""
+    data = plain(model)
+    reader = PlainModel(data)
+    found = json.loads(page.evaluate(_ASK, json.dumps([data, rows])))
+    for values, one in zip(rows, found, strict=True):
+        row = reader.case(values)
+        case = reader.asked(row)
+        assert one["told"] == [reader.words(b) for b in reader.ballots(row, case)]
+        assert one["unanswered"] == reader.unanswered(row, case)
+    return [words for one in found for words in one["told"]]
+
+
+def test_sums_whose_terms_cancel_have_the_librarys_digits(page):
+    page.add_script_tag(content=script())
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"day": 20181100.0 + rng.integers(1, 90, 80), "crp": rng.normal(size=80)})
+    y = np.where((X.day - 20181145) / 26 + X.crp > 0, "ill", "well")
+    model = SparseWrapperClassifier("lda", p_max=2, random_state=0).fit(X, y)
+    words = _named_alike(page, model, X.to_numpy().tolist())
+    assert any(len(found[0]) > 10 for one in words if (found := re.findall(r"0\.\d+ × 2018", one)))
 
 
 def test_a_page_says_what_it_cannot_read(page):

@@ -14,6 +14,7 @@ _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
 _LISTED = 20  # names in a sentence
 _CLASSES = 4  # of a vote that are named
 _ROW = 1e15  # whole numbers up to here are written out
+_CANCELS, _MOST = 100.0, 15  # terms cancel from that ratio on; digits of their numbers
 _MORE = (_DIGITS, 6, 9, 12, 17)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge,
@@ -84,6 +85,18 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
         return str(int(value))
     before = len(str(round(size))) if size < _ROW else 0
     return f"{value:.{max(digits, before)}g}"
+
+
+def sum_digits(largest: float, total: float = 1.0) -> int:
+    """Return how many digits numbers need so that their sum is true as printed.
+
+    Four; where the terms cancel, so that the largest is a hundred times the total or more, as many
+    more as it is longer, up to 15. Of a rule, whose total is that of any case, the total is 1.
+    """
+    if largest < _CANCELS * abs(total):
+        return _DIGITS
+    ratio = largest / abs(total) if total else math.inf
+    return min(_DIGITS - 1 + len(str(int(ratio))), _MOST) if ratio < _ROW else _MOST
 
 
 def fixed(value: float, digits: int = 3) -> str:

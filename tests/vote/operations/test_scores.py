@@ -1,14 +1,17 @@
 """Linear models, naive Bayes and quadratic discriminants, lowered to `Scores`."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos import PsephosError
+from psephos import PsephosError, SparseWrapperClassifier
 from psephos.vote import LinearVoters, NaiveBayesVoters, QuadraticVoters, Target
 from psephos.vote.codec import decode, encode
+from psephos.vote.names import Names
 from psephos.vote.operations.scores import Scores
 
 CODE = {k: Target(np.arange(k)).code for k in (2, 3)}
@@ -121,3 +124,48 @@ def test_what_a_reason_shows_adds_up():
 def test_inconsistent_scores_are_refused(change):
     with pytest.raises(PsephosError, match="inconsistent part of a vote"):
         replace(lines(2, "answer", False).lowered(), **change)
+
+
+# ---------------------------------------------------------------------- printed rules are true
+_TERM = re.compile(r"(^|[+-]) ?(-?[\d.e+-]+) × (\w+)")
+_RULE = re.compile(r"^Voter (\d+).*?: if (.*) ([+-]) ([\d.e+]+) > 0 then (\w+), otherwise (\w+)\.")
+
+
+@pytest.mark.parametrize("name", ["lda", "logistic"])
+@pytest.mark.parametrize("first_day", [20181100.0, 0.0])
+def test_a_printed_linear_rule_divides_the_cases_as_its_voter_does(name, first_day):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"day": first_day + rng.integers(1, 90, 200), "crp": rng.normal(size=200)})
+    y = np.where((X.day - first_day - 45) / 26 + X.crp + rng.normal(size=200) * 0.4 > 0, "a", "b")
+    model = SparseWrapperClassifier(name, p_max=2, random_state=0).fit(X, y)
+    votes, seen = model.vote_.voters.votes(X.to_numpy()), 0
+    for found in filter(None, map(_RULE.search, str(model).splitlines())):
+        voter, terms, sign, constant, over, under = found.groups()
+        score = np.full(len(X), float(sign + constant))
+        for minus, by, column in _TERM.findall(terms):
+            score += float(minus + by) * X[column].to_numpy()
+        voted = np.where(votes[:, int(voter) - 1, 0] > 0, "b", "a")
+        assert_array_equal(np.where(score > 0, over, under), voted, found[0])
+        seen += "day" in terms
+    assert seen
+
+
+@pytest.mark.parametrize("first_day", [20181100.0, 0.0])
+def test_a_printed_sum_is_the_sum_of_its_printed_terms(first_day):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([first_day + rng.integers(1, 90, 60), rng.normal(size=60)])
+    by = np.array([[-0.13713426, -2.9471853]])
+    constant = np.array([-float(by[0] @ X.mean(axis=0))])
+    voters = LinearVoters(2, np.arange(2), by[None], constant[None], CODE[2], "answer", False, 1.0)
+    for (reason,), x in zip(voters.reasons(X), X, strict=True):
+        words = reason.words(Names(["day", "crp"]))
+        left, right = words.removesuffix(" > 0").removesuffix(" <= 0").split(" = ")
+        printed = re.sub(r" \(\w+\)", "", left).replace("- ", "-").replace("+ ", "+")
+        total = sum(
+            float(np.prod([float(factor) for factor in term.split(" × ")]))
+            for term in re.split(r"(?<! ×) (?=[+-])", printed)
+        )
+        true = float(by[0] @ x + constant[0])
+        assert total == pytest.approx(true, rel=0.05), words
+        assert float(right) == pytest.approx(true, rel=1e-3), words
+        assert (total > 0) == words.endswith(" > 0")

@@ -124,13 +124,15 @@ VOTERS["scores"] = class extends Scoring {
     const [read, coef] = [this.reads[t], this.part.coef[0].slice(this.spans[t][0])];
     const constant = this.part.constant[t][0];
     const scale = Math.max(...added.map(Math.abs), Math.abs(constant));
+    const digits = sumDigits(scale, sum);
     const parts = order.slice(0, 6).map((i, place) => {
       const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
       const entered = words.entered ? words.entered(read[i], x[read[i]]) : x[read[i]];
-      return `${sign}${inWords(Math.abs(coef[i]))} × ${inWords(entered)} (${words.name(read[i])})`;
+      const [by, into] = [Math.abs(coef[i]), entered].map((v) => inWords(v, 0, digits));
+      return `${sign}${by} × ${into} (${words.name(read[i])})`;
     });
     const more = order.slice(6);
-    const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale)}`;
+    const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale, digits)}`;
     if (more.length)
       parts.push(`${signed(total(more.map((i) => added[i])))} (${more.length} more)`);
     if (inWords(constant, scale) !== "0") parts.push(signed(constant));

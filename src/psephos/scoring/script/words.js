@@ -33,6 +33,13 @@ function inWords(value, scale = 0, digits = 4) {
   return general(value, Math.max(digits, before));
 }
 
+// how many digits numbers need so that their sum is true as printed, where its terms cancel
+function sumDigits(largest, sum) {
+  if (largest < 100 * Math.abs(sum)) return 4;
+  const ratio = sum ? largest / Math.abs(sum) : Infinity;
+  return ratio < 1e15 ? Math.min(3 + String(Math.trunc(ratio)).length, 15) : 15;
+}
+
 function percent(share) {
   if (share > 0 && share < 0.001) return "< 0.1 %";
   if (share > 0.999 && share < 1) return "> 99.9 %";

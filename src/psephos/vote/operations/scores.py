@@ -11,7 +11,7 @@ from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.names import formula_name, number, plural
+from psephos.vote.names import formula_name, number, plural, sum_digits
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -259,14 +259,15 @@ class Scores(ReadsColumns, RowByRow):
                 return f"a linear model of {terms}: {', '.join(named) or 'its prior alone'}"
             listed = ", ".join(named[j] for j in top)
             return f"a linear model of {terms}, the greatest {listed} and {more} more"
-        parts = [_term(coef[0, j], f" × {names[j]}") for j in top]
+        rest = float(constant[0])  # in the unit of log-odds: 1e-17 is rounding
+        digits = sum_digits(abs(rest))
+        parts = [_term(coef[0, j], f" × {names[j]}", digits) for j in top]
         if more > 0:
             way = "" if self.says == "value" else " (above 0: for the second class)"
             shown = _signed(parts)
             return f"a linear model of {terms}, the greatest{way} {shown} and {more} more"
-        rest = float(constant[0])  # in the unit of log-odds: 1e-17 is rounding
         if self.says == "value" or abs(rest) > _ROUNDING or not parts:
-            parts.append(_term(rest, ""))
+            parts.append(_term(rest, "", digits))
         score = _signed(parts)
         if self.says == "value":
             return score
@@ -283,9 +284,9 @@ class Scores(ReadsColumns, RowByRow):
         return [("if so", self.value[1]), ("otherwise", self.value[0])]
 
 
-def _term(by: float, what: str) -> tuple[bool, str]:
+def _term(by: float, what: str, digits: int) -> tuple[bool, str]:
     """Return whether a term is subtracted, and its words without the sign."""
-    return bool(by < 0), f"{number(abs(float(by)))}{what}"
+    return bool(by < 0), f"{number(abs(float(by)), digits=digits)}{what}"
 
 
 def _signed(terms: list[tuple[bool, str]]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, number
+from psephos.vote.names import Names, number, sum_digits
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 
@@ -118,21 +118,22 @@ class Score(Reason):
     def _line(self, names: Names) -> str:
         """Return ``0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0``."""
         scale = max([abs(t.added[0]) for t in self.terms] + [abs(self.constant[0])])
-        parts: list[str] = []
+        total, parts = self.scores[0], list[str]()
+        digits = sum_digits(scale, total)
         for term in self.terms[:NAMED]:
             sign = "- " if term.coef[0] < 0 else "+ " if parts else ""
             name = self._named(term, names)
-            parts.append(f"{sign}{number(abs(term.coef[0]))} × {number(term.entered)} ({name})")
+            by, entered = (number(v, 0.0, digits) for v in (abs(term.coef[0]), term.entered))
+            parts.append(f"{sign}{by} × {entered} ({name})")
         more = self.terms[NAMED:]
         if more:
             rest = math.fsum(term.added[0] for term in more)
             parts.append(
-                f"{'-' if rest < 0 else '+'} {number(abs(rest), scale)} ({len(more)} more)"
+                f"{'-' if rest < 0 else '+'} {number(abs(rest), scale, digits)} ({len(more)} more)"
             )
         if number(self.constant[0], scale) != "0":
             sign = "-" if self.constant[0] < 0 else "+"
-            parts.append(f"{sign} {number(abs(self.constant[0]), scale)}")
-        total = self.scores[0]
+            parts.append(f"{sign} {number(abs(self.constant[0]), scale, digits)}")
         written = number(total, scale)
         above = "" if self.readout == "value" else " > 0" if total > 0 else " <= 0"
         odds = self.readout in ("probability", "log-odds") and self.slope == 1
