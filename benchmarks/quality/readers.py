@@ -41,7 +41,7 @@ from psephos.scoring import plain, script
 from psephos.scoring.onnx import onnx_model
 from psephos.scoring.scorer import scorer
 from psephos.scoring.sql import sql
-from psephos.scoring.vectors import drawn_rows
+from psephos.scoring.vectors import drawn_rows, read_in_single
 from psephos.testing import small_table
 
 _ROWS = 1000
@@ -224,7 +224,8 @@ def by_onnx(given, folder):
 
     X = np.clip(given.X, -1e30, 1e30).astype(np.float32)
     found = onnxruntime.InferenceSession(content).run(None, {"columns": X})
-    vote, wide = given.vote, X.astype(np.float64)
+    vote = given.vote
+    wide = read_in_single(vote, X)
     scores, mass = vote.score_and_mass(wide)
     worst = farthest(found[0], scores)
     if vote.target.n_classes:

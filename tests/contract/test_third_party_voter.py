@@ -13,12 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from psephos import compare, load, register, registry, save
+from psephos._errors import PsephosError
 from psephos.base import Anatomy, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_table
-from psephos.vote import Constant, Readout, Thresholds, Vote, register_part
+from psephos.vote import Constant, Readout, Thresholds, Vote, Voters, register_part
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
@@ -157,3 +158,29 @@ def test_the_page_answers_by_it(X, elsewhere, tmp_path):
     assert labels == model.predict(X).tolist()
     assert_allclose(chances, model.predict_proba(X), atol=1e-12)
     assert "column" in words[0][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda votes: votes[:1],
+            r"must be finite numbers of shape \(60, 3, K\), and are of shape",
+        ),
+        (lambda votes: votes[:, :, 0], "of shape"),
+        (lambda votes: votes * np.nan, "NaN or infinite"),
+        (lambda votes: votes * np.inf, "NaN or infinite"),
+        (lambda votes: votes.astype(str), "of type"),
+    ],
+)
+def test_votes_of_another_form_are_refused(change, words):
+    class Strange(BandVoters):
+        def votes(self, X):
+            return change(np.ones((len(X), 3, 2)))
+
+        weighted_sum = Voters.weighted_sum
+        n_voters = 3
+
+    strange = object.__new__(Strange)
+    with pytest.raises(PsephosError, match=words):
+        strange.weighted_sum(np.ones((60, 3)), np.zeros((60, 1)))

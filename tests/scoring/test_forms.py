@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from psephos import AdaBoostClassifier
+from psephos import AdaBoostClassifier, C45Classifier, RandomForestClassifier, at_threshold
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
 from psephos.scoring.lighter import _groups, _joined, _with_prototypes, lighter
 from psephos.scoring.plain_rules import single_bound
 from psephos.scoring.reader.calibrated import Posteriors
 from psephos.scoring.sheet import hand_bound, sheet, sheet_of
+from psephos.scoring.vectors import read_in_single
 
 KEEPING = ["proset, 3 classes, 0.2 missing", "ml-knn, 3 classes, 0.2 missing"]
 ONNX = [
@@ -58,6 +59,43 @@ def test_thresholds_of_single_precision(strict):
 
 
 # ---------------------------------------------------------------------- onnx
+def test_values_of_a_threshold_stay_on_its_side_in_onnx():
+    """C4.5's thresholds are values of the table: 0.8 in float32 is above 0.8."""
+    pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the model")
+    from psephos.scoring.onnx import onnx_model
+
+    values = np.arange(1, 100) / 10
+    above = 0
+    for at in range(10, 90):
+        y = (np.arange(99) > at).astype(int)
+        model = C45Classifier().fit(values[:, None], y)
+        session = runtime.InferenceSession(onnx_model(model))
+        found = session.run(None, {"columns": values[:, None].astype(np.float32)})
+        np.testing.assert_array_equal(found[1], model.predict(values[:, None]))
+        above += float(np.float32(values[at])) > values[at]
+    assert above > 20
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_onnx_of_a_threshold_that_is_a_leaf(positive):
+    pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the model")
+    from psephos.scoring.onnx import onnx_model
+
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (200, 3)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=200) > 5).astype(int)
+    model = RandomForestClassifier(10, max_depth=2, random_state=0).fit(X, y)
+    for share in np.unique(model.predict_proba(X)[:, positive]):
+        if 0.0 < share < 1.0:
+            decided = at_threshold(model, float(share), positive=positive)
+            found = runtime.InferenceSession(onnx_model(decided)).run(
+                None, {"columns": X[:, decided.vote_.columns].astype(np.float32)}
+            )
+            np.testing.assert_array_equal(found[1], decided.predict(X))
+
+
 @pytest.mark.parametrize("name", ONNX)
 def test_onnx_gives_the_same_scores(name, families):
     pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
@@ -74,7 +112,7 @@ def test_onnx_gives_the_same_scores(name, families):
         ]
     ).astype(np.float32)  # fmt: skip
     vote = model.vote_.select(model.vote_.columns)
-    score, mass = vote.score_and_mass(X.astype(np.float64))
+    score, mass = vote.score_and_mass(read_in_single(vote, X))
     found = runtime.InferenceSession(onnx_model(model)).run(None, {"columns": X})
     size = np.maximum(1.0, np.abs(score).max(axis=1, keepdims=True))
     assert np.abs((found[0] - score) / size).max() <= 1e-6
@@ -108,10 +146,14 @@ def test_onnx_is_asked_for_by_name(monkeypatch, families):
 
 
 # ---------------------------------------------------------------------- paper
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_every_total_of_a_sheet_gives_the_answer_of_the_model(n_classes, families):
+@pytest.mark.parametrize(
+    ("n_classes", "threshold"), [(2, None), (3, None), (2, 0.3), (2, 0.45), (2, 0.7)]
+)
+def test_every_total_of_a_sheet_gives_the_answer_of_the_model(n_classes, threshold, families):
     X, y = families.small_table(n_classes, missing=0.2)
     model = AdaBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
+    if threshold is not None:
+        model = at_threshold(model, threshold)
     made, columns = sheet_of(model), plain(model)["columns"]
     choices, values = [], []
     for _, bands in made.columns:

@@ -42,7 +42,8 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, separator: str | None) 
     if separator is not None or not cells.plain:
         raise PsephosError(
             f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
-            "have a point: leave --separator, --decimal and --thousands out."
+            "have a point: leave --separator and --thousands out, and give --decimal . where the "
+            "model was fitted on a file with other marks."
         )
     with opened(path) as stream:
         head = arff_head(path.name, stream)

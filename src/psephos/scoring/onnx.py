@@ -7,6 +7,7 @@ codes (their places among the levels, which stand in the metadata).
 """
 
 import json
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -15,9 +16,10 @@ import numpy as np
 from psephos import __version__
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.files.near import quoted
 from psephos.scoring.form import plain
 from psephos.scoring.onnx_trees import TreeLevels
-from psephos.scoring.plain_rules import Branching, single_below
+from psephos.scoring.plain_rules import Branching, bound_in_single
 from psephos.vote.reading.core import spans
 from psephos.vote.reading.trees import spoken_share
 
@@ -30,8 +32,11 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
 
     Outputs are ``score`` (n, K), and of classes ``label`` (a number, its place among the classes)
     and ``probabilities`` (n, classes). Values are read in single precision: one that lies within
-    its rounding of a threshold may be sent to the other side, and of scores within 1e-6 the first
-    class is the label. Where a linear model lacks a value the score is NaN and the label -1.
+    its rounding of a threshold goes where the threshold itself does, of scores within 1e-6 the
+    first class is the label, and within 1e-6 of a threshold of the answer the class it is for.
+    Where a linear model lacks a value the score is NaN and the label -1. A UserWarning names the
+    columns of whole numbers that single precision does not hold (beyond 16,777,216, as dates
+    written 20181131 are).
 
     Parameters
     ----------
@@ -49,6 +54,7 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
     except ImportError:
         raise MissingExtraError("onnx", "an ONNX file", "onnx") from None
     model = plain(estimator)
+    _warn_of_whole_numbers(estimator)
     graph = _Graph(model, onnx)
     graph.build()
     q, k = len(model["columns"]), graph.n_outputs
@@ -76,6 +82,22 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
     helper.set_model_props(whole, {name: json.dumps(value) for name, value in told.items()})
     onnx.checker.check_model(whole)
     return whole.SerializeToString()
+
+
+def _warn_of_whole_numbers(estimator: VoteEstimator) -> None:
+    """Warn of columns whose thresholds or points are whole numbers, or halves, beyond float32's."""
+    columns, values = map(np.asarray, estimator.vote_.marks())
+    large = (np.abs(values) > 2.0**23) & (np.abs(values) < 2.0**53) & (2 * values % 1 == 0)
+    names = estimator.schema_.words().columns
+    found = [names[j] for j in sorted(set(columns[large].tolist()))]
+    if found:
+        warnings.warn(
+            f"ONNX reads single precision, which does not hold every whole number of the size that "
+            f"{quoted(found)} has: neighbours are taken for one. Subtract a constant from such "
+            "columns before fitting (of dates, the first), or export a scorer or SQL.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 class _Graph:
@@ -247,7 +269,7 @@ class _Graph:
             number = self._next
             self._next += 1
             at = len(self.trees.get("nodes_nodeids", []))
-            self._node(number, _NUMBER, column, single_below(bound), missing=missing == 0)
+            self._node(number, _NUMBER, column, bound, missing=missing == 0)
             self.trees["nodes_truenodeids"][at] = way(0)
             self.trees["nodes_falsenodeids"][at] = way(1)
             return number
@@ -318,8 +340,8 @@ class _Graph:
         rule, missing = rules[0], trees.missing[node]
         children = trees.children[node]
         codes, bound = rule.codes, rule.threshold
-        if not codes and trees.strict and isinstance(bound, float):
-            bound = float(np.nextafter(bound, -np.inf))
+        if not codes and isinstance(bound, float):
+            bound = bound_in_single(bound, trees.strict, trees.single)
         flip = rule.flip and not codes
 
         def way(b: int) -> int:
@@ -457,7 +479,9 @@ class _Graph:
             odds = self.op("Mul", [self._score_of, self.number(readout["slope"])], "log odds")
             up = self.op("Sigmoid", [odds], "up")
         self.op("Concat", [self.op("Sub", [one, up], "down"), up], "probabilities", axis=1)
-        bound = self.number(self.model["target"].get("bound", _TIE))
+        target = self.model["target"]
+        rounding = -_TIE if target.get("positive") else _TIE  # at the threshold: its own class
+        bound = self.number(target.get("bound", 0.0) + rounding)
         above = self.op("Greater", [self._score_of, bound], "above")
         whole = self.op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
         return self.op("Squeeze", [whole, self.constant(np.array([1], dtype=np.int64))], "place")

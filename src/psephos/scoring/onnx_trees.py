@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.scoring.plain_rules import Branching, single_below
+from psephos.scoring.plain_rules import Branching, bound_in_single
 from psephos.vote.reading.core import after_hook
 from psephos.vote.reading.trees import spoken_share
 
@@ -93,10 +93,7 @@ class TreeLevels:
     def _bound(self, rule: Any) -> float:
         value = rule.threshold
         bound = float(after_hook(value)["float"] if isinstance(value, dict) else value)
-        if self._trees.strict:  # below it, in single precision
-            at = np.float32(single_below(bound))
-            return float(np.nextafter(at, np.float32(-np.inf)) if float(at) == bound else at)
-        return single_below(bound)
+        return bound_in_single(bound, self._trees.strict, self._trees.single)
 
     def _ends(self, value: Any) -> str:
         """Return the sum over nodes where a case ends of its part there times the node's row.

@@ -97,10 +97,23 @@ def _bound(threshold: float | dict[str, Any]) -> Any:
     )
 
 
-def single_below(threshold: float) -> float:
-    """Return the greatest float32 that is at most a threshold: what float32 values compare to."""
+def bound_in_single(threshold: float, strict: bool, single: bool) -> float:
+    """Return the float32 b such that a value, rounded to float32, passes where it is at most b.
+
+    Of a model that reads float32 (`single`), the greatest float32 at most the threshold (below it,
+    if `strict`): its answers are kept. Of another the threshold rounded as its values are, so
+    that a value equal to it stays on its side.
+
+    Examples
+    --------
+    >>> from psephos.scoring.plain_rules import bound_in_single
+    >>> bound_in_single(0.8, False, False) > 0.8 > bound_in_single(0.8, False, True)
+    True
+    """
+    low = np.float32(-np.inf)
     with np.errstate(over="ignore"):
         at = np.float32(threshold)
-    if float(at) > threshold:
-        at = np.nextafter(at, np.float32(-np.inf))
-    return float(at)
+    if single and float(at) > threshold:
+        return float(np.nextafter(at, low))
+    passes = not strict or (single and float(at) != threshold)
+    return float(at if passes else np.nextafter(at, low))

@@ -82,7 +82,7 @@ def sheet_of(estimator: VoteEstimator) -> PointSheet:
     for digits in _DIGITS:
         unit = max(float(np.abs(own).max()) for own in [base[None], *parts]) / 10**digits
         whole = [np.rint(own / unit).astype(np.int64) for own in [base[None], *parts]]
-        if _same(whole, [base[None], *parts]):
+        if _same(whole, [base[None], *parts], 0.0 if "bound" in model["target"] else _LEVEL):
             break
     else:
         raise PsephosError(f"no whole points give the answers of this {model['model']}.")
@@ -121,6 +121,7 @@ class _Stumps:
         where = zip(voters["part"], voters["place"], strict=True) if joined else None
         self._where = list(where or ((0, t) for t in range(self._readers[0].n_voters)))
         self.alpha: list[float] = alpha["alpha"]
+        self.scale = (sum(map(abs, self.alpha)) or 1.0) if how == "normalised" else 1.0
         rules = [(self._readers[k].rules, self._readers[k].root[t]) for k, t in self._where]
         self.column = [own.column[root] for own, root in rules]
         self.threshold = [own.threshold[root] for own, root in rules]
@@ -132,10 +133,17 @@ class _Stumps:
 
 
 def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
-    """Return what constant voters add."""
+    """Return what constant voters add, less the total of a threshold: the second class is above 0.
+
+    A total that comes to the threshold but for rounding is for its class.
+    """
+    target = model["target"]
     constants = [t for t, column in enumerate(stumps.column) if column < 0]
     k = 1 if len(model["classes"]) == 2 else len(model["classes"])
-    base = np.zeros(k) - model["target"].get("bound", 0.0)  # a total above 0 is the second class
+    base = np.zeros(k)
+    if "bound" in target:
+        rounding = -_LEVEL if target["positive"] else _LEVEL
+        base -= (target["bound"] + rounding) * stumps.scale
     return base + stumps.added(constants, {}) if constants else base
 
 
@@ -210,8 +218,11 @@ def _written(value: Decimal) -> str:
     return f"{value.normalize():f}" if -5 < size < 15 else f"{value.normalize():e}"
 
 
-def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]]) -> bool:
-    """Return whether whole points give the answers of contributions, whatever bands are chosen."""
+def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]], level: float) -> bool:
+    """Return whether whole points give the answers of contributions, whatever bands are chosen.
+
+    The sum of two classes is above 0 where it exceeds `level` times the greatest.
+    """
     k = exact[0].shape[1]
     points, sums = np.zeros((1, k), dtype=np.int64), np.zeros((1, k))
     for p, s in zip(whole, exact, strict=True):
@@ -219,7 +230,7 @@ def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]]) -> bool:
         sums = (sums[:, None] + s).reshape(-1, k)
     if k == 1:
         size = max(1.0, float(np.abs(sums).max()))
-        return bool(((points[:, 0] > 0) == (sums[:, 0] > _LEVEL * size)).all())
+        return bool(((points[:, 0] > 0) == (sums[:, 0] > level * size)).all())
     near = sums >= sums.max(axis=1, keepdims=True) - 1e-12
     return bool((points.argmax(axis=1) == near.argmax(axis=1)).all())
 

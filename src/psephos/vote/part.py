@@ -139,7 +139,9 @@ class Voters(Part):
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
         """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
-        return np.einsum("nt,ntk->nk", weights, self.votes(X))
+        votes = self.votes(X)
+        check_answers(votes, (len(X), self.n_voters), self, "votes")
+        return np.einsum("nt,ntk->nk", weights, votes)
 
     def primary(self) -> Self:
         """Return the voters without what they read only where a value is missing."""
@@ -260,7 +262,10 @@ class Weighting(Part):
 
         So weights beyond the range of float64 have shares. None: w are the weights themselves.
         """
-        return self.weights(X), None
+        weights = self.weights(X)
+        if np.ndim(weights) != 3:  # else one of an output each
+            check_answers(weights, (len(X), self.n_voters), self, "weights")
+        return weights, None
 
     def sums_with(self, voters: Voters) -> Callable[[_Floats], tuple[_Floats, _Floats]] | None:
         """Return a function of X to (sums, mass) without weights; None if there is none."""
@@ -408,6 +413,26 @@ def check(condition: bool, sentence: str) -> None:
     """Raise PsephosError unless a part is consistent; compiled kernels trust what passed here."""
     if not condition:
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
+
+
+def check_answers(given: Any, shape: tuple[int, ...], part: Any, what: str) -> None:
+    """Raise PsephosError unless what a part answers is finite numbers of that shape.
+
+    Votes have K outputs more.
+    """
+    array, k = np.asarray(given), int(what == "votes")
+    found = None
+    if array.dtype.kind not in "biuf":
+        found = f"of type {array.dtype}"
+    elif array.shape[: len(shape)] != shape or array.ndim != len(shape) + k:
+        found = f"of shape {array.shape}"
+    elif not np.isfinite(array).all():
+        found = "NaN or infinite in places"
+    if found is not None:
+        raise PsephosError(
+            f"the {what} of {type(part).__name__} must be finite numbers of shape "
+            f"({', '.join([*map(str, shape), *['K'] * k])}), and are {found}."
+        )
 
 
 def check_part(part: Any) -> None:

@@ -418,7 +418,8 @@ class ResultMetric:
         by.
     lower_is_better : bool, default=False
     greatest : float, default=1
-        Of its values, whose least is 0.
+    least : float, default=0
+        Of its values.
     """
 
     name: str
@@ -428,6 +429,7 @@ class ResultMetric:
     first: bool = False
     lower_is_better: bool = False
     greatest: float = 1.0
+    least: float = 0.0
 
 
 def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any], float]:

@@ -401,10 +401,12 @@ def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
 def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
     """Raise unless every model has every split once, and every figure is one."""
     splits: dict[str, list[tuple[int, int]]] = {}
-    most_of = {one.name: one.greatest for one in measures_for(bool(about.get("multilabel")))}
+    range_of = {
+        one.name: (one.least, one.greatest) for one in measures_for(bool(about.get("multilabel")))
+    }
     for fit in fits:
         splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
-        wrong = [k for k, v in fit.measures.items() if v < 0 or v > most_of[k]]
+        wrong = [k for k, v in fit.measures.items() if not range_of[k][0] <= v <= range_of[k][1]]
         if wrong:
             raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
         most = about.get("n_columns", np.inf)

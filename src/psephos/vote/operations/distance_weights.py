@@ -258,6 +258,8 @@ class DistanceWeights(ReadsLike, Weighting):
         else:
             held = self.table.right if isinstance(self.table, RightOrWrong) else self.table.degrees
             check(len(held) == m, "the table has not a row a point")
+            one = len(self.distance.batches.inverse_bandwidth) < 2
+            check(one, "points of several batches need a table of a point a voter (OwnPoint)")
 
     @property
     def n_voters(self) -> int:
@@ -359,14 +361,16 @@ class DistanceWeights(ReadsLike, Weighting):
     def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the squared distance.
 
-        Of kernels it is the distance from each voter's point (a prior gives nothing, a point that
-        equals the row gives as its batch compares); else that from the row of column means (for a
-        category, from the most frequent one).
+        Of kernels, and of several batches, it is the distance from each voter's point (a prior
+        gives nothing, a point that equals the row gives as its batch compares); else that from the
+        row of column means (for a category, from the most frequent one).
         """
         d = self.distance
         z, out = d.scaled(X), np.zeros((len(X), self.n_features))
         compared = [(d.scaled(centre[None])[0], 0, size.sum(axis=1))]
         own = self._centres
+        if len(d.batches.inverse_bandwidth) > 1 and isinstance(self.table, OwnPoint):
+            own = self.table.voter
         if own is not None:
             of, points = d.batches.batch[own].tolist(), d.points[own]
             compared = [(points[t], b, size[:, t]) for t, b in enumerate(of) if b != PRIOR]
