@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from psephos import SparseWrapperClassifier
+from psephos import (
+    C45Classifier,
+    ProsetClassifier,
+    RankRidgeClassifier,
+    SamBAClassifier,
+    SparseWrapperClassifier,
+)  # fmt: skip
 from psephos.scoring import conformance, plain, script
 from psephos.scoring.reader.model import PlainModel
 
@@ -92,10 +98,12 @@ def _told_alike(families, model, rows, found):
     return sum(len(one["told"]) for one in found[: len(rows)])
 
 
-def _named_alike(page, model, rows):
+def _named_alike(page, model, X):
     """Assert that the script says of each row what the reader in Python does; return the words."""
     data = plain(model)
     reader = PlainModel(data)
+    read = X[[column["name"] for column in data["columns"]]]
+    rows = read.astype(object).where(read.notna(), None).to_numpy().tolist()
     found = json.loads(page.evaluate(_ASK, json.dumps([data, rows])))
     for values, one in zip(rows, found, strict=True):
         row = reader.case(values)
@@ -111,8 +119,25 @@ def test_sums_whose_terms_cancel_have_the_librarys_digits(page):
     X = pd.DataFrame({"day": 20181100.0 + rng.integers(1, 90, 80), "crp": rng.normal(size=80)})
     y = np.where((X.day - 20181145) / 26 + X.crp > 0, "ill", "well")
     model = SparseWrapperClassifier("lda", p_max=2, random_state=0).fit(X, y)
-    words = _named_alike(page, model, X.to_numpy().tolist())
+    words = _named_alike(page, model, X)
     assert any(len(found[0]) > 10 for one in words if (found := re.findall(r"0\.\d+ × 2018", one)))
+
+
+def test_names_stand_in_quotes_where_the_librarys_do(page):
+    page.add_script_tag(content=script())
+    rng = np.random.default_rng(0)
+    sites = ["none, really", "pain", "it's; so"]
+    X = pd.DataFrame({"a, b": rng.normal(size=120), "x > 2 and y": rng.normal(size=120),
+                      "site": pd.Categorical(rng.choice(sites, 120))})  # fmt: skip
+    X.loc[::7, "a, b"] = np.nan
+    y = np.where(X["a, b"].fillna(0) + (X.site == "pain") > 0.5, "grade, C", "grade D")
+    lda = SparseWrapperClassifier("lda", p_max=3, random_state=0)
+    kinds = SamBAClassifier(n_estimators=4), C45Classifier(), RankRidgeClassifier(), lda
+    for kind in (*kinds, ProsetClassifier()):
+        model = kind.fit(X, y)
+        words = _named_alike(page, model, pd.concat([X.head(8), X.head(1).mask(X.head(1).notna())]))
+        assert any("'a, b'" in one for one in words), words
+        assert not re.search(r"(?<!['\"\w])(a, b|none, really|it's; so|grade, C)", " ".join(words))
 
 
 def test_a_page_says_what_it_cannot_read(page):

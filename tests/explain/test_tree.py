@@ -171,7 +171,7 @@ def test_frames_and_text_are_those_of_the_display():
     assert rules_frame(model).to_dict("list") == shown.rules()
     assert to_graphviz(model, max_depth=1) == shown.graphviz(max_depth=1)
     classes = model.vote_.target.classes.tolist()
-    words = model.schema_.words()
+    words = model.schema_.words().in_sentences()
     assert shown.text() == export_text(shown.tree, words.columns, words.levels, classes)
     assert len(shown.text(max_depth=1).splitlines()) == shown.tree.n_children[0]
 

@@ -98,8 +98,9 @@ class TreeDisplay(Framed):
         self, *, max_depth: int | None = None, digits: int | None = None, spread: bool = False
     ) -> str:
         """Return the tree as indented text; see `psephos.explain.export_text`."""
+        words = self.names.in_sentences()
         return text_of(
-            self.tree, self.names.columns, self.names.levels,
+            self.tree, words.columns, words.levels,
             answers=self.answers, max_depth=max_depth, digits=digits, spread=spread,
         )  # fmt: skip
 
@@ -276,8 +277,9 @@ def export_text(
             )
         check_is_fitted(tree)
         shown = TreeDisplay.from_estimator(tree)
-        tree, levels, answers = shown.tree, shown.names.levels, shown.answers
-        names = shown.names.columns if names is None else names
+        words = shown.names.in_sentences()
+        tree, levels, answers = shown.tree, words.levels, shown.answers
+        names = words.columns if names is None else names
     how: Any = {"answers": answers, "max_depth": max_depth, "digits": digits, "spread": spread}
     return text_of(tree, names, levels, classes, **how)
 

@@ -268,6 +268,5 @@ def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[s
 
 def size_words(n_leaves: int, columns: NDArray[np.intp], names: Sequence[str]) -> str:
     """Return how large a tree is and what it reads."""
-    known = [names[int(j)] for j in columns]
-    read = ", ".join(f"'{name}'" if "," in name or ";" in name else name for name in known)
+    read = ", ".join(names[int(j)] for j in columns)
     return f"a tree of {n_leaves} leaves on {read or 'no column'}"

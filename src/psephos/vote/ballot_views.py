@@ -7,7 +7,7 @@ from typing import Any
 from psephos.files.escaping import printable
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
-from psephos.vote.names import list_name, listed, number, percent, plural
+from psephos.vote.names import listed, number, percent, plural, sentence_name
 
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case
@@ -68,7 +68,7 @@ def sentences_html(sentences: Sequence[str]) -> str:
 def _more(ballots: Ballots) -> list[str]:
     more = len(ballots) - _CASES
     alone: list[int] = ballots.vote.near_only.tolist()
-    near = [list_name(ballots.names.columns[j]) for j in alone]
+    near = [sentence_name(ballots.names.columns[j]) for j in alone]
     words = [f"Only through the distance between cases: {listed(near)}."] if near else []
     return [*words, *([f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else [])]
 

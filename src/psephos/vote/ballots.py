@@ -174,7 +174,11 @@ class Ballots:
         """
         reason = self.reasons[case][voter]
         name = label_of(self.vote.voters, voter)
-        return name + reason_and_vote(reason.words(self.names), self._vote_words(case, voter))
+        return name + reason_and_vote(reason.words(self._spoken), self._vote_words(case, voter))
+
+    @cached_property
+    def _spoken(self) -> Names:
+        return self.names.in_sentences()
 
     def _vote_words(self, case: int, voter: int) -> str:
         if self._silent[case, voter]:

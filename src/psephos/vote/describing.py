@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
-from psephos.vote.names import Names, backup_words, list_name, listed, percent, plural
+from psephos.vote.names import Names, backup_words, listed, percent, plural, sentence_name
 from psephos.vote.part import label_of
 from psephos.vote.target import Target
 from psephos.vote.vote import Vote
@@ -44,6 +44,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
     depend on the votes have none over all. `title` is the name of the model.
     """
+    names = names.in_sentences()
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
     rule = answer_rule(vote)
     sentences = [head + columns_words(vote, names) + (f" Answer: {rule}." if rule else "")]
@@ -88,7 +89,7 @@ def _most_read(vote: Vote, names: Names) -> str:
     """Return which columns most voters read, and by how many of the voters each is."""
     counts = np.asarray(vote.voters.usage().sum(axis=0)).ravel()
     first: list[int] = np.argsort(-counts, kind="stable")[:_LISTED].tolist()
-    found = [f"{list_name(names.columns[j])} ({counts[j]})" for j in first if counts[j]]
+    found = [f"{names.columns[j]} ({counts[j]})" for j in first if counts[j]]
     voters = f"Columns that most of the {vote.n_voters} voters read"
     return f"{voters} (by how many): {', '.join(found)}." if found else ""
 
@@ -97,18 +98,19 @@ def columns_words(vote: Vote, names: Names) -> str:
     """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``.
 
     Columns that are read only where another is missing are counted, and not named; those that act
-    only through the distance between cases are named again.
+    only through the distance between cases are named again, unless they are all.
     """
     read: list[int] = vote.used.tolist()
-    columns = [list_name(names.columns[j]) for j in read]
+    columns = [names.columns[j] for j in read]
     verb = "reads" if vote.n_voters == 1 else "read"
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
     spare = backup_words(len(vote.backup))
     alone: list[int] = vote.near_only.tolist()
-    near = [list_name(names.columns[j]) for j in alone]
+    near = [names.columns[j] for j in alone]
     acts = "acts" if len(near) == 1 else "act"
-    only = f"; {listed(near)} {acts} only through the distance between cases" if near else ""
+    who = listed(near) if len(near) < len(read) else "it" if len(near) == 1 else "they"
+    only = f"; {who} {acts} only through the distance between cases" if near else ""
     of = plural(vote.n_features, "column")
     return f"{verb} {len(columns)} of {of}: {listed(columns)}{spare}{only}."
 
@@ -198,7 +200,8 @@ def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
 
 def _classes(vote: Vote) -> list[str]:
     """Return the names of classes or labels; none of numbers."""
-    return [str(label) for label in getattr(vote.target, "classes", np.empty(0)).tolist()]
+    labels: list[Any] = getattr(vote.target, "classes", np.empty(0)).tolist()
+    return [sentence_name(str(label)) for label in labels]
 
 
 def _combined(vote: Vote) -> str:

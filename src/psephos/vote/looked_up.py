@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.vote.names import fixed
+from psephos.vote.names import fixed, sentence_name
 
 _LABELS = 20  # rows of the table that are written out
 
@@ -62,7 +62,8 @@ def looked_up(ballots: Any, case: int) -> list[LookedUp]:
 def looked_up_words(ballots: Any, case: int) -> list[str]:
     """Return the same as sentences, ``ill: 5 of 10 neighbours have it: ...``, likeliest first."""
     found = sorted(looked_up(ballots, case), key=lambda one: (not one.given, -one.chance))
-    return [f"{one.name}: {one.words(who_votes(ballots.vote))}" for one in found]
+    who = who_votes(ballots.vote)
+    return [f"{sentence_name(one.name)}: {one.words(who)}" for one in found]
 
 
 def who_votes(vote: Any) -> str:

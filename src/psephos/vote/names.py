@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-_WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)")
+_WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)|'.*'|\".*\"")
+# what divides a sentence: a name that holds it stands in quotes
+_DIVIDES = re.compile(r"""[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)""")
 MINUS = "−"  # a true one, for reading
 
 _DIGITS = 4
@@ -55,20 +57,40 @@ class Names:
         known = self.levels.get(column, [])
         return known[code] if 0 <= code < len(known) else str(code)
 
+    def in_sentences(self) -> "Names":
+        """Return the words as they stand in sentences: in quotes where `sentence_name` says so."""
+        levels = {j: list(map(sentence_name, own)) for j, own in self.levels.items()}
+        columns, classes = (list(map(sentence_name, own)) for own in (self.columns, self.classes))
+        return replace(self, columns=columns, levels=levels, classes=classes)
+
     def select(self, columns: Sequence[int]) -> "Names":
         """Return the words of the table reduced to `columns`."""
         kept = {i: self.levels[j] for i, j in enumerate(columns) if j in self.levels}
         return replace(self, columns=[self.columns[j] for j in columns], levels=kept)
 
 
-def list_name(name: str) -> str:
-    """Return a column's name for a list, in quotes if it holds what divides the list."""
-    return f"'{name}'" if "," in name or ";" in name else name
+def sentence_name(name: str) -> str:
+    """Return the name of a column, category or class for a sentence.
+
+    It stands in quotes if it holds what divides a sentence (one of ``, ; < > = { }``, or a word
+    such as and, or, if, then, not, in, is), begins or ends with a blank, or is empty.
+
+    Examples
+    --------
+    >>> from psephos.vote.names import sentence_name
+    >>> sentence_name("dose"), sentence_name("none, really")
+    ('dose', "'none, really'")
+    """
+    return _in_quotes(name) if _DIVIDES.search(name) else name
 
 
 def formula_name(name: str) -> str:
-    """Return a column's name for a formula, in quotes unless it is one word or in brackets."""
-    return name if _WORD.fullmatch(name) else f"'{name}'"
+    """Return such a name for a formula: in quotes also unless it is one word or in brackets."""
+    return name if _WORD.fullmatch(name) else _in_quotes(name)
+
+
+def _in_quotes(name: str) -> str:
+    return f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
@@ -163,6 +185,7 @@ def class_vote(
     """
     if all(abs(v) <= _ROUNDING * scale for v in vote) or not any(vote):
         return "nothing"
+    names = list(map(sentence_name, names))
     if adds:
         return _added_words(vote, names, scale)
     if list(vote) == list(code):
@@ -204,6 +227,7 @@ def _plus(value: float, scale: float) -> str:
 
 def label_vote(vote: Sequence[float], scale: float, adds: bool, names: Sequence[str]) -> str:
     """Return what a vote for labels says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
+    names = list(map(sentence_name, names))
     there = [(n, v) for n, v in zip(names, vote, strict=True) if abs(v) > _ROUNDING * scale]
     if not any(v for _, v in there):
         return "nothing"
@@ -228,7 +252,7 @@ def numbers_called(vote: Sequence[float], names: Sequence[str]) -> str:
 
 def number_vote(vote: Sequence[float], scale: float, names: Sequence[str]) -> str:
     """Return a number, or several with their names."""
-    each = zip(vote, names, strict=True)
+    each = [(v, n and sentence_name(n)) for v, n in zip(vote, names, strict=True)]
     return ", ".join(f"{n} = {number(v, scale)}" if n else number(v, scale) for v, n in each)
 
 

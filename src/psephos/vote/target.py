@@ -15,6 +15,7 @@ from psephos.vote.names import (
     number_vote,
     numbers_called,
     percent,
+    sentence_name,
 )
 from psephos.vote.reading.core import LEVEL
 
@@ -140,7 +141,10 @@ class Target:
 
     def about(self, output: int) -> str:
         """Return what a contribution to an output adds to."""
-        return f"class {self.classes[1] if self.n_outputs == 1 else self.classes[output]}"
+        return f"class {self._named(1 if self.n_outputs == 1 else output)}"
+
+    def _named(self, k: int) -> str:
+        return sentence_name(str(self.classes[k]))
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
@@ -161,11 +165,11 @@ class Target:
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score in words: its class and probability, and its ties."""
         k = int(self.chosen(score[None])[0])
-        words = f"{self.classes[k]} ({percent(float(chances[k]))})"
+        words = f"{self._named(k)} ({percent(float(chances[k]))})"
         if self.rule():
             return words
         level = np.flatnonzero(chances == chances[k]).tolist()
-        others = [str(self.classes[j]) for j in level if j != k]
+        others = [self._named(j) for j in level if j != k]
         if not others or len(level) == self.n_classes:
             return words
         return f"{words}, the first of equals: {' and '.join(others)} alike"
@@ -249,7 +253,7 @@ class ThresholdTarget(Target):
 
     def rule(self) -> str:
         share = percent(self.threshold)
-        return f"{self.classes[self.positive]} where its probability is at least {share}"
+        return f"{self._named(self.positive)} where its probability is at least {share}"
 
 
 class _Numbers:
@@ -411,14 +415,15 @@ class LabelsTarget:
         return int(score.argmax())
 
     def about(self, output: int) -> str:
-        return f"label {self.classes[output]}"
+        return f"label {sentence_name(self.outputs[output])}"
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return what a (K,) vote says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
         return label_vote(vote.tolist(), scale, adds, self.outputs)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
-        each = zip(self.outputs, self.decode(score).tolist(), chances.tolist(), strict=True)
+        names = map(sentence_name, self.outputs)
+        each = zip(names, self.decode(score).tolist(), chances.tolist(), strict=True)
         found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"
 

@@ -110,7 +110,7 @@ def _listed_voters(vote: Any, concept: int) -> int:
 
 
 def _rules(space: ConjunctiveSpace, found: Hypotheses, names: Names) -> list[str]:
-    none = np.zeros(1)
+    none, names = np.zeros(1), names.in_sentences()
     voters = HypothesisVoters.of(space, found, none, none)
     rules: list[str] = []
     for t in range(voters.n_voters):

@@ -145,7 +145,8 @@ class C45RulesClassifier(VoteClassifier):
     def rules_(self) -> Any:
         """The rules in order, as a frame: rule, class, accuracy, share of the training rows."""
         self._fitted()
-        words, voters, target = self.schema_.words(), self._parts()[0], self.vote_.target
+        words, voters = self.schema_.words().in_sentences(), self._parts()[0]
+        target = self.vote_.target
         rules = range(voters.n_voters)
         return frame_of(
             {

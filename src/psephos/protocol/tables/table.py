@@ -34,7 +34,7 @@ from psephos.protocol.tables.labels import (
     tidy_labels,
     together,
 )
-from psephos.vote.names import listed, plural
+from psephos.vote.names import listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
 
@@ -66,7 +66,8 @@ def contents_words(
         Cases without a label.
     labels : bool, default=False
     """
-    each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in counts.items()]
+    named = ((sentence_name(name), n) for name, n in counts.items())
+    each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in named]
     shown = ", ".join(each[:_CLASSES])
     shown += f" and {len(each) - _CLASSES} more" if len(each) > _CLASSES else ""
     shown += f", without a label {unlabelled}" if unlabelled else ""

@@ -38,6 +38,7 @@ class PlainModel:
         levels = {j: c["levels"] for j, c in enumerate(self.columns) if "levels" in c}
         names = [c["name"] for c in self.columns]
         self.names = Names(names, levels, [str(c) for c in self.classes], self._say)
+        self.spoken = self.names.in_sentences()
 
     def case(self, values: Any) -> list[float]:
         """Return a case as numbers: a level's word as its code, None as NaN.
@@ -146,7 +147,7 @@ class PlainModel:
     def words(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason and vote in words."""
         name = f"{ballot['name']}: " if ballot["name"] else ""
-        return name + reason_and_vote(ballot["reason"].words(self.names), ballot["says"])
+        return name + reason_and_vote(ballot["reason"].words(self.spoken), ballot["says"])
 
     def details(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason as JSON."""

@@ -16,11 +16,11 @@ function openModel(plain) {
   const adds = readout.score === "sum";
   const words = Object.assign(
     new Words(
-      plain.columns.map((column) => column.name),
-      levels,
+      plain.columns.map((column) => sentenceName(column.name)),
+      Object.fromEntries(Object.entries(levels).map(([j, own]) => [j, own.map(sentenceName)])),
     ),
     {
-      classes: plain.classes.map(asWord),
+      classes: plain.classes.map(asWord).map(sentenceName),
       say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
     },
   );

@@ -129,7 +129,7 @@ VOTERS["scores"] = class extends Scoring {
       const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
       const entered = words.entered ? words.entered(read[i], x[read[i]]) : x[read[i]];
       const [by, into] = [Math.abs(coef[i]), entered].map((v) => inWords(v, 0, digits));
-      return `${sign}${by} × ${into} (${words.name(read[i])})`;
+      return `${sign}${by} × ${into} (${words.term(read[i]) ?? words.name(read[i])})`;
     });
     const more = order.slice(6);
     const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale, digits)}`;

@@ -46,7 +46,7 @@ class Classes {
   }
   words(vote, scale, adds) {
     if (vote.every((v) => Math.abs(v) <= 1e-12 * scale) || !vote.some(Boolean)) return "nothing";
-    const names = this.classes.map(asWord);
+    const names = this.classes.map(asWord).map(sentenceName);
     if (adds) return addedWords(vote, names, scale);
     const [k, n] = [this.answer(vote), this.nClasses];
     if (vote.every((v, i) => v === this.code[k][i])) return names[k];
@@ -94,7 +94,7 @@ class LabelSets {
     return vote.map(Math.sign);
   }
   words(vote, scale, adds) {
-    const names = this.classes.map(asWord);
+    const names = this.classes.map(asWord).map(sentenceName);
     const there = names
       .map((name, k) => [name, vote[k]])
       .filter(([, v]) => Math.abs(v) > 1e-12 * scale);
@@ -126,7 +126,7 @@ class Numbers {
   }
   words(vote) {
     if (vote.length === 1 && !this.outputs[0]) return inWords(vote[0]);
-    return this.outputs.map((name, k) => `${name} = ${inWords(vote[k])}`).join(", ");
+    return this.outputs.map((name, k) => `${sentenceName(name)} = ${inWords(vote[k])}`).join(", ");
   }
 }
 

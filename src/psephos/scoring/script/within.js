@@ -59,6 +59,14 @@ VOTERS["coded voters"] = class extends OnTable {
       classes: words.classes,
       say: words.say,
       cell: (i) => words.cell(this.source[i], x[this.source[i]]),
+      column: (i) => words.column(this.source[i]),
+      term: (i) => {
+        const j = this.source[i];
+        if (Number.isNaN(this.level[i])) return null;
+        if (Number.isNaN(x[j])) return `${words.name(j)} missing`;
+        const [value, wanted] = [words.value(j, x[j]), words.level(j, this.level[i])];
+        return `${words.name(j)} = ${value}${value === wanted ? "" : `, not ${wanted}`}`;
+      },
     });
     return this.inner.reasons(this.table(x), inner);
   }
@@ -82,10 +90,10 @@ VOTERS["ranked voters"] = class extends OnTable {
     });
   }
   reasons(x, words) {
-    const names = this.columns.map(
-      (j) =>
-        `normal score at ${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`,
-    );
+    const names = this.columns.map((j) => {
+      const whole = `${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`;
+      return `normal score at ${words.term(j) ?? whole}`;
+    });
     const inner = Object.assign(new Words(names, {}), {
       classes: words.classes,
       say: words.say,
@@ -182,7 +190,7 @@ VOTERS["composed voters"] = class extends OnTable {
   }
   reasons(x, words) {
     const wide = new Words(
-      [...range(x.length).map((j) => words.name(j)), ...this.answers],
+      [...range(x.length).map((j) => words.name(j)), ...this.answers.map(sentenceName)],
       words.levels,
     );
     return this.inner.reasons(

@@ -33,6 +33,15 @@ function inWords(value, scale = 0, digits = 4) {
   return general(value, Math.max(digits, before));
 }
 
+const inQuotes = (name) => (name.includes("'") ? `"${name}"` : `'${name}'`);
+
+// a name in a sentence: in quotes if it holds what divides one
+function sentenceName(name) {
+  const divides =
+    /[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)/.test(name);
+  return divides ? inQuotes(name) : name;
+}
+
 // how many digits numbers need so that their sum is true as printed, where its terms cancel
 function sumDigits(largest, sum) {
   if (largest < 100 * Math.abs(sum)) return 4;
@@ -90,6 +99,14 @@ class Words {
   }
   name(j) {
     return this.names[j];
+  }
+  // the column of the table that a name is of
+  column(j) {
+    return this.name(j);
+  }
+  // a 0/1 column as a term of a sum names it, with the case's category; null of others
+  term() {
+    return null;
   }
   level(j, code) {
     return this.levels[j]?.[code] ?? String(code);
@@ -196,7 +213,8 @@ function pathWords(tests, words) {
 }
 
 function missingWords(columns, words) {
-  const named = columns.slice(0, 6).map((j) => words.name(j));
-  const more = columns.length - named.length;
+  const every = [...new Set(columns.map((j) => words.column(j)))];
+  const named = every.slice(0, 6);
+  const more = every.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} missing`;
 }

@@ -10,7 +10,7 @@ import numpy as np
 from psephos._types import Array, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.names import Names
+from psephos.vote.names import Names, sentence_name
 from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within, sparse
 from psephos.vote.reasons import OfAnswers, Reason
 
@@ -330,7 +330,7 @@ class ComposedVoters(Voters):
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the reader's rule; an answer has its name."""
-        return self.readers.rule(voter, [*names, *self.answers], levels)
+        return self.readers.rule(voter, [*names, *map(sentence_name, self.answers)], levels)
 
     def label(self, voter: int) -> str:
         return self.readers.label(voter)

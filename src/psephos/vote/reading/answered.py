@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from psephos.vote.names import Names, listed, plural, series
+from psephos.vote.names import Names, listed, plural, sentence_name, series
 from psephos.vote.reading.core import LEVEL
 from psephos.vote.reasons.base import NAMED
 
@@ -111,5 +111,5 @@ def unanswered_notes(found: Any) -> list[str]:
 
 
 def _named(columns: list[int], names: Names) -> str:
-    named = [names.columns[j] for j in columns]
+    named = [sentence_name(names.columns[j]) for j in columns]
     return listed(named, NAMED) if len(named) > NAMED else series(named)

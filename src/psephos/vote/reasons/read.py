@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from psephos.vote.names import Names, listed, plural
+from psephos.vote.names import Names, listed, plural, sentence_name
 from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
 _NONE = Always(())  # fields before it have defaults
@@ -114,15 +114,15 @@ class OfAnswers(ReadReason):
     answers: tuple[str, ...] = ()
     kind = "answers"
 
-    def _wide(self, names: Names) -> Names:
-        return replace(names, columns=[*names.columns, *self.answers])
+    def _wide(self, names: Names, answers: Sequence[str]) -> Names:
+        return replace(names, columns=[*names.columns, *answers])
 
     def words(self, names: Names) -> str:
         """Return the reader's reason, such as ``kNN's answer = 0.4 > 0.1``."""
-        return self.told.words(self._wide(names))
+        return self.told.words(self._wide(names, list(map(sentence_name, self.answers))))
 
     def data(self, names: Names) -> dict[str, Any]:
-        return {**super().data(names), "told": self.told.data(self._wide(names))}
+        return {**super().data(names), "told": self.told.data(self._wide(names, self.answers))}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
         wide = [*columns, *range(-len(self.answers), 0)]
