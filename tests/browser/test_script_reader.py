@@ -11,6 +11,7 @@ import pytest
 
 from psephos import (
     C45Classifier,
+    NewtonBoostingClassifier,
     ProsetClassifier,
     RankRidgeClassifier,
     SamBAClassifier,
@@ -121,6 +122,16 @@ def test_sums_whose_terms_cancel_have_the_librarys_digits(page):
     model = SparseWrapperClassifier("lda", p_max=2, random_state=0).fit(X, y)
     words = _named_alike(page, model, X)
     assert any(len(found[0]) > 10 for one in words if (found := re.findall(r"0\.\d+ × 2018", one)))
+
+
+@pytest.mark.filterwarnings("ignore:tree_method='exact'")
+def test_values_compared_in_single_precision_are_the_cases_own(page):
+    page.add_script_tag(content=script())
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"day": 20181100.0 + rng.integers(1, 60, 200), "dose": rng.normal(size=200)})
+    y = np.where(X["day"] + 9 * X["dose"] > 20181130, "ill", "well")
+    model = NewtonBoostingClassifier(n_estimators=4, max_depth=3).fit(X, y)
+    assert "(rounded to 2018" in " ".join(_named_alike(page, model, X))
 
 
 def test_names_stand_in_quotes_where_the_librarys_do(page):

@@ -49,3 +49,13 @@ def test_compare_tells_of_rows_that_a_model_left_out(call, noisy, tmp_path):
     page = (out / "report.html").read_text("utf-8")
     assert sentence in page
     assert "Of 24 rows 1 row left out: p23: " in page
+
+
+def test_a_warning_of_a_fit_names_the_column_of_the_file(call, tmp_path):
+    rows = [f"{20181100 + i % 60},{i * 7 % 13},{'ab'[i % 60 > 30]}" for i in range(120)]
+    table, out = tmp_path / "t.csv", tmp_path / "m.psephos"
+    table.write_text("\n".join(["visit day,dose,y", *rows]), "utf-8")
+    how = ["--set", "tree_method=exact", "--set", "n_estimators=2"]
+    done = call("fit", table, "--target", "y", "--model", "newton-boosting", *how, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "makes different values of a column equal: 'visit day' (" in done.stderr

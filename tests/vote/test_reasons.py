@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import is_regressor
@@ -532,3 +533,29 @@ def test_a_case_goes_on_behind_a_missing_value():
     words = str(ballots)
     assert f"column {first[0]} missing" in words
     assert re.search(rf"column {second[first[0]]} = 0\.5", words)
+
+
+def _dates():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"day": 20181100.0 + rng.integers(1, 60, 200), "dose": rng.normal(size=200)})
+    return X, np.where(X["day"] + 9 * X["dose"] > 20181130, "ill", "well")
+
+
+@pytest.mark.filterwarnings("ignore:tree_method='exact'")
+def test_a_value_that_is_compared_in_single_precision_is_the_cases_own():
+    X, y = _dates()
+    model = NewtonBoostingClassifier(n_estimators=4, max_depth=3).fit(X, y)
+    ballots = model.explain(X)
+    assert_ballots_are_true(ballots, X.to_numpy())
+    rounded = 0
+    for i, row in enumerate(ballots.reasons):
+        for t, reason in enumerate(row):
+            for test in getattr(reason, "tests", ()):
+                own = f"day = {int(X['day'][i])}"
+                assert test.value == X.iloc[i, test.column]
+                assert test.column or own in ballots.words(i, t)
+                if test.by_rounding:
+                    rounded += 1
+                    assert f"{own} (rounded to {int(test.rounded)})" in ballots.words(i, t)
+                    assert test.data(ballots.names)["rounded_to"] == test.rounded
+    assert rounded

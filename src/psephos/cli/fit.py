@@ -205,8 +205,8 @@ def fitted(estimator: Any, data: Any) -> Any:
 
     The table holds codes where the file has words; a model that is used later meets the words.
     """
-    from psephos.estimator.input import Schema
     from psephos.estimator.labels import naming_rows
+    from psephos.estimator.schema import Schema, naming_columns
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
@@ -225,7 +225,7 @@ def fitted(estimator: Any, data: Any) -> Any:
     rows, y = _labelled(estimator, data)
     names, groups = data.row_names(), None if data.groups is None else data.groups[rows]
     # groups matter to models that draw folds of their own
-    with naming_rows([names[i] for i in rows]):
+    with naming_rows([names[i] for i in rows]), naming_columns(data.names):
         model = data.named(estimator.fit(data.X[rows], y, groups=groups))
     return model.set_params(**given)
 

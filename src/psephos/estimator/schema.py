@@ -1,6 +1,8 @@
 """What the columns of a training table were: names, categories, and how they are found."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,6 +12,18 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.vote.names import Names
+
+_called: ContextVar[Sequence[str]] = ContextVar("_called", default=())
+
+
+@contextmanager
+def naming_columns(names: Sequence[str]) -> Generator[None]:
+    """Call the columns of a table without names, as wide as these are many, by these within."""
+    token = _called.set(names)
+    try:
+        yield
+    finally:
+        _called.reset(token)
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,10 @@ class Schema:
 
     def words(self) -> Names:
         """Return the words for ballots; unnamed columns are called 'column j'."""
-        names = self.names or tuple(f"column {j}" for j in range(self.n_features))
-        return Names(list(names), {j: [str(v) for v in vs] for j, vs in self.levels.items()})
+        called = self.names or _called.get()
+        if len(called) != self.n_features:
+            called = tuple(f"column {j}" for j in range(self.n_features))
+        return Names(list(called), {j: [str(v) for v in vs] for j, vs in self.levels.items()})
 
     def select(self, columns: NDArray[np.intp]) -> "Schema":
         """Return the schema of the table reduced to `columns`, found by name if they have names."""

@@ -77,10 +77,10 @@ def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
 
 
 def _same(value: float, given: float) -> bool:
-    """Return whether a value is the case's own, perhaps in single precision."""
+    """Return whether a value is the case's own."""
     if np.isnan(value) or np.isnan(given):
         return bool(np.isnan(value) and np.isnan(given))
-    return value == given or value == float(np.float32(given))
+    return value == given
 
 
 def _assert_reads_true(words: str) -> None:

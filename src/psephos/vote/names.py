@@ -73,13 +73,8 @@ def sentence_name(name: str) -> str:
     """Return the name of a column, category or class for a sentence.
 
     It stands in quotes if it holds what divides a sentence (one of ``, ; < > = { }``, or a word
-    such as and, or, if, then, not, in, is), begins or ends with a blank, or is empty.
-
-    Examples
-    --------
-    >>> from psephos.vote.names import sentence_name
-    >>> sentence_name("dose"), sentence_name("none, really")
-    ('dose', "'none, really'")
+    such as and, or, if, then, not, in, is), begins or ends with a blank, or is empty: ``dose``,
+    ``'none, really'``.
     """
     return _in_quotes(name) if _DIVIDES.search(name) else name
 

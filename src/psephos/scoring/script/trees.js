@@ -50,7 +50,9 @@ class Branches {
     const threshold = this.rules.threshold[r];
     if (!Number.isFinite(threshold)) return test(column, "present", null, x[column]);
     const first = (branch === 0) !== Boolean(this.rules.flip[r]);
-    return test(column, this.relation(first), threshold, this.round(x[column]));
+    const one = test(column, this.relation(first), threshold, x[column]);
+    const rounded = this.round(x[column]);
+    return rounded === x[column] ? one : { ...one, rounded };
   }
   way(r, branch) {
     const codes = this.codes[r];

@@ -126,17 +126,17 @@ class Words {
   }
 }
 
-// A test is {column, relation, bound, value, instead, sent}.
+// A test is {column, relation, bound, value, instead, sent, rounded}.
 const test = (column, relation, bound, value) => ({ column, relation, bound, value });
 
-function holds({ relation, bound, value }) {
+function holds({ relation, bound, value, rounded }) {
   if (relation === "missing" || relation === "present") {
     return Number.isNaN(value) === (relation === "missing");
   }
   if (relation === "in" || relation === "not in") {
     return !Number.isNaN(value) && bound.includes(Math.trunc(value)) === (relation === "in");
   }
-  return HOLDS[relation](value, bound);
+  return HOLDS[relation](rounded ?? value, bound);
 }
 
 function setWords(column, codes, words) {
@@ -176,7 +176,10 @@ function sentence(tests, words) {
   const first = tests[0];
   const each = tests.map(bounds);
   const flat = each.flat();
-  let [value, written] = flat.length ? compared(first.value, flat) : ["", []];
+  const byRounding = (one) => one.rounded !== undefined && !holds({ ...one, rounded: undefined });
+  const rounded = tests.find(byRounding)?.rounded;
+  let [value, written] = flat.length ? compared(rounded ?? first.value, flat) : ["", []];
+  if (rounded !== undefined) value = `${inWords(first.value, 0, 15)} (rounded to ${value})`;
   const asked = tests.map((one, i) => {
     const own = written.slice(0, each[i].length);
     written = written.slice(each[i].length);

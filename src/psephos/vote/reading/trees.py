@@ -59,8 +59,9 @@ class _Branches:
         if threshold is None or math.isinf(threshold):
             return Test(column, "present", None, value)
         first = (branch == 0) != bool(self.flip[r])
-        value = single(value) if self.rounded else value
-        return Test(column, self._relation(first), threshold, value)
+        test = Test(column, self._relation(first), threshold, value)
+        near = single(value) if self.rounded else value
+        return test if near == value else test._replace(rounded=near)
 
     def _relation(self, first: bool) -> str:
         return (("<", ">=") if self.strict else ("<=", ">"))[not first]

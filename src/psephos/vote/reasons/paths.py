@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from psephos.vote.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
+_EVERY = 15  # digits of a value that rounding moves over a threshold
 _IN_SET = 6  # categories of a set that are named
 _THRESHOLDS = ("<=", "<", ">", ">=")
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}
@@ -24,11 +25,13 @@ class Test(NamedTuple):
         The threshold; the codes of a set; (lower, upper) of 'within', between which a soft
         threshold divides a case; None of 'missing' and 'present'.
     value : float
-        The case's, NaN where missing. Trees that compare in single precision have it so rounded.
+        The case's, NaN where missing.
     instead_of : int, default=-1
         The column of missing value that this test, of a surrogate, stands in for.
     sent : tuple of (relation, bound), default=None
         Of a case divided for its missing value: the branch that this part of it is sent to.
+    rounded : float, default=None
+        The value in single precision, of trees that compare that; None where it is the same.
     """
 
     __test__ = False  # nothing for pytest to collect
@@ -38,10 +41,16 @@ class Test(NamedTuple):
     value: float
     instead_of: int = -1
     sent: tuple[str, Any] | None = None
+    rounded: float | None = None
+
+    @property
+    def by_rounding(self) -> bool:
+        """Return whether the value meets the condition only as it is rounded."""
+        return self.rounded is not None and not self._replace(rounded=None).holds()
 
     def holds(self) -> bool:
         """Return whether the value meets the condition: true of every test of a reason."""
-        value, bound = self.value, self.bound
+        value, bound = self.value if self.rounded is None else self.rounded, self.bound
         if self.relation in ("missing", "present"):
             return math.isnan(value) == (self.relation == "missing")
         if self.relation in ("in", "not in"):
@@ -101,6 +110,8 @@ class Test(NamedTuple):
         }
         if self.instead_of >= 0:
             data["instead_of"] = names.columns[self.instead_of]
+        if self.by_rounding:
+            data["rounded_to"] = self.rounded
         if self.sent is not None:
             relation, bound = self.sent
             words = (
@@ -228,7 +239,11 @@ def _sentence(tests: Sequence[Test], names: Names) -> str:
     name, missing = names.columns[first.column], first.relation == "missing"
     bounds = [test.bounds() for test in tests]
     flat = [pair for pairs in bounds for pair in pairs]
-    value, written = compared(first.value, flat) if flat else ("", [])
+    rounded = next((test.rounded for test in tests if test.by_rounding), None)
+    read = first.value if rounded is None else rounded
+    value, written = compared(read, flat) if flat else ("", [])
+    if rounded is not None:
+        value = f"{number(first.value, 0.0, _EVERY)} (rounded to {value})"
     asked: list[str] = []
     for test, pairs in zip(tests, bounds, strict=True):
         own, written = written[: len(pairs)], written[len(pairs) :]
