@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from psephos import AdaBoostClassifier, C45Classifier, RandomForestClassifier, at_threshold
+from psephos import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    C45Classifier,
+    CARTClassifier,
+    RandomForestClassifier,
+    at_threshold,
+)
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
 from psephos.scoring.lighter import _groups, _joined, _with_prototypes, lighter
@@ -75,6 +82,23 @@ def test_values_of_a_threshold_stay_on_its_side_in_onnx():
         np.testing.assert_array_equal(found[1], model.predict(values[:, None]))
         above += float(np.float32(values[at])) > values[at]
     assert above > 20
+
+
+def test_onnx_of_categories_that_votes_within_a_vote_read():
+    pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the model")
+    from psephos.scoring.onnx import onnx_model
+
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 4, 120), rng.normal(size=120)])
+    y = (np.isin(X[:, 0], [0, 2]) & (X[:, 1] > -0.5)).astype(int)
+    trees = BaggingClassifier(CARTClassifier(), 5, random_state=0, categorical_features=[0])
+    model = trees.fit(X, y)
+    cases = np.array([[c, b] for c in (0, 1, 2, 3, 4, 7, np.nan) for b in (-1, 0, 1, np.nan)])
+    found = runtime.InferenceSession(onnx_model(model)).run(
+        None, {"columns": cases.astype(np.float32)}
+    )
+    np.testing.assert_allclose(found[0], model.vote_.score(cases), atol=1e-6)
 
 
 @pytest.mark.parametrize("positive", [0, 1])

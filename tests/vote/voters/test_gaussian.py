@@ -182,3 +182,9 @@ def test_rules_in_words():
 def test_hostile_fields_are_refused(make, changes):
     with pytest.raises(PsephosError, match="inconsistent part"):
         make(**changes)
+
+
+@pytest.mark.parametrize("made", [bayes, quadratic])
+def test_there_are_as_many_voters_as_votes(made):
+    voters = made()
+    assert voters.n_voters == len(READS) == voters.votes(np.zeros((1, 4))).shape[1]
