@@ -141,6 +141,7 @@ def test_a_library_answers_with_what_was_measured(call, table, tmp_path):
             assert int(other["n_models"]) == n
         assert other["source"] == "chosen"
         assert 0 < float(other["search_error"]) < 1
+        assert len(other["search_error"]) <= len("0.") + 12  # rounding errors are no digits
     X = np.zeros((2, 1))
     np.savez(tmp_path / "none.npz", X=X, feature_names=np.array(["nothing of use"]))
     silent = sheet(call("predict", out, tmp_path / "none.npz").stdout)

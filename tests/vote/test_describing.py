@@ -86,3 +86,11 @@ def test_a_name_stands_in_quotes_if_it_divides_a_sentence(name):
 @pytest.mark.parametrize("name", ["dose", "petal width (cm)", "android", "sand in".upper(), "A/B"])
 def test_other_names_stand_as_they_are(name):
     assert sentence_name(name) == name
+
+
+def test_columns_that_all_act_through_the_distance_are_named_once():
+    X, y = _divided()
+    model = ProsetClassifier().fit(X[["a, b", "x > 2 and y"]], y)
+    head = model.describe()[0]
+    assert head.count("'a, b'") == 1
+    assert head.endswith("'x > 2 and y'; they act only through the distance between cases.")

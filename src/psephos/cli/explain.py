@@ -49,7 +49,8 @@ def explain(
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
-    rule = answer_rule(answering.vote)
+    decides = getattr(answering.vote.target, "rule", str)()  # printed when the model was opened
+    rule = answer_rule(answering.vote).removesuffix(decides).removesuffix(", ")
     if rule:
         say(f"Note: the answer to a case: {rule}.")
     with writer(out, spreadsheet_safe) as sheet:

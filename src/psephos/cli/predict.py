@@ -88,5 +88,5 @@ def predict(
 def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:
     """Return for each row how many models voted, their source, and their mean error."""
     found: dict[str, list[Any]] = answering.usable(X)
-    errors = ["" if math.isnan(error) else repr(error) for error in found["error"]]
+    errors = ["" if math.isnan(error) else repr(round(error, 12)) for error in found["error"]]
     return list(zip(found["n_models"], found["source"], errors, strict=True))

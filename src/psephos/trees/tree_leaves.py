@@ -228,11 +228,11 @@ def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, s
     >>> bound_words(Condition(0, "<=", 2.3499999999999996, 0.0))
     ('<', '2.35')
     """
-    op, bound = condition.op, float(np.asarray(condition.value, dtype=np.float64))
+    op, bound = condition.op, float(np.asarray(condition.value, dtype=np.float64)) + 0.0  # no -0
     if digits is not None or not math.isfinite(bound):
         return op, f"{bound:.{digits or 6}g}"
     after = op in ("<=", ">")
-    if condition.single:
+    if condition.single and bound:
         with np.errstate(over="ignore"):
             low = np.float32(bound)
         below = float(low)  # beside a number of single precision NumPy rounds the bound, too

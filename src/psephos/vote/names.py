@@ -278,6 +278,11 @@ def class_words(name: str, target: str | None = None) -> str:
     return f"{target or 'class'} {name}"
 
 
+def threshold_words(name: str, threshold: float) -> str:
+    """Return when a class is the answer."""
+    return f"{sentence_name(name)} where its probability is at least {percent(threshold)}"
+
+
 def backup_words(count: int) -> str:
     """Return how many columns more are read where others are missing, '' if none is."""
     return f" (and {count} more where those are missing)" if count else ""

@@ -16,6 +16,7 @@ from psephos.vote.names import (
     numbers_called,
     percent,
     sentence_name,
+    threshold_words,
 )
 from psephos.vote.reading.core import LEVEL
 
@@ -252,8 +253,7 @@ class ThresholdTarget(Target):
         return (score[:, 0] > self.bound).astype(np.intp)
 
     def rule(self) -> str:
-        share = percent(self.threshold)
-        return f"{self._named(self.positive)} where its probability is at least {share}"
+        return threshold_words(str(self.classes[self.positive]), self.threshold)
 
 
 class _Numbers:

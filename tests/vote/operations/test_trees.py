@@ -193,3 +193,9 @@ def test_forests_are_the_mean_of_their_trees(random_seed):
         wanted = forests.value[mean.argmax(axis=1)] if forests.says == "answer" else None
         if wanted is not None:
             assert_array_equal(forests.votes(X)[:, t], wanted)
+
+
+def test_a_threshold_of_minus_zero_is_zero():
+    for single in (False, True):
+        assert bound_words(Condition(0, "<=", -0.0, 0.0, single=single)) == ("<=", "0")
+    assert bound_words(Condition(0, ">", -0.0, 0.0), 4) == (">", "0")

@@ -188,7 +188,8 @@ def _write_whole(out: str, lines: list[Any]) -> None:
 def _answer(model: PlainModel, data: Any, asked: Any) -> None:
     if asked.out:
         _refuse_overwriting(asked.out, asked.table, sys.argv[0])
-    notes: list[str] = []
+    rule = getattr(model.vote.target, "rule", "")
+    notes = [f"the answer is {rule}."] if rule else []
     if asked.calibrated:
         mapping, words = data["recalibration"]
         if mapping is None:

@@ -9,6 +9,7 @@ from psephos.vote.names import (
     labels_called,
     number_vote,
     numbers_called,
+    threshold_words,
 )  # fmt: skip
 from psephos.vote.reading.answered import expected_losses
 from psephos.vote.reading.core import LEVEL, best
@@ -33,6 +34,10 @@ class ClassReader:
         self.kind = "binary" if self.n_classes == 2 else "multiclass"
         self.loss, self.bound = data.get("loss"), data.get("bound")
         self.outputs = [""] if self.n_classes == 2 else [str(c) for c in self.classes]
+        self.rule = ""
+        if "threshold" in data:
+            name = str(self.classes[data["positive"]])
+            self.rule = threshold_words(name, data["threshold"])
         k = self.n_classes
         many = [[1.0 if i == j else -1.0 / (k - 1) for j in range(k)] for i in range(k)]
         self.code = [[-1.0], [1.0]] if k == 2 else many
