@@ -188,7 +188,7 @@ def test_what_is_quoted_keeps_its_numbers_and_a_backslash_is_noted():
     for database in DATABASES:
         assert list(asked(database, slashed, X)["predicted"]) == ["\\", "\\", "b", "b"]
     table = table.rename(columns={"x 2.5 '": "a\\b"})
-    assert sql(AdaBoostClassifier(n_estimators=1).fit(table, classes)).startswith("SELECT")
+    assert sql(AdaBoostClassifier(n_estimators=1).fit(table, classes)).startswith("WITH ")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, separator: str | None) -
 
 
 def _word(value: Any, cells: Cells) -> Any:
-    """Return a value of an array of numbers, to be matched as one; '' if it is missing."""
+    """Return a value as the number that it is, to match numeric labels; '' if it is missing."""
     gone = value != value or value in cells.gone_numbers
     return "" if gone else value
 

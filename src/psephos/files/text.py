@@ -34,7 +34,7 @@ _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space
 
 
 def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
-    """Return which suffix a file has of those that are known; some may be followed by another."""
+    """Return the known suffix of a file; some may be followed by that of a compression."""
     if not file.is_file():
         raise PsephosError(f"there is no file {str(file)!r}: check the name and the folder.")
     ends = [suffix.lower() for suffix in file.suffixes[:-3:-1]]

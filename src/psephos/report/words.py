@@ -29,7 +29,7 @@ class ShortName:
     """What the page calls a column."""
 
     text: str
-    italic: bool = False  # a species, as these are set
+    italic: bool = False  # of species, which are set in italics
     unit: str = ""
 
 

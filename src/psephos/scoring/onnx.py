@@ -86,10 +86,11 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
 
 def _warn_of_whole_numbers(estimator: VoteEstimator) -> None:
     """Warn of columns whose thresholds or points are whole numbers, or halves, beyond float32's."""
-    columns, values = map(np.asarray, estimator.vote_.marks())
+    marked, values = estimator.vote_.marks()
     large = (np.abs(values) > 2.0**23) & (np.abs(values) < 2.0**53) & (2 * values % 1 == 0)
     names = estimator.schema_.words().columns
-    found = [names[j] for j in sorted(set(columns[large].tolist()))]
+    columns: list[int] = np.unique(np.asarray(marked)[large]).tolist()
+    found = [names[j] for j in columns]
     if found:
         warnings.warn(
             f"ONNX reads single precision, which does not hold every whole number of the size that "

@@ -135,7 +135,7 @@ class _Stumps:
 def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
     """Return what constant voters add, less the total of a threshold: the second class is above 0.
 
-    A total that comes to the threshold but for rounding is for its class.
+    A total within rounding of the threshold is for the class whose threshold it is.
     """
     target = model["target"]
     constants = [t for t, column in enumerate(stumps.column) if column < 0]

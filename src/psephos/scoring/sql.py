@@ -16,17 +16,20 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, single_bound
+from psephos.scoring.sql_answer import SqlAnswer
 from psephos.scoring.sql_text import (
-    LEAST,
+    Layer,
     above,
     added,
     exp_of,
-    expit_of,
+    expected,
     interpolated,
     literal,
-    moved,
+    not_below_0,
     of_greatest,
+    of_total,
     quoted,
+    raised_shares,
     with_exponent,
     within,
 )  # fmt: skip
@@ -41,7 +44,6 @@ _BACKSLASH = """\
 -- (MySQL, Snowflake, BigQuery).
 """
 _Exprs = list[list[str]]  # of T voters, K expressions each
-_Layer = dict[str, str]  # what a column of the SELECT is
 
 
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
@@ -80,7 +82,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     model = plain(estimator)
     writer = _Writer.of(model)
     scores = writer.scores(model["voters"], model["weights"], model["readout"])
-    answer = _Answer(model)
+    answer = SqlAnswer(model)
     kept = {f"k{i}": f"c.{quoted(name)}" for i, name in enumerate(id_columns)}
     shown = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
     _refuse_alike([column["name"] for column in model["columns"]], "the model reads columns")
@@ -122,7 +124,7 @@ def _step(n: int) -> str:
     return quoted(f"psephos step {n}")
 
 
-def _listed(layer: _Layer, number: int) -> str:
+def _listed(layer: Layer, number: int) -> str:
     """Return the columns of a layer, and one that keeps a database from merging it with the next.
 
     Merged, an expression would be written out, and reckoned, wherever its column is named.
@@ -147,136 +149,6 @@ def _refuse_alike(names: Sequence[str], who: str) -> None:
             )
 
 
-class _Answer:
-    """From scores s0, s1, ... to the answer and its probabilities, in layers of columns.
-
-    A layer reads the columns of those before it; `names` says which columns are shown, and how
-    they are called.
-    """
-
-    def __init__(self, model: dict[str, Any]) -> None:
-        self.model, self.classes, self.readout = model, model["classes"], model["readout"]
-        self.layers: list[_Layer] = []
-        k = len(self.classes)
-        outputs = [""] if k == 2 else self.classes or model["target"].get("names", [""])
-        self.scores = [f"s{i}" for i in range(len(outputs))]
-        shown = [f"score_{name}" if len(outputs) > 1 else "score" for name in outputs]
-        self.names = dict(zip(self.scores, shown, strict=True))
-        if k and model["target"]["kind"] not in ("target", "target with a threshold"):
-            raise PsephosError(
-                "SQL is written for answers of the greatest score: this model's weigh losses, or "
-                "are several labels. Export a scorer."
-            )
-        chances, decided, level = self._linked() if k else [], self.scores, _LEVEL
-        if self.readout["calibration"]:
-            chances = self._calibrated(chances, self.readout["calibration"])
-            decided, level = _deciding(chances), "0.0"
-        last = {"ok": self._answered(decided if k else [])}
-        if k == 2:
-            bound = repr(model["target"]["bound"]) if "bound" in model["target"] else level
-            last["told"] = above(decided[0], bound, *map(literal, self.classes))
-        elif k:
-            last["told"] = of_greatest(decided, f" - {level}", map(literal, self.classes))
-        elif len(outputs) == 1:
-            last["told"] = "s0"
-        self.layers.append(last)
-        self.names.update({"told": "predicted"} if "told" in last else {})
-        shown = [f"probability_{name}" for name in self.classes]
-        self.names.update(zip(chances, shown, strict=True))
-        self.names["ok"] = "answered"
-
-    def _answered(self, decided: Sequence[str]) -> str:
-        """Return 1 where a voter has the values it needs, and classes do not tie; else 0."""
-        held = ["known = 1", *(f"{score} IS NOT NULL" for score in self.scores)]
-        if len(decided) == 1 and "bound" not in self.model["target"]:
-            held.append(f"({decided[0]} > {_LEVEL} OR {decided[0]} < -{_LEVEL})")
-        elif len(decided) > 1:
-            apart = [f"{a} - {b} > {_LEVEL}" for a in decided for b in decided if a != b]
-            held.append(f"({' OR '.join(apart)})")
-        return f"CASE WHEN {' AND '.join(held)} THEN 1 ELSE 0 END"
-
-    def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
-        """Add a layer of columns, and return what they are called."""
-        self.layers.append({f"{name}{i}": one for i, one in enumerate(expressions)})
-        return list(self.layers[-1])
-
-    def _linked(self) -> list[str]:
-        """Return the columns of the link's probabilities."""
-        k, share, slope = len(self.classes), self.readout["link"] == "share", self.readout["slope"]
-        if k == 2:
-            if share:
-                up = within(self._layer("h", ["(1.0 + s0) / 2.0"])[0], 0.0, 1.0)
-            else:
-                up = expit_of(self._layer("h", [f"{slope!r} * s0"])[0])
-            up = self._layer("u", [up])[0]
-            return self._layer("p", [f"1.0 - {up}", up])
-        if not share:
-            return self._exp_shares(
-                "p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores])
-            )
-        kept = self._layer("h", _not_below_0(self._layer("r", _raised(self.scores))))
-        return self._to_one("p", kept)
-
-    def _exp_shares(self, name: str, values: list[str]) -> list[str]:
-        top = self._layer(f"{name}top", [of_greatest(values, "", values)])[0]
-        odds = self._layer(f"{name}odds", [exp_of(f"({v} - {top})") for v in values])
-        return self._to_one(name, odds)
-
-    def _to_one(self, name: str, values: list[str]) -> list[str]:
-        return self._layer(name, _of_total(values, self._layer(f"{name}sum", [added(values)])[0]))
-
-    def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
-        """Return the columns of probabilities after a map."""
-        kind, least = part["kind"], part.get("least", 0.0)
-        if kind == "temperature calibration":
-            kept = self._layer("c", [moved(p, least, 1.0) for p in chances])
-            return self._exp_shares(
-                "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
-            )
-        if kind == "isotonic calibration":
-            maps = zip(chances, part["given"], part["told"], strict=True)
-            return self._to_one("q", self._layer("w", [interpolated(*one) for one in maps]))
-        if kind != "sigmoid calibration":
-            raise PsephosError(
-                f"{self.model['model']} is not written as SQL: its probabilities go through a "
-                f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
-            )
-        kept = self._layer("c", [moved(p, least, 1.0 - LEAST) for p in chances])
-        lines = zip(part["slope"], kept, part["offset"], strict=True)
-        odds = [f"{a!r} * LN({c} / (1.0 - {c})) + {b!r}" for a, c, b in lines]
-        return self._to_one("q", self._layer("w", [expit_of(v) for v in self._layer("v", odds)]))
-
-
-def _raised(scores: Sequence[str]) -> list[str]:
-    """Return the shares of K > 2 scores, before those below 0 are made 0."""
-    k = len(scores)
-    return [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in scores]
-
-
-def _not_below_0(values: Sequence[str]) -> list[str]:
-    return [f"CASE WHEN {v} < 0.0 THEN 0.0 ELSE {v} END" for v in values]
-
-
-def _of_total(values: Sequence[str], total: str) -> list[str]:
-    """Return values divided by their total, each the same where that is 0; NULL where it is."""
-    even = f"WHEN {total} <= 0.0 THEN {1.0 / len(values)!r}"
-    return [f"CASE WHEN {total} > 0.0 THEN {v} / {total} {even} END" for v in values]
-
-
-def _expected(shares: Sequence[str], codes: Sequence[Sequence[float]]) -> list[str]:
-    """Return the votes of classes that have such shares; `codes` has a row a class."""
-    columns = [zip(shares, own, strict=True) for own in zip(*codes, strict=True)]
-    return [added([f"{p} * {c!r}" for p, c in own if c]) for own in columns]
-
-
-def _deciding(chances: Sequence[str]) -> list[str]:
-    """Return the scores that calibrated probabilities are: of two classes one."""
-    k = len(chances)
-    if k == 2:
-        return [f"(2.0 * {chances[1]} - 1.0)"]
-    return [f"(({k!r} * {p} - 1.0) / {k - 1.0!r})" for p in chances]
-
-
 class _Writer:
     """Writes votes on some columns; the scores of votes within them are layers of their own."""
 
@@ -284,7 +156,7 @@ class _Writer:
         self, model: str, columns: Sequence[str], levels: Sequence[Any], number: Iterator[int]
     ) -> None:
         self.model, self.columns, self.levels, self._number = model, columns, levels, number
-        self.layers: list[_Layer] = []  # the first is the innermost SELECT
+        self.layers: list[Layer] = []  # the first is the innermost SELECT
 
     @classmethod
     def of(cls, model: dict[str, Any]) -> "_Writer":
@@ -415,8 +287,8 @@ class _Writer:
         scores = self._layers("inner vote", scores)
         several = [t for t, own in enumerate(scores) if len(own) > 1]
         if part["says"] == "probability" and several:
-            kept = self._layers("share", [_not_below_0(_raised(scores[t])) for t in several])
-            shares = [_of_total(own, f"({added(own)})") for own in kept]
+            kept = self._layers("share", [not_below_0(raised_shares(scores[t])) for t in several])
+            shares = [of_total(own, f"({added(own)})") for own in kept]
             for t, own in zip(several, self._layers("chance", shares), strict=True):
                 scores[t] = own
         found: _Exprs = []
@@ -457,7 +329,7 @@ class _Writer:
             up = within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
             return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in codes]
         if says == "probability":
-            return _expected(scores, [part["value"][c] for c in target["classes"]])
+            return expected(scores, [part["value"][c] for c in target["classes"]])
         if len(scores) == 1:
             level = repr(target["bound"]) if "bound" in target else _LEVEL
             return [above(scores[0], level, repr(a), repr(b)) for a, b in codes]
@@ -624,8 +496,8 @@ class _Writer:
         tops = self._layers("top", [[of_greatest(own, "", own)] for own in scores])
         pairs = list(zip(scores, tops, strict=True))
         odds = self._layers("odds", [[exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs])
-        shares = [_of_total(own, f"({added(own)})") for own in odds]
-        return [_expected(own, part["value"]) for own in self._layers("likely", shares)]
+        shares = [of_total(own, f"({added(own)})") for own in odds]
+        return [expected(own, part["value"]) for own in self._layers("likely", shares)]
 
     def _vote(self, part: dict[str, Any], score: str) -> list[str]:
         """Return the K votes that one score of two classes results in."""

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+#: The columns that a layer of a SELECT adds: what each is.
+Layer = dict[str, str]
+
 LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
@@ -80,3 +83,26 @@ def interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
         slope = (y[i + 1] - y[i]) / (x[i + 1] - x[i])
         ways.append(f"WHEN {value} < {x[i + 1]!r} THEN {slope!r} * ({value} - {x[i]!r}) + {y[i]!r}")
     return f"CASE {' '.join(ways)} WHEN {value} >= {x[-1]!r} THEN {y[-1]!r} END"
+
+
+def raised_shares(scores: Sequence[str]) -> list[str]:
+    """Return the shares of K > 2 scores, before those below 0 are made 0."""
+    k = len(scores)
+    return [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in scores]
+
+
+def not_below_0(values: Sequence[str]) -> list[str]:
+    """Return values, 0 in place of those below it."""
+    return [f"CASE WHEN {v} < 0.0 THEN 0.0 ELSE {v} END" for v in values]
+
+
+def of_total(values: Sequence[str], total: str) -> list[str]:
+    """Return values divided by their total, each the same where that is 0; NULL where it is."""
+    even = f"WHEN {total} <= 0.0 THEN {1.0 / len(values)!r}"
+    return [f"CASE WHEN {total} > 0.0 THEN {v} / {total} {even} END" for v in values]
+
+
+def expected(shares: Sequence[str], codes: Sequence[Sequence[float]]) -> list[str]:
+    """Return the votes of classes that have such shares; `codes` has a row a class."""
+    columns = [zip(shares, own, strict=True) for own in zip(*codes, strict=True)]
+    return [added([f"{p} * {c!r}" for p, c in own if c]) for own in columns]

@@ -112,8 +112,8 @@ class Vote:
     def near_only(self) -> Columns:
         """Return the sorted columns that act only through the distance between cases.
 
-        No voter whose votes differ tests them; voters that are training cases name the columns
-        themselves.
+        They are in no test of a voter that votes both ways; voters that are training cases name the
+        columns themselves.
         """
         if not isinstance(self.weighting.lowered(), DistanceWeights):
             return np.empty(0, dtype=np.intp)

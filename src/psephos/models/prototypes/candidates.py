@@ -27,7 +27,7 @@ class BatchRows(NamedTuple):
     references: Indices  # (R,) ascending
     omega: Floats  # (R,) the references' weights in the likelihood; they sum to 1
     twin: Indices | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
-    echo: Floats | None = None  # (R,) share of its own weight that counts for it: of its copies
+    echo: Floats | None = None  # (R,) share of a reference's weight that comes from its copies
 
     @property
     def of_all(self) -> bool:

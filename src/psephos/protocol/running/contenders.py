@@ -44,7 +44,7 @@ _sklearn: Any = sklearn.base  # its types say less than they promise
 
 
 def majority(params: Params, shape: Shape, seed: int) -> Any:
-    """Return a constant answer: the class shares of the training part."""
+    """Return a model that always predicts the class shares of the training part."""
     return DummyClassifier(strategy="prior", **params)
 
 
@@ -340,7 +340,7 @@ def default_models(*, multilabel: bool = False) -> tuple[str, ...]:
 def contenders(
     models: Sequence[str | Contender] | None, *, multilabel: bool = False, n_told: int = 2
 ) -> list[Contender]:
-    """Return the contenders that `models` names, by default those for the kind of target.
+    """Return the contenders that `models` names, by default those for labels that are all known.
 
     'all' alone names every one that is installed and tells so many classes (`n_told`) apart.
     """
@@ -378,7 +378,7 @@ def contenders(
 def partial_contenders(
     models: Sequence[str | Contender] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
-    """Return the contenders that `models` names, by default those for the kind of target.
+    """Return the contenders that `models` names, by default those for partly recorded labels.
 
     Where labels are partly recorded, the default has besides the models that take rows without a
     label, as far as these have the records they need.

@@ -395,7 +395,7 @@ def _model(
 
 def _measured(s: Standing, measure: ResultMetric) -> dict[str, Any]:
     one = s.spread(measure.name)
-    digits = 2 if measure.greatest == 1 else 3  # of what is no rate
+    digits = 2 if measure.greatest == 1 else 3  # where the measure is not a rate
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
     if text == "1.00" and one.mean < 1:

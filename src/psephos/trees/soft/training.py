@@ -28,7 +28,7 @@ What gates of soft trees may cost: sending all rows one way, and reading a colum
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any
     ``S = sqrt(sum_m each_m^2 sum_l |theta_ml - mean_l theta_ml|^2)``
 
     `leaf` (M, K, L); `relative`: whether what all K outputs share counts for nothing, as in a
-    softmax. `each` (M,): what a tree's leaves are times; None: 1.
+    softmax. `each` (M,): the factor of each tree's leaves; None: 1.
     """
     xp = namespace(leaf)
     away = leaf - xp.mean(leaf, axis=2, keepdims=True)
@@ -113,22 +113,6 @@ def shrink_columns(gate: Any, group: NDArray[np.intp], by: float) -> None:
     limit = by * np.sqrt(np.bincount(group))
     kept = np.where(norms > limit, 1.0 - limit / np.where(norms > 0, norms, 1.0), 0.0)
     gate *= like(kept[group], gate)
-
-
-class TreeLoss(Protocol):
-    """A loss of margins (..., n, K) and targets (n, K)."""
-
-    def value(self, margin: Any, y: Any, weight: Any) -> Any:
-        """Return the loss of the rows, by weight (n,): their sum, shape (...)."""
-        ...
-
-    def gradient(self, margin: Any, y: Any) -> Any:
-        """Return the derivative of each row's own loss by its margins, (..., n, K).
-
-        Of a loss that is no sum over rows (a risk that is kept from being negative): n times that
-        of the mean over these rows.
-        """
-        ...
 
 
 class SquaredError:

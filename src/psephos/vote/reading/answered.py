@@ -10,7 +10,7 @@ from psephos.vote.reasons.base import NAMED
 
 
 def needing_all(voters: Any, weights: Any) -> list[bool]:
-    """Return which voters need every column that they read, not any: see `unanswered`."""
+    """Return which voters need all of their columns, rather than at least one: see `unanswered`."""
     if not hasattr(weights, "partly"):
         return _abstaining(voters)
     partly = weights.partly  # of weights that ask what was measured

@@ -182,7 +182,7 @@ class SharedSums:
         return [slice(a, a + size) for a in range(0, n_candidates, size)]
 
     def of(self, n_candidates: int, n_columns: int) -> FoldSums:
-        """Return the sums, and note that so many candidates of so many columns want them."""
+        """Return the sums, and count the candidates of so many columns that need them."""
         with self._lock:
             each = n_columns if self._sums.diagonal else n_columns * (n_columns + 1) // 2
             self._asked += n_candidates * each
