@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         CollapseWarning,
         ConstantAnswerWarning,
         PsephosError,
+        TableWarning,
         UnknownLevelWarning,
         WeakLabelsWarning,
     )
@@ -74,7 +75,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         SoftTreeRegressor,
     )
     from psephos.models.weak import LIoISClassifier, OneSidedNoiseClassifier, PUClassifier
-    from psephos.protocol import ProsetSearchCV, compare, read_table
+    from psephos.protocol import ProsetSearchCV, check_table, compare, read_table
     from psephos.recalibrating import recalibrated
     from psephos.registry import register
     from psephos.trees.out_of_core import ArrayRows, ParquetRows, dask_partitions
@@ -91,12 +92,14 @@ _PUBLIC = BUILTIN | {
     "ParquetRows": "psephos.trees.out_of_core",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
+    "TableWarning": "psephos._errors",
     "UnknownLevelWarning": "psephos._errors",
     "Validation": "psephos.validation",
     "Vote": "psephos.vote",
     "WeakLabelsWarning": "psephos._errors",
     "at_threshold": "psephos.calibrating",
     "calibrate": "psephos.calibrating",
+    "check_table": "psephos.protocol",
     "compare": "psephos.protocol",
     "dask_partitions": "psephos.trees.out_of_core",
     "fit_blocks": "psephos.models.boosting.out_of_core",
@@ -126,10 +129,11 @@ __all__ = [
     "RankRidgeClassifier", "RankRidgeRegressor", "SamBAClassifier",
     "SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor", "SoftTreeClassifier",
     "SoftTreeRegressor", "SparseWrapperClassifier", "SparseWrapperRegressor", "StackingClassifier",
-    "StackingRegressor", "UnknownLevelWarning", "Validation", "VersionSpaceClassifier", "Vote",
-    "VotingClassifier", "VotingRegressor", "WeakLabelsWarning", "__version__", "at_threshold",
-    "calibrate", "compare", "dask_partitions", "fit_blocks", "fit_partitions", "load",
-    "read_table", "recalibrated", "register", "save", "shrink", "twice_learn", "validate",
+    "StackingRegressor", "TableWarning", "UnknownLevelWarning", "Validation",
+    "VersionSpaceClassifier", "Vote", "VotingClassifier", "VotingRegressor", "WeakLabelsWarning",
+    "__version__", "at_threshold", "calibrate", "check_table", "compare", "dask_partitions",
+    "fit_blocks", "fit_partitions", "load", "read_table", "recalibrated", "register", "save",
+    "shrink", "twice_learn", "validate",
 ]  # fmt: skip
 
 

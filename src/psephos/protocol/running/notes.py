@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
 from psephos.protocol.evaluation.scores import prior_precision
 from psephos.protocol.evaluation.splits import Split
@@ -30,6 +31,11 @@ def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
         "named": list(copies.names),
         "treated": treated,
     }
+
+
+def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any]:
+    """Return what comparison.json says of cautions on the table."""
+    return {"cautions": [{**one.data(), "accepted": one.code in accepted} for one in cautions]}
 
 
 def held_out(

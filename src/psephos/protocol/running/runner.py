@@ -14,6 +14,7 @@ import sklearn
 from psephos import __version__
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import ArrayLike, Estimator, Label, PerRow
+from psephos.cautions.registry import known_codes
 from psephos.estimator.contender import Contender
 from psephos.estimator.params import Interval
 from psephos.files.atomic import UnwritableError
@@ -26,6 +27,7 @@ from psephos.protocol.evaluation.splits import (
 )
 from psephos.protocol.running.contenders import built, partial_contenders
 from psephos.protocol.running.notes import (
+    about_cautions,
     about_copies,
     about_groups,
     about_labels,
@@ -123,6 +125,7 @@ def compare(
     recorded_class: Any = None,
     prior: float | None = None,
     positive: Label | None = None,
+    accept: Sequence[str] = (),
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -190,6 +193,8 @@ def compare(
     positive : label, optional
         The class that measures and page are about, as in `psephos.validate`. By default the page
         takes a usual one, and says why. (It was the name of `recorded_class` before.)
+    accept : sequence of str, default=()
+        Codes of cautions (docs/cautions.md) of which no warning is wanted; the study keeps them.
 
     Returns
     -------
@@ -220,14 +225,14 @@ def compare(
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
-    if copies not in COPIES:
-        raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
-    found = copies_of(table)
-    copied = [] if found is None else [found.words(copies)]
-    doubts = [*table.notes, *copied, *refuted_records(table)]
+    found = _found_copies(table, copies)
+    doubts = [*table.notes, *([found.words(copies)] if found else []), *refuted_records(table)]
     for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
+    cautions, accepted = divided.cautions(plan.folds), known_codes(accept)
+    for one in cautions.refused("compare", accepted).warnings():
+        warnings.warn(one, stacklevel=2)
     tasks = _tasks(divided, plan, named, splits, seed)
     folder = None if out is None else Path(out)
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
@@ -235,6 +240,7 @@ def compare(
         fitted = _run(tasks, divided, study, n_jobs, progress, keep)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
+        about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
@@ -244,6 +250,7 @@ def compare(
         if keep:
             about |= {"folds": folds_told(finished)}
         if folder is not None:
+            doubts += map(str, cautions)
             environment = environment_of(named, study.journal, finished, doubts)
             told = (about, environment, bounds)
             publish(study, table, finished, *told, ours, spreadsheet_safe=spreadsheet_safe)
@@ -276,6 +283,12 @@ def _checked_seed(random_state: Any) -> int:
             "an interrupted comparison can be resumed."
         )
     return int(random_state)
+
+
+def _found_copies(table: DataTable, treated: str) -> Copies | None:
+    if treated not in COPIES:
+        raise PsephosError(f"copies is {treated!r}; it must be one of {', '.join(COPIES)}.")
+    return copies_of(table)
 
 
 def _divided(

@@ -380,7 +380,7 @@ def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[st
                 if numbers is not None:
                     sheet.X[:, k] = numbers
                     continue
-            sheet.X[:, k], categories[k] = coded(words, names[j])
+            sheet.X[:, k], categories[k] = coded(words)
     refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 

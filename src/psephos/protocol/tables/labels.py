@@ -64,11 +64,11 @@ def encode_column(
         if found is not None:
             return np.array(found, dtype=np.float64), None
         holds_words(name, words, sum(v is not None and v == v for v in read), row_words, ways)
-    return coded(values, name, ways)
+    return coded(values)
 
 
 def coded(
-    values: Sequence[Cell], name: str, ways: Remedies = COMMAND
+    values: Sequence[Cell],
 ) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of categories, None where missing, and their sorted levels in words.
 
@@ -77,7 +77,7 @@ def coded(
     own = {
         value: _word(level) for value, level in merged(v for v in values if v is not None).items()
     }
-    levels = levels_of(name, [None if v is None else own[v] for v in values], ways)
+    levels = levels_of(own.values())
     codes = LevelCodes(levels)
     code = {value: codes.code(level) for value, level in own.items()}
     return np.array([np.nan if v is None else code[v] for v in values]), levels

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
+from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import is_missing
 from psephos.estimator.input import Schema, as_given
 from psephos.estimator.labels import many_values, read_labels
@@ -19,7 +20,7 @@ from psephos.estimator.partial import known_rows
 from psephos.files.arrays import beyond, object_array, word_array
 from psephos.files.cells import Cells, plain_number
 from psephos.files.columns import COMPARED, refuse_far
-from psephos.files.levels import alike, value_of
+from psephos.files.levels import value_of
 from psephos.files.near import CELL, quoted, shown, suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.labels import (
@@ -79,9 +80,6 @@ def contents_words(
     return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")
 
 
-_LISTED = 3  # groups of classes
-
-
 def refuse_duplicates(names: Sequence[str]) -> None:
     """Raise PsephosError naming the first column name that stands twice."""
     seen: dict[str, int] = {}
@@ -128,26 +126,15 @@ def check_target(table: Any) -> None:
 
 
 def _check_classes(table: Any) -> None:
-    """Raise PsephosError if labels look like a measurement, or like one class written two ways."""
+    """Raise PsephosError if labels look like a measurement."""
     values, sizes = np.unique(table.y, return_counts=True)
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
     name = shown(table.target_name)
-    insist = f"say so: --categorical {name} (in Python categorical=[{name}])."
     if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} "
             "rows: is it a measurement? Cut it into classes, or name another target; if its "
-            f"numbers are classes, {insist}"
-        )
-    same = [
-        " and ".join(f"{shown(word, CELL)} ({counts[word]} rows)" for word in one)
-        for one in alike(counts)
-    ]
-    if same:
-        raise PsephosError(
-            f"classes of the target {name} differ only in case, blanks or the form of a number: "
-            f"{listed(same, _LISTED)}. Write them alike if they are one class; "
-            f"if they are several, {insist}"
+            f"numbers are classes, say so: --categorical {name} (in Python categorical=[{name}])."
         )
 
 
@@ -326,6 +313,23 @@ class DataTable:
             labels=self.multilabel,
         )
 
+    def cautions(self, n_folds: int = 5) -> Cautions:
+        """Return what may be wrong with the table, before a model learns from it.
+
+        Of labels that are partly recorded, or of several a row, cautions about the target are not
+        tested.
+        """
+        plain = not self.multilabel and self.partial is None
+        return cautions_on(
+            Given(
+                self.X, self.names, self.categories,
+                answers=self.codes if plain else None,
+                classes=tuple(map(str, self.classes.tolist())) if plain else (),
+                target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
+                n_folds=n_folds, insisted=self.insisted,
+            )
+        )  # fmt: skip
+
     def row_names(self) -> list[str]:
         """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
         if self.ids is not None:
@@ -430,7 +434,7 @@ def table_from_arrays(
     PsephosError
         If the table cannot be used: see `DataTable`, and text in a numeric column.
     """
-    columns, found, declared = _columns_of(X)
+    columns, found, declared = columns_of(X)
     given = found if column_names is None else [str(name) for name in column_names]
     if given is None:
         given = unnamed(len(columns))
@@ -502,7 +506,7 @@ def _answers(
     return (), tidy_labels(_row_values(y, "y").tolist(), label), label
 
 
-def _columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
+def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
     """Return the columns of X, their names if it has any, and those of a categorical type."""
     given = as_given(X)
     frame = nw.from_native(given, eager_only=True, pass_through=True)
@@ -510,8 +514,13 @@ def _columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
         kinds = (nw.Categorical, nw.Enum)
         types: list[Any] = frame.schema.dtypes()
         declared = {j for j, kind in enumerate(types) if kind in kinds}
+        names = [str(c) for c in frame.columns]
+        if types and all(kind.is_numeric() for kind in types):  # at once where that is exact
+            whole: Array = frame.to_numpy()
+            if whole.dtype.kind == "f":
+                return list(whole.astype(np.float64).T), names, set()
         columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
-        return columns, [str(c) for c in frame.columns], declared
+        return columns, names, declared
     sparse = bool(sp.issparse(given))  # a plain bool: the type guard would narrow it to no class
     values: Array = given.toarray() if sparse else np.asarray(given)
     if values.ndim != 2:

@@ -1,0 +1,62 @@
+"""Words and numbers that are dates or times, in the forms that people write."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from psephos._types import Floats
+
+_CLOCK = r"\d{1,2}[:h][0-5]\d(?:[:.][0-5]\d(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
+_AFTER = rf"(?:[T\s,]+{_CLOCK}(?:\s?(?:Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}}))?)?"
+_YEAR = r"(?P<y>[12]\d{3})"
+_SHORT = r"(?P<y>\d{4}|\d{2})"
+#: Months of English, German, French, Spanish and Italian, by their first letters.
+_MONTH = (
+    r"(?:jan|f[eé][bv]|m[aä]r|apr|avr|ma[iy]|ju[nil]|aug|ao[uû]|ago|sep|set|o[ck]t|nov|de[cz]|d[eé]c|"
+    r"ene|abr|dic|gen|mag|giu|lug|ott)[^\W\d]*\.?"
+)
+_FORMS = [
+    re.compile(form + _AFTER, re.IGNORECASE)
+    for form in (
+        rf"{_YEAR}(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})",
+        rf"{_YEAR}[-/](?P<m>\d{{1,2}})",
+        rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s){_SHORT}",
+        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s-]*(?:de\s)?"
+        rf"{_MONTH}[\s,-]*(?:de\s)?{_SHORT}",
+        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?{_MONTH}[\s.-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+{_SHORT}",
+        rf"{_MONTH}[\s-]*{_YEAR}",
+        rf"{_YEAR}[\s-]?(?:Q[1-4]|W(?P<w>\d{{2}})(?:-?[1-7])?)",
+        _CLOCK,
+    )
+]
+_SHARE = 0.9
+
+
+def is_date(word: str) -> bool:
+    """Return whether a word is a date, a date with a time, or a time of day."""
+    found = next(filter(None, (form.fullmatch(word.strip()) for form in _FORMS)), None)
+    if found is None:
+        return False
+    each = found.groupdict()
+    most = {"m": 12, "d": 31, "w": 53, "a": 31, "b": 31}
+    inside = all(1 <= int(each[name] or 1) <= top for name, top in most.items() if name in each)
+    return inside and min(int(each.get("a") or 1), int(each.get("b") or 1)) <= 12
+
+
+def are_dates(words: Sequence[str]) -> bool:
+    """Return whether nine of ten words or more are dates, and there are two or more."""
+    head = words[:20]  # most columns of words are known by these
+    return (
+        len(words) > 1
+        and sum(map(is_date, head)) >= _SHARE * len(head)
+        and sum(map(is_date, words)) >= _SHARE * len(words)
+    )
+
+
+def are_written_days(values: Floats) -> bool:
+    """Return whether whole numbers are days as 20210209 writes one: each has a month and a day."""
+    days = np.unique(values[~np.isnan(values)]).astype(np.int64)
+    month, day = days // 100 % 100, days % 100
+    inside = (days > 19_000_000) & (days < 21_010_000) & (month >= 1) & (month <= 12)
+    return len(days) > 2 and bool((inside & (day >= 1) & (day <= 31)).all())

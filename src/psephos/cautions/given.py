@@ -1,0 +1,103 @@
+"""What the tests of cautions are given, and what they return."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from psephos._types import Floats, Indices, NDArray
+
+
+@dataclass(frozen=True)
+class Given:
+    """A table, with its answers where they are known.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Numbers, NaN where missing; codes in columns of words.
+    names : sequence of str
+        The p names of the columns.
+    levels : mapping of int to sequence of str
+        The words of each column of words, by code.
+    times : set of int
+        Columns whose type is a date or time; their values are codes here.
+    answers : ndarray of shape (n,), default=None
+        Which class, or which number, is the answer of each row, counted from 0.
+    classes : sequence of str, default=()
+        The classes that `answers` counts; none where the answer is a number.
+    target : str, default="target"
+    groups : ndarray of shape (n,), default=None
+        Rows of one value stay on one side of a split.
+    rows : sequence of str, default=()
+        The names of the rows; none: they are counted from 0.
+    n_folds : int, default=5
+    insisted : bool, default=False
+        Whether the user insists that the answers are classes as they are written.
+    listed : bool, default=False
+        Whether the user listed the columns of words as categories.
+    quantiles : ndarray of shape (p, 7), default=None
+        Of new cases: least, .1, .25, .5, .75, .9 and greatest value of each column in the fit; NaN
+        where not known.
+    """
+
+    X: Floats
+    names: Sequence[str]
+    levels: Mapping[int, Sequence[str]] = field(default_factory=dict[int, Sequence[str]])
+    times: frozenset[int] = frozenset()
+    answers: Indices | None = None
+    classes: Sequence[str] = ()
+    target: str = "target"
+    groups: NDArray[np.generic] | None = None
+    rows: Sequence[str] = ()
+    n_folds: int = 5
+    insisted: bool = False
+    listed: bool = False
+    quantiles: Floats | None = None
+
+    @cached_property
+    def whole(self) -> Indices:
+        """Columns of numbers whose values are whole, and of which there are any."""
+        with np.errstate(invalid="ignore"):
+            odd = (np.trunc(self.X) != self.X) & ~np.isnan(self.X)
+        held = ~odd.any(axis=0) & ~np.isnan(self.X).all(axis=0)
+        held[[*self.levels, *self.times]] = False
+        return np.flatnonzero(held)
+
+    @cached_property
+    def different(self) -> Indices:
+        """Those of `whole` that have another value in each row."""
+        ordered = np.sort(self.X[:, self.whole], axis=0)
+        return self.whole[(np.diff(ordered, axis=0) > 0).all(axis=0)]
+
+    @property
+    def words(self) -> Mapping[int, Sequence[str]]:
+        """The levels of columns of words, unless they were listed as categories."""
+        return {} if self.listed else self.levels
+
+    @property
+    def counts(self) -> Indices:
+        """How many rows each class has; none where answers are not known, or numbers."""
+        if self.answers is None or not len(self.classes):
+            return np.empty(0, dtype=np.intp)
+        return np.bincount(self.answers, minlength=len(self.classes))
+
+    def row(self, i: int) -> str:
+        """Return what a row is called."""
+        return self.rows[i] if len(self.rows) else f"row {i}"
+
+
+class Found(NamedTuple):
+    """What one test found; nothing where all is empty."""
+
+    columns: Sequence[int] = ()
+    rows: Sequence[int] = ()
+    facts: Mapping[str, str] = {}  # words for the sentence of the caution
+    remedy: Sequence[tuple[str, str]] = ()  # options of the command, and their values
+
+
+def some(words: Sequence[str]) -> str:
+    """Return the first few words, and whether there are more."""
+    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")

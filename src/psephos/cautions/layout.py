@@ -1,0 +1,86 @@
+"""Cautions on layout: the first line, the last row, which way a table lies, its classes."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from psephos.cautions.given import Found, Given, some
+from psephos.files.cells import Cells
+from psephos.files.levels import alike
+from psephos.files.near import CELL, quoted, shown
+
+_MADE = re.compile(r"unnamed: ?[1-9]\d*(?:_level_\d)?|\.\.\.\d+|\s*", re.IGNORECASE)
+_FEATURE = re.compile(
+    r"ENS[A-Z]*[GTP]\d{6,}.*|[kdpcofgs]__.*|.*;\s*[pcofgs]__.*|\d+(?:_[sxfar])*_at|rs\d{3,}|"
+    r"cg\d{6,}|(?:z?OTU|ASV)[_ ]?\d+|hsa-.*|[NX][MR]_\d+.*|ILMN_\d+|[OPQ]\d[A-Z\d]{3}\d",
+    re.IGNORECASE,
+)
+_SAMPLE = re.compile(
+    r"GSM\d+|[SED]RR\d+|SAM[END]A?\d+|TCGA-.*|"
+    r"(?:sample|subject|patient|case|probe|proband|donor|mouse|cell)[\W_]*\d+",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(r"\s*(?:grand )?(?:total|sum|summe|suma|somme|gesamt|mean|average)s?\s*", re.I)
+_MOST = 0.8  # of the columns
+
+
+def no_names(given: Given) -> Found:
+    """Find a first line that is a case: the target is one of its classes, or names are values."""
+    number = Cells().number
+    numbers = {j: v for j, name in enumerate(given.names) if (v := number(name)) is not None}
+    at = np.array(list(numbers.values()))
+    values = sum(given.names[j] in words for j, words in given.levels.items())
+    if len(at) and not (np.diff(at) > 0).all() and not (np.diff(at) < 0).all():  # no wavelengths
+        kept = given.X[:, list(numbers)]
+        values += int(((np.fmin.reduce(kept) <= at) & (at <= np.fmax.reduce(kept))).sum())
+    if given.target in given.classes:
+        return Found(facts={"why": f"{shown(given.target)} is a class of {shown(given.target)}"})
+    if values < 2 or 2 * values < len(given.names):
+        return Found()
+    return Found(facts={"why": f"{values} names are values of their own columns"})
+
+
+def merged_names(given: Given) -> Found:
+    """Find names that a program made where a merged cell left them empty."""
+    return Found([j for j, name in enumerate(given.names) if _MADE.fullmatch(name)])
+
+
+def lies_across(given: Given) -> Found:
+    """Find features in rows: rows are called as features are, or columns as samples are."""
+    if _share(given.rows, _FEATURE) > 0.5:
+        return Found(facts={"what": f"rows are called as features are: {quoted(given.rows[:3])}"})
+    if _share(given.names, _SAMPLE) > 0.5:
+        return Found(facts={"what": f"columns as samples are: {quoted(given.names[:3])}"})
+    return Found()
+
+
+def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
+    found = [bool(form.fullmatch(name)) for name in names[:1000]]
+    return sum(found) / len(found) if len(found) > 2 else 0.0
+
+
+def total_row(given: Given) -> Found:
+    """Find a last row that holds the sums or means of the others, or is called so."""
+    body, last = given.X[:-1], given.X[-1]
+    if len(body) < 4:
+        return Found()
+    sums = np.nansum(body, axis=0)
+    means = sums / np.maximum((~np.isnan(body)).sum(axis=0), 1)
+    varied = (sums != 0) & (body[:1] != body).any(axis=0)
+    varied[list(given.levels)] = False
+    close = [np.isclose(last, of, rtol=1e-3)[varied] for of in (sums, means)]
+    found = [what for what, one in zip(("sums", "means"), close, strict=True)
+             if varied.sum() > 1 and one.mean() >= _MOST]  # fmt: skip
+    called = len(given.rows) > 0 and _TOTAL.fullmatch(given.rows[-1]) is not None
+    n = len(body)
+    facts = {"row": given.row(n), "what": (found or ["sums"])[0]}
+    return Found(rows=[n], facts=facts) if found or called else Found()
+
+
+def classes_alike(given: Given) -> Found:
+    """Find classes that differ only in case, blanks or the form of a number."""
+    counts = dict(zip(given.classes, given.counts.tolist(), strict=True))
+    same = [] if given.insisted else alike(counts)
+    each = [" and ".join(f"{shown(w, CELL)} ({counts[w]} rows)" for w in one) for one in same]
+    return Found(facts={"which": some(each)} if each else {})

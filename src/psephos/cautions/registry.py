@@ -1,0 +1,179 @@
+"""All cautions: codes, names, kinds, the commands that refuse, tests, and sentences."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from psephos._errors import PsephosError, TableWarning
+from psephos.cautions import columns, layout, prediction, rows
+from psephos.cautions.given import Found, Given
+from psephos.files.near import quoted, suggest
+
+_BOTH, _NONE = ("fit", "compare"), ()
+
+
+class Rule(NamedTuple):
+    """A caution there may be."""
+
+    name: str
+    kind: str  # columns, rows, layout or prediction
+    refused: tuple[str, ...]  # the commands that refuse such a table
+    test: Callable[[Given], Found]
+    # The sentence: {columns} with {s} behind their verb, {them}, and the facts that the test found.
+    words: str
+
+
+# fmt: off
+CAUTIONS: dict[str, Rule] = {
+    "FD001": Rule("dates", "columns", _NONE, columns.dates,
+        "{columns} hold{s} dates or times{such}: new cases have others. Give days since the "
+        "earliest in {their} place, or leave {them} out."),
+    "FD002": Rule("words-once", "columns", _BOTH, columns.words_once,
+        "{columns} hold{s} words most of which stand in one row only{such}, as names or remarks do:"
+        " new cases have others. Leave {them} out, or name one as the id."),
+    "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
+        "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
+        "{them} out, or name one as the id."),
+    "FD004": Rule("saved-index", "columns", _BOTH, columns.saved_index,
+        "{columns} hold{s} a saved index, as programs write it beside a table. Leave {them} out, "
+        "or name one as the id."),
+    "FD005": Rule("identifier", "columns", _BOTH, columns.ids,
+        "{columns} hold{s} numbers of which each names one row, as an identifier does. Leave "
+        "{them} out, or name one as the id."),
+    "FD006": Rule("rounded-integers", "columns", _NONE, columns.beyond_exact,
+        "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
+        "they are identifiers, leave {them} out, or name one as the id."),
+    "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
+        "A number stands far from all others, as one that means 'not known' does: {values}. If it "
+        "does, name it with --missing, or write an empty cell there."),
+    "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
+        "{columns} divide{s} the rows exactly as the target does, so that nothing is left to "
+        "learn. If {they} hold{s} the target under another name, leave {them} out."),
+    "FD009": Rule("tells-all", "columns", _NONE, columns.tells_all,
+        "{columns} tell{s} all classes apart alone, without an error. See that the values are "
+        "known before the answer is, and not made of it; if not, leave {them} out."),
+    "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
+        "{n} rows are replicates, far nearer to each other than to all others: {pairs}. Where "
+        "folds divide them, a model is tested on what it was trained on. Name the column that says "
+        "which rows belong together as the group{which}, or keep one row of each."),
+    "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
+        "The order of the rows tells the class: it changes {changes} times from a row to the next, "
+        "and {expected} times in rows of any order. It does no harm if the table was sorted; if "
+        "rows are in the order of measurement, what drifts with time tells the class, too."),
+    "FD022": Rule("small-class", "rows", _NONE, rows.few_rows,
+        "Classes have fewer rows than the {folds} folds: {classes}. Add rows, join classes that "
+        "belong together, or use fewer folds (--folds)."),
+    "FD023": Rule("batch", "rows", _NONE, rows.batches,
+        "{which} tells the class of most rows: what differs between batches or sites is learnt as "
+        "if it were the class. Hold whole batches out (--group), and distrust batches of one "
+        "class."),
+    "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
+        "The first line looks like a case, not like names ({why}). Put a line of names above it, "
+        "or the first case is lost."),
+    "FD031": Rule("merged-names", "layout", _NONE, layout.merged_names,
+        "{columns} {have} no name of {their} own: cells of the first line were merged or empty. "
+        "Give each column its name in one line."),
+    "FD032": Rule("features-in-rows", "layout", _NONE, layout.lies_across,
+        "The table seems to have its features in rows: its {what}. Transpose it: cases belong in "
+        "rows."),
+    "FD033": Rule("total-row", "layout", _NONE, layout.total_row,
+        "The last row ({row}) is not a case: it holds the {what} of the others. Remove it."),
+    "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
+        "Classes of the target differ only in case, blanks or the form of a number: {which}. Write "
+        "them alike if they are one class; if not, insist on them."),
+    "FD040": Rule("beyond-range", "prediction", _NONE, prediction.beyond_range,
+        "All values of {which} are beyond the range of the fit, on one side: answers there are "
+        "guesses. See that it is the same measurement."),
+    "FD041": Rule("other-units", "prediction", _NONE, prediction.other_units,
+        "Units seem to have changed: {which}. Give the column in the unit of the fit."),
+}
+# fmt: on
+#: What `fit` of a frame asks: names and types of columns.
+OF_TYPES = ("FD001", "FD002", "FD003", "FD004", "FD005", "FD006")
+OF_CASES = ("FD040", "FD041")
+NAMING = ("FD003", "FD004", "FD005")  # columns that may serve as the id
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What may be wrong with a table, before a model learns from it.
+
+    Parameters
+    ----------
+    code : str
+        Such as 'FD004'; docs/cautions.md has a paragraph on each.
+    rule : Rule
+    sentence : str
+        What was found, where, and what to do.
+    columns : tuple of str
+    rows : tuple of int
+        Counted from 0.
+    remedy : tuple of (str, str)
+        Options of the command that settle it, with their values.
+    """
+
+    code: str
+    rule: Rule
+    sentence: str
+    columns: tuple[str, ...]
+    rows: tuple[int, ...]
+    remedy: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the caution, such as 'saved-index'."""
+        return self.rule.name
+
+    def data(self) -> dict[str, str]:
+        """Return code, name and sentence."""
+        return {"code": self.code, "name": self.name, "sentence": self.sentence}
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.name}: {self.sentence}"
+
+
+class Cautions(tuple[Caution, ...]):
+    """The cautions on a table, in the order of their codes; printed, a line each."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "no cautions"
+
+    def warnings(self) -> list[TableWarning]:
+        """Return a warning for each."""
+        return [TableWarning(str(one), one.code) for one in self]
+
+    def refused(self, command: str, accepted: Sequence[str] = ()) -> "Cautions":
+        """Return those that a command refuses, and that are not accepted."""
+        return Cautions(c for c in self if command in c.rule.refused and c.code not in accepted)
+
+
+def cautions_on(given: Given, codes: Iterable[str] = CAUTIONS) -> Cautions:
+    """Return the cautions of these codes, by default of all, that a table gives rise to."""
+    found = ((code, CAUTIONS[code].test(given)) for code in codes)
+    return Cautions(
+        _caution(code, one, given)
+        for code, one in found
+        if one.columns or one.rows or any(one.facts.values())
+    )
+
+
+def _caution(code: str, found: Found, given: Given) -> Caution:
+    names, rule = tuple(given.names[j] for j in found.columns), CAUTIONS[code]
+    one = len(names) == 1
+    words = {"columns": f"{'Column' if one else f'{len(names)} columns:'} {quoted(names)}"}
+    forms = {"s": ("s", ""), "them": ("it", "them"), "their": ("its", "their")}
+    forms |= {"they": ("it", "they"), "have": ("has", "have")}
+    words |= {key: form[not one] for key, form in forms.items()}
+    sentence = rule.words.format(**words, **found.facts)
+    return Caution(code, rule, sentence, names, tuple(found.rows), tuple(found.remedy))
+
+
+def known_codes(codes: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes that are accepted; raise PsephosError if one is not that of a caution."""
+    for code in codes:
+        if code not in CAUTIONS:
+            near = suggest(code, CAUTIONS)
+            raise PsephosError(f"--accept (accept=) names {code!r}, which is not a caution: {near}")
+    return tuple(dict.fromkeys(codes))

@@ -1,0 +1,126 @@
+"""Rows that are replicates of each other: nearer than rows of such a table are by chance.
+
+Of two rows each column says how rare it is that values are so close (the share q of random pairs of
+rows that are as close or closer), and their closeness is the sum of -log q over the columns, but
+for the two least: a replicate may differ in a column or two. Of random pairs that sum is near a
+gamma distribution, whose mean and variance they give, however the columns depend on each other.
+Replicates are pairs so close that not one would be expected in a thousand such tables.
+"""
+
+import numpy as np
+from scipy.special import gammaincc
+
+from psephos._types import Floats, Indices, NDArray
+
+_PAIRS, _MOST_COLUMNS = 4096, 256  # random pairs; columns that are looked at
+# Random sets of columns in which neighbours are searched (fewer in long tables), the size of
+# a set, and the neighbours of a row.
+_SUBSETS, _TREE, _NEAR, _LONG = 16, 8, 3, 1000
+_LEAST_COLUMNS, _CHANCE = 4, 1e-3
+_FARTHEST = 16.0  # -log q of a pair that is closer than any other
+_COMMON = 0.5  # share of the commonest value in the middle column of a table that is mostly empty
+_TIMES = 1.25  # how many times closer than the closest of other rows
+
+
+def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
+    """Return pairs of rows that are replicates, the first row before the second.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        NaN where missing.
+    seed : int, default=0
+    """
+    rng = np.random.default_rng(seed)
+    varying = np.flatnonzero(
+        np.nanmax(X, axis=0, initial=-np.inf) > np.nanmin(X, axis=0, initial=np.inf)
+    )
+    if len(varying) < _LEAST_COLUMNS or len(X) < 10:
+        return []
+    if len(varying) > _MOST_COLUMNS:
+        varying = np.sort(rng.choice(varying, _MOST_COLUMNS, replace=False))
+    kept = X[:, varying]
+    pairs = _candidates(kept, rng)
+    if not len(pairs):
+        return []
+    i = rng.integers(len(X), size=_PAIRS)
+    j = (i + rng.integers(1, len(X), size=_PAIRS)) % len(X)
+    closeness = _Closeness(kept, np.abs(kept[i] - kept[j]))
+    usual = closeness.of(np.abs(kept[i] - kept[j]))
+    found = closeness.of(np.abs(kept[pairs[:, 0]] - kept[pairs[:, 1]]))
+    mean, high = np.quantile(usual, (0.5, 0.9))  # replicates among them would change the variance
+    variance = ((high - mean) / 1.2816) ** 2
+    if variance == 0 or mean == 0:
+        return []
+    chance = gammaincc(mean**2 / variance, found * mean / variance) * len(X) * (len(X) - 1) / 2
+    close = chance < _CHANCE
+    others = found[~close]
+    if len(others):
+        close &= found > _TIMES * np.quantile(others, 0.99)
+    close &= _alike_where_rare(kept, pairs)
+    return [(a, b) for a, b in pairs[close].tolist()]
+
+
+def _alike_where_rare(X: Floats, pairs: Indices) -> NDArray[np.bool_]:
+    """Return which pairs may be replicates in a table most of which is one value, such as 0.
+
+    Any two rows are close there, and those that hold the same few values closer still: half of the
+    values that both have beside the common one must be equal.
+    """
+    common = np.array([_commonest(column) for column in X.T])
+    same = common == X
+    if np.median(same.mean(axis=0)) < _COMMON:
+        return np.ones(len(pairs), dtype=bool)
+    first, second = (X[pairs[:, k]] for k in (0, 1))
+    rare = ~same[pairs[:, 0]] & ~same[pairs[:, 1]]
+    return (rare & (first == second)).sum(axis=1) > np.maximum(rare.sum(axis=1) / 2, _LEAST_COLUMNS)
+
+
+def _commonest(column: Floats) -> float:
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    return float(values[counts.argmax()])
+
+
+class _Closeness:
+    """How rare it is that values of each column are so close."""
+
+    def __init__(self, X: Floats, random: Floats):
+        n = len(X)
+        self._sorted = np.sort(random, axis=0)  # NaN last
+        self._held = np.maximum((~np.isnan(random)).sum(axis=0), 1)
+        counts = [np.unique(column[~np.isnan(column)], return_counts=True)[1] for column in X.T]
+        ties = [int(((c - 1) * (c - 2)).sum()) for c in counts]  # beside those with one other row
+        self._ties = np.maximum(ties, 2) / (n * (n - 1))
+
+    def of(self, differences: Floats) -> Floats:
+        """Return the sum of -log q over the columns, but for the least two, of each pair."""
+        out = np.zeros_like(differences)
+        for k in range(differences.shape[1]):
+            d, known = differences[:, k], self._sorted[: self._held[k], k]
+            below = np.searchsorted(known, 0.0, side="right")  # as close as closest
+            upto = np.searchsorted(known, d, side="right")
+            first = known[min(below, len(known) - 1)]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                closer = np.minimum(d / first, 1.0) if first > 0 else 1.0
+            share = np.where(upto > below, upto, below + closer) / self._held[k]
+            share = np.where(d == 0, self._ties[k], np.maximum(share, self._ties[k]))
+            share = np.clip(share, np.exp(-_FARTHEST), 1.0)
+            out[:, k] = np.where(np.isnan(d), 0.0, -np.log(share))
+        cut = 0 if out.shape[1] < 5 else 1 if out.shape[1] < 8 else 2
+        return np.sort(out, axis=1)[:, cut:].sum(axis=1)
+
+
+def _candidates(X: Floats, rng: np.random.Generator) -> Indices:
+    """Return pairs of rows that are neighbours in some random sets of columns, by their ranks."""
+    from scipy.spatial import KDTree  # commands that answer new cases need none
+
+    n, p = X.shape
+    ends = [[np.searchsorted(np.sort(x), x, side) for side in ("left", "right")] for x in X.T]
+    ranks = np.where(np.isnan(X), 0.5, np.sum(ends, axis=1).T / (2 * n))
+    pairs: list[Indices] = []
+    for _ in range(_SUBSETS if n < _LONG else _SUBSETS // 3):
+        columns = rng.choice(p, min(p, max(3, min(_TREE, p // 2))), replace=False)
+        near = KDTree(ranks[:, columns]).query(ranks[:, columns], k=_NEAR + 1)[1]
+        pairs.append(np.column_stack([np.repeat(np.arange(n), _NEAR + 1), near.ravel()]))
+    every = np.sort(np.concatenate(pairs), axis=1)
+    return np.unique(every[every[:, 0] != every[:, 1]], axis=0)

@@ -1,0 +1,48 @@
+"""Cautions on the table of a command: which end it, how to go on, and which are only printed."""
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from psephos._errors import PsephosError
+from psephos.cli.words import say
+
+if TYPE_CHECKING:
+    from psephos.protocol import DataTable
+
+accept_option = click.option(
+    "--accept",
+    multiple=True,
+    metavar="CODE",
+    help="Go on in spite of a caution that ends the command, such as FD004 (docs/cautions.md); "
+    "repeatable. It is kept with the study.",
+)
+
+
+def settle(table: "DataTable", command: str, accepted: Sequence[str], *, ids: bool = False) -> None:
+    """Print the cautions on a DataTable; raise PsephosError for those that end the command.
+
+    `ids` is whether a column names the cases already.
+    """
+    from psephos.cautions.registry import NAMING, known_codes
+
+    found = table.cautions()
+    refused = found.refused(command, known_codes(accepted))
+    if refused:
+        options = dict.fromkeys(pair for one in refused for pair in one.remedy)
+        named = [name for one in refused if one.code in NAMING for name in one.columns]
+        if named and not ids:  # the first column that names rows may name the cases
+            options = {("--id", named[0]): None, **options}
+            options.pop(("--drop", named[0]))
+        words = ["psephos", *click.get_current_context().find_root().meta["words"]]
+        given = [word for pair in options for word in pair]
+        insisting = [word for one in refused for word in ("--accept", one.code)]
+        lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
+        if given:
+            lines.append(f"Repeat with:  {shlex.join([*words, *given])}")
+        lines.append(f"To go on nevertheless:  {shlex.join([*words, *insisting])}")
+        raise PsephosError("\n".join(lines))
+    for one in found:
+        say(f"{one}" + (" Accepted (--accept)." if one.code in accepted else ""))

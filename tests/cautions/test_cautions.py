@@ -1,0 +1,282 @@
+"""Each caution fires on a table that calls for it, and not on its clean twin."""
+
+import datetime
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from psephos import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    PsephosError,
+    RandomForestClassifier,
+    TableWarning,
+    VotingClassifier,
+    check_table,
+    compare,
+    read_table,
+)
+from psephos.cautions import CAUTIONS, Given, cautions_on
+from psephos.cautions.dates import is_date
+
+ROOT = Path(__file__).parents[2]
+N = 60
+RNG = np.random.default_rng(0)
+Y = RNG.permutation(np.repeat(["ill", "well"], N // 2))
+NOISE = {name: RNG.normal(size=N) for name in ("a", "b", "c")}
+DAYS = pd.date_range("2021-01-01", periods=N)
+NAMES = [f"P{i:04}" for i in range(N)]
+WORDS = RNG.choice(["red", "green", "blue"], N)
+
+
+def frame(**columns):
+    return pd.DataFrame({**NOISE, **columns})
+
+
+def with_value(value, n=3):
+    column = NOISE["a"] * 10 + 50
+    return np.where(np.arange(N) < n, value, column)
+
+
+def with_total(of):
+    table = frame()
+    return pd.concat([table, of(table).to_frame().T], ignore_index=True)
+
+
+BATCH = np.where(Y == "ill", "one", "two")
+BATCH[:6] = np.where(BATCH[:6] == "one", "two", "one")
+SEEN = np.where(Y == "ill", 5.0, 1.0) + RNG.random(N)
+ONE_OF_EACH = [*["ill"] * 40, *["well"] * 20]
+COPIED = np.vstack([RNG.normal(size=(40, 12))] * 2)[:N]
+
+# Of each code: (X, y) that it is for, and (X, y) that it is not for.
+CASES = {
+    "FD001": [
+        ((frame(visit=DAYS.astype(str)), Y), (frame(visit=WORDS), Y)),
+        ((frame(visit=DAYS), Y), (frame(visit=np.arange(N) % 7), Y)),
+        ((frame(visit=[f"{d:%d.%m.%Y}" for d in DAYS]), Y),
+         (frame(visit=[f"{i % 9}.{i % 40}.x" for i in range(N)]), Y)),
+        ((frame(visit=[int(f"{d:%Y%m%d}") for d in DAYS]), Y),
+         (frame(visit=RNG.integers(20_000_000, 29_999_999, N)), Y)),
+        ((frame(visit=[datetime.time(i % 24, i % 60) for i in range(N)]), Y),
+         (frame(visit=[f"{i % 5}-{i % 3}" for i in range(N)]), Y)),
+    ],
+    "FD002": [
+        ((frame(w=NAMES), Y), (frame(w=WORDS), Y)),
+        ((frame(w=[*NAMES[:40], *["other"] * 20]), Y), (frame(w=[*NAMES[:20], *["x"] * 40]), Y)),
+    ],
+    "FD003": [
+        ((frame(w=np.arange(N) + 17), Y), (frame(w=np.arange(N) // 2), Y)),
+        ((frame(w=RNG.permutation(N) + 1), Y), (frame(w=RNG.integers(0, N, N)), Y)),
+        ((frame(w=np.cumsum(RNG.integers(1, 3, N))), Y), (frame(w=np.arange(N) * 2.5), Y)),
+    ],
+    "FD004": [
+        ((frame(**{"Unnamed: 0": np.arange(N)}), Y), (frame(**{"Unnamed: 0": NOISE["a"] + 1}), Y)),
+        ((frame(w=np.arange(N)), Y), (frame(w=np.arange(N) % 30), Y)),
+        ((frame(index=RNG.permutation(N) * 3), Y), (frame(index=RNG.integers(0, 9, N)), Y)),
+    ],
+    "FD005": [
+        ((frame(w=RNG.permutation(N) * 7919 + 10_000_000), Y),
+         (frame(w=np.exp(RNG.normal(14, 3, N)).round() + np.arange(N)), Y)),
+        ((frame(patient_id=RNG.permutation(N) * 37), Y), (frame(paid=RNG.permutation(N) * 37), Y)),
+    ],
+    "FD006": [
+        ((frame(w=2**60 + RNG.integers(0, 2**40, N)), Y), (frame(w=RNG.integers(0, 2**50, N)), Y)),
+        ((frame(w=2**54 + 12345 * np.arange(N) % 999), Y),
+         (frame(w=1e17 * (1 + (np.arange(N) % 9))), Y)),
+    ],
+    "FD007": [
+        ((frame(w=with_value(-999.0)), Y), (frame(w=with_value(55.0)), Y)),
+        ((frame(w=with_value(9999.0, 1)), Y), (frame(w=np.exp(RNG.normal(4, 3, N))), Y)),
+        ((frame(w=np.where(np.arange(N) < 5, 9, RNG.integers(1, 4, N))), Y),
+         (frame(w=RNG.integers(1, 10, N)), Y)),
+    ],
+    "FD008": [
+        ((frame(w=(Y == "ill") * 1), Y), (frame(w=np.roll(Y == "ill", 1) * 1), Y)),
+        ((frame(w=np.where(Y == "ill", "krank", "gesund")), Y), (frame(w=WORDS), Y)),
+    ],
+    "FD009": [
+        ((frame(w=SEEN), Y), (frame(w=np.where(np.arange(N) == 3, 6 - SEEN, SEEN)), Y)),
+        ((frame(w=np.where(Y == "ill", WORDS, "none")), Y), (frame(w=WORDS), Y)),
+    ],
+    "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
+    "FD021": [((frame(), np.sort(Y)), (frame(), Y))],
+    "FD022": [((frame(), ["rare"] * 3 + [*Y[3:]]), (frame(), Y))],
+    "FD023": [
+        ((frame(batch=BATCH), Y), (frame(batch=RNG.permutation(BATCH)), Y)),
+        ((frame(scanner_id=(BATCH == "one") * 1), Y), (frame(colour=(BATCH == "one") * 1), Y)),
+    ],
+    "FD030": [
+        ((frame(), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
+        ((pd.DataFrame({"0.31": NOISE["a"], "-0.2": NOISE["b"], "0.01": NOISE["c"]}), Y),
+         (pd.DataFrame({"1000.5": NOISE["a"], "1001.5": NOISE["b"], "1002.5": NOISE["c"]}), Y)),
+        ((frame(red=WORDS, blue=WORDS, green=WORDS), Y),
+         (frame(colour=WORDS, x=WORDS, y=WORDS), Y)),
+    ],
+    "FD031": [((frame(**{"Unnamed: 4": NOISE["a"]}), Y), (frame(named=NOISE["a"]), Y))],
+    "FD032": [
+        ((frame().set_index(pd.Index([f"ENSG0000{i:07}" for i in range(N)])), Y),
+         (frame().set_index(pd.Index(NAMES)), Y)),
+        ((pd.DataFrame(COPIED, columns=[f"GSM{i}" for i in range(12)]), Y),
+         (pd.DataFrame(COPIED, columns=[f"gene {i}" for i in range(12)]), Y)),
+    ],
+    "FD033": [
+        ((with_total(lambda t: t.sum()), [*Y, "ill"]),
+         (with_total(lambda t: t.iloc[3]), [*Y, "ill"])),
+        ((with_total(lambda t: t.mean()), [*Y, "ill"]), (frame(), Y)),
+    ],
+    "FD034": [((frame(), np.where(np.arange(N) % 7, Y, "Ill")), (frame(), Y))],
+}  # fmt: skip
+EACH = [(code, k) for code, cases in CASES.items() for k in range(len(cases))]
+
+
+def codes(X, y=None, **more):
+    return [one.code for one in check_table(X, y, **more)]
+
+
+@pytest.mark.parametrize(("code", "k"), EACH)
+def test_each_caution_fires_on_its_table_and_not_on_the_clean_twin(code, k):
+    dirty, clean = CASES[code][k]
+    assert code in codes(*dirty)
+    assert code not in codes(*clean)
+
+
+def test_every_caution_has_a_test_and_a_paragraph():
+    assert CASES.keys() | {"FD040", "FD041"} == CAUTIONS.keys()
+    text = (ROOT / "docs" / "cautions.md").read_text("utf-8")
+    heads = dict(re.findall(r"^## (FD\d{3}) ([\w-]+)$", text, re.M))
+    assert heads == {code: rule.name for code, rule in CAUTIONS.items()}
+    parts = re.split(r"^## FD\d{3} [\w-]+$", text, flags=re.M)[1:]
+    assert all(len(part.split()) > 15 for part in parts)
+    assert len({rule.name for rule in CAUTIONS.values()}) == len(CAUTIONS)
+
+
+def test_sentences_name_columns_and_the_result_prints():
+    found = check_table(frame(visit=DAYS.astype(str), nr=np.arange(N)), Y)
+    assert [one.code for one in found] == ["FD001", "FD002", "FD004"]
+    assert found[0].columns == ("visit",)
+    assert "Column 'visit' holds dates or times (such as '2021-01-01')" in found[0].sentence
+    assert str(found).splitlines() == [f"{o.code} {o.name}: {o.sentence}" for o in found]
+    assert repr(check_table(frame(), Y)) == "no cautions"
+    assert [one.code for one in found.refused("fit", ["FD004"])] == ["FD002"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "2021-02-09", "2021-02-09 13:05", "2021-02-09T13:05:22Z", "2021/2/9", "09.02.2021",
+        "9.2.21", "02/09/2021", "13/09/2021", "9 Feb 2021", "9. Mai 2021", "Feb 9, 2021",
+        "Tue, 9 Feb 2021", "09-Feb-21", "9 de febrero de 2021", "2021-02", "Feb 2021", "2021-W07",
+        "2021 Q3", "13:05", "1:05 pm", "5. Dezember 2020", "12 août 2019", "10 dicembre 2020",
+    ],
+)  # fmt: skip
+def test_dates_in_common_forms(word):
+    assert is_date(word)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["2021", "20-30", "1-2", "1.5", "may be", "12.40", "2021-13-09", "32.01.2021", "13/13/2021",
+     "P-12", "3:1", "v1.2.30", "Q1", "A1", "9", "25:61"],
+)  # fmt: skip
+def test_what_is_not_a_date(word):
+    assert not is_date(word)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, lambda X: X.to_numpy()])
+def test_frames_of_any_library_and_arrays(kind):
+    X = frame(w=np.arange(N), s=with_value(-999.0))
+    assert codes(kind(X), Y) == ["FD004", "FD007"]
+
+
+def test_sparse_tables_numbers_as_target_and_several_labels():
+    X = sparse.random(60, 30, 0.2, random_state=0, format="csr")
+    assert codes(X, Y) == []
+    assert codes(frame(w=SEEN), SEEN * 2) == ["FD008"]  # the target in another unit
+    assert codes(frame(), NOISE["a"] + 1) == ["FD008"]
+    assert codes(frame(w=np.arange(N)), np.eye(3)[np.arange(N) % 3]) == ["FD004"]
+
+
+def test_answers_and_groups_of_another_length_are_refused():
+    with pytest.raises(PsephosError, match="y does not have 60 values"):
+        check_table(frame(), Y[:5])
+    with pytest.raises(PsephosError, match="groups does not have 60 values"):
+        check_table(frame(), Y, groups=[1, 2])
+
+
+# ------------------------------------------------------------------- fit
+def test_fit_of_a_frame_warns_once_of_names_and_types():
+    X = frame(nr=np.arange(N), visit=DAYS.astype(str).to_numpy()[np.arange(N) % 40])
+    with pytest.warns(TableWarning) as caught:
+        AdaBoostClassifier(n_estimators=2).fit(X, Y)
+    assert [one.message.code for one in caught] == ["FD001", "FD004"]
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BaggingClassifier(AdaBoostClassifier(n_estimators=2), n_estimators=3),
+        VotingClassifier(
+            [("a", AdaBoostClassifier(n_estimators=2)), ("b", RandomForestClassifier(3))]
+        ),
+    ],
+    ids=["bag", "vote"],
+)  # fmt: skip
+def test_members_do_not_warn_again(model):
+    with pytest.warns(TableWarning) as caught:
+        model.fit(frame(nr=np.arange(N)), Y)
+    assert sum(isinstance(one.message, TableWarning) for one in caught) == 1
+
+
+def test_fit_is_quiet_on_clean_frames_and_listed_categories():
+    AdaBoostClassifier(n_estimators=2).fit(frame(w=WORDS), Y)
+    AdaBoostClassifier(n_estimators=2, categorical_features=["w"]).fit(frame(w=NAMES), Y)
+    AdaBoostClassifier(n_estimators=2).fit(frame(nr=np.arange(N)).to_numpy(), Y)
+
+
+def test_compare_warns_of_what_the_command_refuses_and_keeps_all(tmp_path):
+    X = frame(nr=np.arange(N), s=with_value(-999.0))
+    with pytest.warns(TableWarning, match="FD004"):
+        found = compare(X, Y, ["majority"], n_jobs=1)
+    kept = {one["code"]: one["accepted"] for one in found.about["cautions"]}
+    assert kept == {"FD004": False, "FD007": False}
+    found = compare(X, Y, ["majority"], n_jobs=1, accept=["FD004"])
+    assert {one["code"]: one["accepted"] for one in found.about["cautions"]}["FD004"]
+    with pytest.raises(PsephosError, match="'FD4', which is not a caution"):
+        compare(X, Y, ["majority"], accept=["FD4"])
+
+
+# ------------------------------------------------------------------- new cases
+QUANTILES = np.quantile(
+    np.exp(RNG.normal(1, 0.3, (500, 2))), (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1), axis=0
+)
+
+
+@pytest.mark.parametrize(
+    ("factor", "shift", "found"),
+    [(1, 0, []), (18.016, 0, ["FD041"]), (0.01, 0, ["FD041"]), (1, 50, ["FD040"]), (1, 0.3, [])],
+)
+def test_new_cases_in_other_units_or_beyond_the_range(factor, shift, found):
+    X = np.exp(np.random.default_rng(5).normal(1, 0.3, (40, 2)))
+    X[:, 1] = X[:, 1] * factor + shift
+    X[3, 1] = np.nan
+    cautions = cautions_on(Given(X, ("a", "b"), quantiles=QUANTILES.T), ("FD040", "FD041"))
+    assert [one.code for one in cautions] == found
+    assert all(one.columns == ("b",) for one in cautions)
+    few = cautions_on(Given(X[:3], ("a", "b"), quantiles=QUANTILES.T), ("FD040", "FD041"))
+    assert few == ()
+
+
+def test_a_table_of_a_file_knows_its_rows_by_line(tmp_path):
+    X = pd.DataFrame(COPIED, columns=[f"g{i}" for i in range(12)]).assign(y=Y)
+    X.to_csv(tmp_path / "t.csv", index=False)
+    found = check_table(read_table(tmp_path / "t.csv", target="y"))
+    assert [one.code for one in found] == ["FD020"]
+    assert "row 2 and row 42" in found[0].sentence
+    assert found[0].rows[:2] == (0, 1)

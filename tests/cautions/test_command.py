@@ -1,0 +1,131 @@
+"""The command ends on what cannot be meant, says how to go on, and goes on if it is insisted on."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from psephos.cli import main
+
+N = 60
+RNG = np.random.default_rng(0)
+Y = RNG.permutation(np.repeat(["ill", "well"], N // 2))
+ROWS = RNG.normal(size=(N, 12)).round(4)
+
+
+def call(*words):
+    result = CliRunner().invoke(main, [str(word) for word in words], prog_name="psephos")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def table(tmp_path):
+    """An id of numbers, an index, dates, a sentinel and the target again."""
+    X = pd.DataFrame(ROWS[:, :3], columns=["a", "b", "c"])
+    X.insert(0, "Unnamed: 0", range(N))
+    X["visit"] = pd.date_range("2021-01-01", periods=N).astype(str)
+    X["b"] = np.where(np.arange(N) < 3, -999, X["b"])
+    X["outcome"] = (Y == "ill") * 1
+    X.assign(state=Y).to_csv(tmp_path / "my table.csv", index=False)
+    return tmp_path / "my table.csv"
+
+
+def repeated(done):
+    line = next(one for one in done.output.splitlines() if one.startswith("Repeat with:"))
+    return shlex.split(line.partition("psephos ")[2])
+
+
+def test_all_refusals_come_in_one_message_with_the_command_to_repeat(table, tmp_path):
+    out = ("--out", tmp_path / "m.psephos")
+    done = call("fit", table, "--target", "state", "--model", "cart", *out)
+    assert done.exit_code == 2
+    for code in ("FD002", "FD004", "FD008"):
+        assert f"{code} " in done.output
+    assert "FD007" not in done.output
+    assert "--accept FD002 --accept FD004 --accept FD008" in done.output
+    words = repeated(done)
+    assert words[words.index("--id") + 1] == "Unnamed: 0"
+    done = call(*words)
+    assert done.exit_code == 0, done.output
+    assert "FD007 sentinel: " in done.stderr
+    assert "-999 in 'b'" in done.stderr
+
+
+def test_what_is_accepted_is_printed(table, tmp_path):
+    more = [word for code in ("FD002", "FD004", "FD008") for word in ("--accept", code)]
+    done = call("fit", table, "--target", "state", "--model", "cart", "--out",
+                tmp_path / "m.psephos", *more)  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stderr.count("Accepted (--accept).") == 3
+    done = call("fit", table, "--target", "state", "--out", tmp_path / "m", "--accept", "FD2")
+    assert done.exit_code == 2
+    assert "'FD2', which is not a caution" in done.output
+
+
+@pytest.fixture
+def measured_twice(tmp_path):
+    again = ROWS[:20].copy()
+    again[:, 0] += 0.1
+    X = pd.DataFrame(np.vstack([ROWS, again]), columns=[f"g{i}" for i in range(12)])
+    X["patient"] = [f"p{i}" for i in [*range(N), *range(20)]]
+    X.assign(state=[*Y, *Y[:20]]).to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv"
+
+
+def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
+    measured_twice, tmp_path
+):
+    given = ("compare", measured_twice, "--target", "state", "--models", "majority", "--n-jobs", 1)
+    given = (*given, "--no-report", "--drop", "patient")
+    done = call(*given, "--out", tmp_path / "s")
+    assert done.exit_code == 2
+    assert "FD020 replicates: 40 rows are replicates" in done.output
+    assert not (tmp_path / "s").exists()
+    done = call(*given, "--out", tmp_path / "s", "--accept", "FD020")
+    assert done.exit_code == 0, done.output
+    kept = json.loads((tmp_path / "s" / "comparison.json").read_text())["cautions"]
+    assert [(one["code"], one["accepted"]) for one in kept] == [("FD020", True)]
+    warned = json.loads((tmp_path / "s" / "environment.json").read_text())["warnings"]
+    assert any(one.startswith("FD020 replicates") for one in warned)
+    assert "FD020 replicates (accepted)" in done.stderr
+    grouped = [*given[:-2], "--group", "patient"]
+    done = call(*grouped, "--out", tmp_path / "g")
+    assert done.exit_code == 0, done.output
+    assert "FD020" not in done.output
+    out = ("--out", tmp_path / "m.psephos")
+    done = call("fit", measured_twice, "--target", "state", "--drop", "patient", *out)
+    assert done.exit_code == 0  # without folds nothing is divided
+    assert "FD020" in done.stderr
+
+
+def test_copies_that_stay_together_are_not_divided(tmp_path):
+    X = pd.DataFrame(np.vstack([ROWS, ROWS[:20]]), columns=[f"g{i}" for i in range(12)])
+    X.assign(state=[*Y, *Y[:20]]).to_csv(tmp_path / "t.csv", index=False)
+    given = ("compare", tmp_path / "t.csv", "--target", "state", "--models", "majority")
+    given = (*given, "--n-jobs", 1, "--no-report", "--out", tmp_path / "s")
+    assert call(*given).exit_code == 0
+    done = call(*given, "--copies", "apart", "--replace")
+    assert done.exit_code == 2
+    assert "FD020" in done.output
+
+
+def test_predict_and_validate_say_that_units_changed(tmp_path):
+    values = np.exp(RNG.normal(1, 0.3, N)) + (Y == "ill")
+    X = pd.DataFrame({"a": values, "b": ROWS[:, 1], "state": Y})
+    X.to_csv(tmp_path / "t.csv", index=False)
+    X.assign(a=values * 18.016).to_csv(tmp_path / "new.csv", index=False)
+    X.assign(a=values + 500).to_csv(tmp_path / "far.csv", index=False)
+    model = tmp_path / "m.psephos"
+    fit = ("fit", tmp_path / "t.csv", "--target", "state", "--model", "adaboost", "--out", model)
+    assert call(*fit).exit_code == 0
+    assert "FD04" not in call("predict", model, tmp_path / "t.csv").stderr
+    assert "FD041 other-units: Units seem to have changed: 'a'" in call(
+        "predict", model, tmp_path / "new.csv").stderr  # fmt: skip
+    assert "FD040 beyond-range" in call("predict", model, tmp_path / "far.csv").stderr
+    done = call("validate", model, tmp_path / "new.csv", "--target", "state")
+    assert "FD041 other-units" in done.stdout

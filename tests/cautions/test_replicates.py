@@ -1,0 +1,93 @@
+"""Replicates are found in noise, whichever way they differ, and nothing else is."""
+
+import numpy as np
+import pytest
+
+from psephos import check_table
+from psephos.cautions.replicates import replicates
+
+
+def planted(kind, seed, n=60, p=20):
+    """Return a table of noise, the first third of whose rows stand again behind the others."""
+    rng = np.random.default_rng(seed)
+    p = 6 if kind == "few columns" else p
+    counts = kind == "counts"
+    X = rng.poisson(20, (n, p)).astype(float) if counts else rng.normal(size=(n, p)).round(6)
+    again = X[: n // 3].copy()
+    some = {"all but one": 1, "all but two": 2, "counts": 1}.get(kind, 0)
+    for row in again:
+        places = rng.choice(p, some, replace=False)
+        row[places] = rng.poisson(20, some) if counts else rng.normal(size=some)
+    if kind == "missing":
+        again[rng.random(again.shape) < 0.05] = np.nan
+    if kind == "rounded":
+        again = again.round(1)
+    if kind == "nearer":
+        again += rng.normal(size=again.shape) * 1e-3
+    return np.vstack([X, again]), [(i, n + i) for i in range(n // 3)]
+
+
+KINDS = [
+    "equal", "all but one", "all but two", "missing", "rounded", "counts", "few columns", "nearer",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_replicates_of_each_kind_are_found_and_no_others(kind, seed):
+    X, pairs = planted(kind, seed)
+    assert replicates(X) == pairs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_long_and_in_wide_tables(kind):
+    X, pairs = planted(kind, 0, 900)
+    found = set(replicates(X))
+    assert len(found & set(pairs)) >= 0.95 * len(pairs)
+    assert found <= set(pairs)
+    if kind != "few columns":
+        X, pairs = planted(kind, 0, 30, 400)
+        assert replicates(X) == pairs
+
+
+def generated(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 400)), int(rng.integers(2, 300))
+    tables = [
+        lambda: rng.normal(size=(n, p)),
+        lambda: rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) + 0.3 * rng.normal(size=(n, p)),
+        lambda: rng.integers(0, 3, (n, p)).astype(float),
+        lambda: rng.poisson(np.exp(rng.normal(-2, 2, p)), (n, p)).astype(float),
+        lambda: np.where((X := rng.dirichlet(np.full(p, 0.05), n)) < 1e-4, 0, X),
+        lambda: np.cumsum(rng.normal(size=(n, p)), axis=1),
+    ]
+    return tables[seed % len(tables)]()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_nothing_is_found_in_generated_tables(seed):
+    assert replicates(generated(seed)) == []
+
+
+def test_rows_of_one_group_are_not_divided():
+    X, pairs = planted("all but one", 0)
+    group = np.arange(len(X))
+    group[60:] = group[:20]
+    assert "FD020" not in str(check_table(X, groups=group))
+    group[60] = 999
+    found = check_table(X, groups=group)
+    assert found[0].rows == pairs[0]
+
+
+def test_a_column_that_ties_replicates_is_offered_as_the_group():
+    X, _ = planted("all but one", 0)
+    patient = np.arange(len(X)) % 60 * 3.0
+    found = check_table(np.column_stack([X, patient]))
+    assert ("--group", "column 20") in found[0].remedy
+    assert "column 'column 20' has one value in each pair" in found[0].sentence
+
+
+def test_tables_of_few_rows_or_of_constants():
+    assert replicates(np.zeros((50, 8))) == []
+    assert replicates(np.arange(24.0).reshape(6, 4)) == []
+    assert replicates(np.full((40, 6), np.nan)) == []
