@@ -14,7 +14,7 @@ from psephos.files.text import Header
 from psephos.protocol import read_table
 
 
-def read_lines_of_json(path, choose, cells, separator):
+def read_lines_of_json(path, choose, cells, how):
     """Read a file of which each line is an object."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     header = Header(path.name, list(rows[0]))
@@ -30,7 +30,10 @@ def test_a_new_kind_is_read_and_stands_in_the_help(tmp_path, monkeypatch):
     lines = [{"age": 40 + i, "state": "ill" if i % 2 else "well"} for i in range(6)]
     (tmp_path / "cases.sav").write_text("")
     path.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(PsephosError, match=r"a \.csv, \.tsv, \.txt or \.arff file .*, or \.npz"):
+    with pytest.raises(
+        PsephosError,
+        match=r"a \.csv, \.tsv, \.txt, .*, \.parquet, .* or \.npz\.",
+    ):
         read_table(path, target="state")
     monkeypatch.setitem(sys.modules, "their_format", SimpleNamespace(read=read_lines_of_json))
     new = formats.Format({".jsonl": True}, "their_format", "read", "a file of JSON objects")
@@ -40,7 +43,7 @@ def test_a_new_kind_is_read_and_stands_in_the_help(tmp_path, monkeypatch):
     assert table.X[:, 0].tolist() == [40, 41, 42, 43, 44, 45]
     assert list(table.y) == ["well", "ill"] * 3
     assert formats.files_words().endswith(", or a file of JSON objects")
-    with pytest.raises(PsephosError, match=r"\.txt, \.arff or \.jsonl file"):
+    with pytest.raises(PsephosError, match=r"\.mtx or \.jsonl file"):
         read_table(tmp_path / "cases.sav", target="state")
 
 

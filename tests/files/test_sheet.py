@@ -8,7 +8,7 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
-from psephos.files.formats import read_sheet
+from psephos.files.formats import Reading, read_sheet
 from psephos.files.sheet import ColumnChoice
 from psephos.files.text import rows, separator_of
 
@@ -47,7 +47,9 @@ def test_the_separator_is_looked_for_outside_quotes(tmp_path):
 
 
 def read(path, words=(), **more):
-    return read_sheet(path, lambda h: ColumnChoice(range(len(h.names)), words), Cells(), **more)
+    return read_sheet(
+        path, lambda h: ColumnChoice(range(len(h.names)), words), Cells(), Reading(**more)
+    )
 
 
 @pytest.mark.parametrize("mark", ["|", ":", "tab", "space"])
@@ -73,21 +75,23 @@ def test_a_table_of_one_column_loses_no_case(tmp_path):
 
 def test_a_byte_that_is_no_utf8_is_found_in_a_long_file(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"1,2\n" * 6_000 + b"1,\xe9\n" + b"1,2\n" * 6_000)
-    with pytest.raises(PsephosError, match=r"is not UTF-8 text \(line 6002\)"):
-        read(tmp_path / "t.csv")
+    sheet = read(tmp_path / "t.csv")
+    assert "is not UTF-8 text (line 6002): read as Windows-1252" in sheet.notes[0]
+    assert sheet.words[1][6000] == "é"
 
 
 def test_a_torn_file_that_is_not_utf8_is_a_sentence(tmp_path):
     whole = gzip.compress(b"a,b\n" + b"1,\xe9\n" * 5_000)
     (tmp_path / "t.csv.gz").write_bytes(whole[:-12])
-    with pytest.raises(PsephosError, match=r"is not UTF-8 text \(line 2\)"):
+    with pytest.raises(PsephosError, match=r"'t\.csv\.gz' is damaged"):
         read(tmp_path / "t.csv.gz")
 
 
 def test_a_blank_first_line_is_not_an_empty_file(tmp_path):
     (tmp_path / "t.csv").write_text("\na,b\n1,2\n")
-    with pytest.raises(PsephosError, match=r"'t\.csv' begins with a blank line: its first line"):
-        read(tmp_path / "t.csv")
+    sheet = read(tmp_path / "t.csv")
+    assert sheet.lines == [3]
+    assert sheet.notes == ["the table begins in line 2: the lines above it are empty."]
 
 
 def test_a_nul_is_a_word(tmp_path):

@@ -184,10 +184,10 @@ def test_sentences_of_files(tmp_path):
     with says("there is no file"):
         read_table(tmp_path / "nowhere.csv", target="y")
     with says("is of an unknown kind"):
-        read_table(write(tmp_path, PLAIN, "t.xls"), target="label")
+        read_table(write(tmp_path, PLAIN, "t.sav"), target="label")
     latin = tmp_path / "latin.csv"
     latin.write_bytes("a,label\n1,é\n".encode("latin-1"))
-    with says("is not UTF-8 text"):
+    with says("the target 'label' has one class only ('é')"):  # read as Windows-1252
         read_table(latin, target="label")
     torn = tmp_path / "torn.csv.gz"
     torn.write_bytes(gzip.compress(PLAIN.encode() * 1000)[:-20])

@@ -18,6 +18,7 @@ from psephos.cli.words import say
 from psephos.files.atomic import whole
 from psephos.files.cases import Wanted
 from psephos.files.escaping import disarmed_row, printable
+from psephos.files.formats import Reading
 from psephos.files.sheet import read_cases
 from psephos.modelfile import read
 from psephos.vote import Ballots
@@ -49,8 +50,8 @@ class Answering:
         npz from 0.
     missing, decimal, thousands : optional
         How cells are written; by default as in the table the model was fitted on.
-    separator : str, optional
-        Between cells; by default it is found.
+    keep_word : sequence of str, default=()
+        Words that are values though they stand for none by default.
     calibrated : bool, default=False
         Whether it answers through the map that held-out answers justify; PsephosError if the file
         has none.
@@ -58,6 +59,8 @@ class Answering:
         The probability from which on a class is the answer, in place of the file's own.
     positive : str, optional
         That class, in words; by default the second.
+    **how : optional
+        How the table lies in its file: the fields of `Reading`.
     """
 
     def __init__(
@@ -69,10 +72,11 @@ class Answering:
         missing: Sequence[str] | None = None,
         decimal: str | None = None,
         thousands: str | None = None,
-        separator: str | None = None,
+        keep_word: Sequence[str] = (),
         calibrated: bool = False,
         threshold: float | None = None,
         positive: str | None = None,
+        **how: Any,
     ) -> None:
         stored = read(model_path)
         self.recalibration = stored.recalibration if calibrated else None
@@ -90,9 +94,9 @@ class Answering:
             table_path,
             Wanted(schema.n_features, reads, schema.names, levels, self.absent, backup),
             id_column,
-            cells=schema.cells.but(missing, decimal, thousands),
+            cells=schema.cells.but(missing, decimal, thousands, keep_word),
             missing=missing or (),
-            separator=separator,
+            how=Reading(**how),
         )
         for note in cases.notes:
             say(f"Note: {note}")

@@ -12,7 +12,7 @@ from psephos.estimator.columns import is_missing
 from psephos.files.arrays import check_values
 from psephos.files.cases import Wanted
 from psephos.files.cells import Cells
-from psephos.files.formats import read_sheet
+from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import suggest
 from psephos.files.sheet import ColumnChoice, read_cases
 from psephos.files.text import Header
@@ -42,7 +42,8 @@ def validation_of(
     missing: Sequence[str],
     decimal: str | None,
     thousands: str | None,
-    separator: str | None,
+    keep_word: Sequence[str],
+    **how: Any,
 ) -> Validation:
     """Return the validation of a model file on a table file."""
     model: Any = load(model_path)
@@ -51,18 +52,19 @@ def validation_of(
     vote = model.vote_
     reads: list[int] = vote.columns.tolist() or [0]
     levels = {j: values for j, values in whole.levels.items() if j in reads}
-    cells = whole.cells.but(missing or None, decimal, thousands)
+    cells = whole.cells.but(missing or None, decimal, thousands, keep_word)
+    lies = Reading(**how, id=id_column)
     cases = read_cases(
         table_path,
         Wanted(whole.n_features, reads, whole.names, levels, True, vote.backup.tolist()),
         id_column,
         cells=cells,
         missing=missing or (),
-        separator=separator,
+        how=lies,
     )
     named = [name for name in (target, group, *by) if name is not None]
     wanted = list(dict.fromkeys(named))
-    words, header = _words(table_path, wanted, target, cells, separator)
+    words, header = _words(table_path, wanted, target, cells, lies)
     y = words.pop("")
     pairs = renamed(classes, y, model.classes_.tolist())
     if group is not None and "" in words[group]:
@@ -152,7 +154,7 @@ def _words(
     wanted: Sequence[str],
     target: str | None,
     cells: Cells,
-    separator: str | None,
+    how: Reading,
 ) -> tuple[dict[str, list[Any]], Header]:
     """Return the cells of columns as words, '' where missing, and the file's header.
 
@@ -176,7 +178,7 @@ def _words(
             [], sorted({header.names.index(n) for n in wanted if n in header.names})
         )
 
-    sheet = read_sheet(path, choose, cells, separator)
+    sheet = read_sheet(path, choose, cells, how)
 
     def column(name: str) -> list[Any]:
         if name in sheet.header.names:

@@ -130,7 +130,8 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     from psephos.protocol import compare as compare_models
 
     try:
-        say(data.contents())
+        for sentence in (data.contents(), *data.notes):
+            say(sentence)
         with warnings.catch_warnings():
             warnings.showwarning = _tell
             warnings.simplefilter("default", UserWarning)

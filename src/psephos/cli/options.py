@@ -94,7 +94,25 @@ _FORM = (
     click.option(
         "--separator", metavar="MARK", help="Between cells, such as ; or tab.  [default: found]"
     ),
-)
+    click.option(
+        "--keep-word", multiple=True, metavar="WORD",
+        help="A word such as NA that is a value here, not a missing one; repeatable.",
+    ),
+    click.option("--sheet", metavar="NAME|N", help="Of a workbook: its sheet, or its number."),
+    click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: found]"),
+    click.option(
+        "--transpose/--no-transpose", default=None,
+        help="Features are in rows, and cases in columns, which --id names.  [default: found]",
+    ),
+    click.option(
+        "--labels-from", type=IN_FILE, metavar="FILE",
+        help="Another table, joined where ids are the same: the column --id, or the first of each.",
+    ),
+    click.option(
+        "--duplicates", type=click.Choice(["number", "mean", "first"]),
+        help="Columns of one name: numbered, averaged, or the first.  [default: refused]",
+    ),
+)  # fmt: skip
 
 
 _PARTIAL = (

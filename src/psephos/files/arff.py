@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells
+from psephos.files.formats import Reading
 from psephos.files.near import CELL, shown
 from psephos.files.sheet import Chooser, Sheet, SheetRows
 from psephos.files.text import Header, opened
@@ -37,15 +38,16 @@ class Arff(NamedTuple):
         return [known[0] if known else ("0" if number else None) for known, number in pairs]
 
 
-def read_arff(path: Path, choose: Chooser, cells: Cells, separator: str | None) -> Sheet:
+def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read an ARFF file: its words for missing values are ? and those that are no nominal value."""
-    if separator is not None or not cells.plain:
+    if how.separator is not None or not cells.plain:
         raise PsephosError(
             f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
             "have a point: leave --separator and --thousands out, and give --decimal . where the "
             "model was fitted on a file with other marks."
         )
-    with opened(path) as stream:
+    notes: list[str] = []
+    with opened(path, how.encoding, notes) as stream:
         head = arff_head(path.name, stream)
         levels = {word for known in head.levels for word in known or ()}
         if cells.missing == MISSING:
@@ -58,7 +60,7 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, separator: str | None) 
             lines.append(line)
     if not lines:
         raise PsephosError(f"{path.name!r} has no rows below @data.")
-    return reading.sheet(lines)
+    return reading.sheet(lines, notes)
 
 
 def labels_declared(relation: str | None) -> int:

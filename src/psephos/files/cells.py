@@ -136,10 +136,15 @@ class Cells:
         missing: Sequence[str] | None = None,
         decimal: str | None = None,
         thousands: str | None = None,
+        keep: Sequence[str] = (),
     ) -> "Cells":
-        """Return these settings with those that are given put in place of them."""
+        """Return these settings with those that are given put in place of them.
+
+        The words to `keep` are left out of those for missing values.
+        """
+        words = tuple(word.strip() for word in missing) if missing else self.missing
         return Cells(
-            tuple(word.strip() for word in missing) if missing else self.missing,
+            tuple(word for word in words if word not in keep),
             self.decimal if decimal is None else decimal,
             self.thousands if thousands is None else thousands,
         )

@@ -4,16 +4,20 @@ Nothing but these lines is imported to start a command: a reader is when it is n
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from psephos.files.cells import Cells
+from psephos.files.packed import unpacked
 from psephos.files.text import SUFFIXES as TEXT
-from psephos.files.text import Header, checked_separator, kind_of
+from psephos.files.text import checked_separator, kind_of
 
 if TYPE_CHECKING:
-    from psephos.files.sheet import ColumnChoice, Sheet
+    from psephos.files.sheet import Chooser, Sheet
+
+    Reader: TypeAlias = Callable[[Path, Chooser, Cells, "Reading"], Sheet]
 
 
 class Format(NamedTuple):
@@ -21,16 +25,23 @@ class Format(NamedTuple):
 
     suffixes: dict[str, bool]  # and whether .gz may follow
     module: str
-    reader: str  # a function in it of path, chooser, cells and separator, which returns a Sheet
+    reader: str  # a function in it of path, chooser, cells and Reading, which returns a Sheet
     words: str  # of help texts
 
 
 FORMATS = (
     Format(
-        TEXT, "psephos.files.sheet", "read_text",
+        {**TEXT, ".data": True, ".tab": True}, "psephos.files.dialects", "read_text",
         "a csv or tsv file whose first line names the columns",
     ),
     Format({".arff": True}, "psephos.files.arff", "read_arff", "an arff file"),
+    Format({".parquet": False, ".feather": False, ".arrow": False}, "psephos.files.libraries",
+           "read_arrow", "a parquet or feather file"),
+    Format({".xlsx": False, ".xlsm": False, ".xls": False, ".ods": False},
+           "psephos.files.libraries", "read_workbook", "a sheet of an xlsx, xls or ods file"),
+    Format({".h5ad": False}, "psephos.files.libraries", "read_h5ad", "an h5ad file"),
+    Format({".mtx": True}, "psephos.files.libraries", "read_mtx", "an mtx file beside its names"),
+    Format({".npy": False}, "psephos.files.libraries", "read_npy", "an npy file"),
     Format(
         {".npz": False}, "psephos.files.npz", "read_npz",
         "an npz file with X, y (or Y, a column a label) and perhaps classes and feature_names",
@@ -49,14 +60,37 @@ def files_words() -> str:
     return f"{', '.join(most)}, or {last}"
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a table lies in its file, where that is not found: options of the same names.
+
+    `id` is the column that names the rows, which tables are joined on, and what the names of a
+    transposed table's cases are called.
+    """
+
+    separator: str | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    transpose: bool | None = None
+    labels_from: Path | None = None
+    duplicates: str | None = None
+    id: str | None = None
+
+
 def read_sheet(
     path: Path,
-    choose: "Callable[[Header], ColumnChoice]",
+    choose: "Chooser",
     cells: Cells | None = None,
-    separator: str | None = None,
+    how: Reading | None = None,
 ) -> "Sheet":
     """Read the columns that `choose` takes from the header of a file of one of FORMATS."""
-    suffix = kind_of(path, suffixes())
-    found = next(one for one in FORMATS if suffix in one.suffixes)
-    read: Any = getattr(import_module(found.module), found.reader)
-    return read(path, choose, cells or Cells(), checked_separator(separator))
+    from psephos.files.layout import arranged
+
+    how = how or Reading()
+    how = replace(how, separator=checked_separator(how.separator))
+    with unpacked(path) as file:
+        suffix = kind_of(file, suffixes())
+        found = next(one for one in FORMATS if suffix in one.suffixes)
+        read: Reader = getattr(import_module(found.module), found.reader)
+        options = (cells or Cells(), how)
+        return arranged(lambda chooser: read(file, chooser, *options), choose, *options)

@@ -13,7 +13,7 @@ from psephos._errors import PsephosError, shortly
 from psephos._types import Array
 from psephos.files.arrays import check_values
 from psephos.files.cells import Cells
-from psephos.files.formats import suffixes
+from psephos.files.formats import Reading, suffixes
 from psephos.files.near import suggest
 from psephos.files.sheet import Chooser, Sheet, SheetRows, unnamed
 from psephos.files.text import Header
@@ -63,7 +63,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     return arrays
 
 
-def read_npz(path: Path, choose: Chooser, cells: Cells, separator: str | None) -> Sheet:
+def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read an npz file with the array X (n, p) of numbers or words, and perhaps feature_names."""
     arrays = read_arrays(path)
     X = arrays.pop("X")

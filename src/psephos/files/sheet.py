@@ -1,11 +1,12 @@
 """What was read from a file of a table: which cells are numbers, words or missing."""
 
+import datetime
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from psephos.files.arrays import beyond, check_values
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
 from psephos.files.cells import Cells
 from psephos.files.columns import refuse_far
-from psephos.files.formats import read_sheet
-from psephos.files.text import Header, opened, table_rows
+from psephos.files.formats import Reading, read_sheet
+from psephos.files.near import CELL, shown
+from psephos.files.text import Header
 
 
 class ColumnChoice(NamedTuple):
@@ -39,6 +41,7 @@ class Sheet:
     words: dict[int, list[Any]]
     lines: list[int] | None  # where each row begins; None for an npz file
     cells: Cells
+    notes: list[str] = field(default_factory=list[str])  # sentences on how it was read
 
     def place(self, i: int) -> str:
         """Return the words for row i: its line in the file, or its row counted from 0."""
@@ -129,33 +132,79 @@ class SheetRows:
                 numbers[i] = number
         return numbers
 
-    def sheet(self, lines: list[int] | None) -> Sheet:
+    def sheet(self, lines: list[int] | None, notes: Sequence[str] = ()) -> Sheet:
         """Return what was read."""
         X = np.empty((len(self._rows), len(self._choice.columns)))
         for i, row in enumerate(self._rows):
             X[i] = row
             self._rows[i] = row[:0]  # the row is copied: let its memory go
-        return Sheet(self._header, self._choice, X, self._words, lines, self._cells)
+        return Sheet(self._header, self._choice, X, self._words, lines, self._cells, [*notes])
 
 
 def _all(row: list[str]) -> Sequence[str]:
     return row
 
 
-def read_text(path: Path, choose: Chooser, cells: Cells, separator: str | None) -> Sheet:
-    """Read a text file.
+# ---------------------------------------------------------------------- columns with types
+#: The values of a column: numbers, or any.
+Column: TypeAlias = Floats | list[Any]
+_MOST = 1 << 31  # cells, 16 GiB of numbers
 
-    The separator is by default a tab for .tsv, else whichever of comma, semicolon and tab the first
-    line has most of.
-    """
-    numbers: list[int] = []
-    with opened(path) as stream:
-        header, lines = table_rows(path, stream, separator)
-        reading = SheetRows(header, choose(header), cells)
-        for line, text, row in lines:
-            reading.add(row, text)
-            numbers.append(line)
-    return reading.sheet(numbers)
+
+def refuse_huge(file: str, n_rows: int, n_columns: int) -> None:
+    """Raise PsephosError if a file claims more cells than can be read."""
+    if n_rows * n_columns > _MOST:
+        raise PsephosError(
+            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the "
+            f"{_MOST:,} cells that are read: write the part of it that is needed."
+        )
+
+
+def cell_word(value: object, name: str) -> str:
+    """Return a value as a csv file shows it: empty if it is missing, dates as ISO 8601."""
+    if value is None or value != value:  # NaN, and NaT
+        return ""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat().removesuffix("T00:00:00")
+    kind = type(value).__name__
+    if kind in ("list", "dict", "bytes", "ndarray"):
+        raise PsephosError(
+            f"column {shown(name)} holds a {kind} ({shown(value, CELL)}): each cell must be a "
+            "number or a word; leave the column out of the file, or write it so."
+        )
+    return str(value).strip()
+
+
+def columns_sheet(
+    header: Header, n_rows: int, column: Callable[[int], Column], choose: Chooser, cells: Cells,
+    notes: Sequence[str] = (), lines: list[int] | None = None,
+) -> Sheet:  # fmt: skip
+    """Return the columns that `choose` takes; `column` returns the values of one."""
+    choice = choose(header)
+    refuse_huge(header.file, n_rows, len(choice.columns))
+    X, words = np.full((n_rows, len(choice.columns)), np.nan), dict[int, list[object]]()
+    for j in choice.words:
+        words[j] = _words(column(j), header.names[j])
+    for k, j in enumerate(choice.columns):
+        values, name = column(j) if j not in words else np.empty(0), header.names[j]
+        read = [_number(v, name, cells) for v in values] if isinstance(values, list) else values
+        if isinstance(read, list) and None in read:
+            words[j] = _words(values, name)
+        elif j not in words:
+            numbers = np.asarray(read, dtype=np.float64)
+            X[:, k] = np.where(np.isin(numbers, cells.gone_numbers), np.nan, numbers)
+    return Sheet(header, choice, X, words, lines, cells, [*notes])
+
+
+def _words(values: Column, name: str) -> list[object]:
+    listed = values if isinstance(values, list) else values.tolist()
+    return [cell_word(value, name) for value in listed]
+
+
+def _number(value: object, name: str, cells: Cells) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return cells.number(cell_word(value, name))
 
 
 # ---------------------------------------------------------------------- cases
@@ -176,7 +225,7 @@ def read_cases(
     *,
     cells: Cells | None = None,
     missing: Sequence[str] = (),
-    separator: str | None = None,
+    how: Reading | None = None,
 ) -> CaseTable:
     """Read the columns of a model; all others are ignored, whatever they hold.
 
@@ -189,6 +238,7 @@ def read_cases(
     notes: list[str] = []
 
     def choose(header: Header) -> ColumnChoice:
+        notes.clear()  # of a header that was refused
         if wanted.names is not None and not header.named:
             _check_width(header, wanted)
         places[:] = places_in(header, wanted, id_column, notes)
@@ -198,7 +248,8 @@ def read_cases(
             words.add(header.names.index(name))
         return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
-    sheet = read_sheet(path, choose, cells, separator)
+    sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column))
+    notes[:0] = sheet.notes
     X = np.full((len(sheet.X), len(places)), np.nan)
     for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):
         name, levels = wanted.word(j), wanted.levels.get(j)

@@ -1,5 +1,6 @@
 """Text files of tables: their lines, their separator, and their rows as cells."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -7,8 +8,8 @@ import pathlib
 import re
 import zlib
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import chain
+from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, shortly
@@ -26,10 +27,12 @@ class Header(NamedTuple):
     row_names: str | None = None
     relation: str | None = None  # the name that an ARFF file gives its table
     of_arrays: bool = False  # whether labels and ids are arrays, and not columns
+    features: bool = False  # whether its kind of file has features in rows, and cases in columns
 
 
 #: Suffixes of text files, and whether .gz may follow.
 SUFFIXES = {".csv": True, ".tsv": True, ".txt": True}
+_BLOCK = 1 << 20  # bytes that are decoded at once
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -42,7 +45,8 @@ def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
         if known.get(suffix, False) or (place == 0 and suffix in known):
             return suffix
     *most, last = [suffix for suffix in known if known[suffix]]
-    others = "".join(f", or {suffix}" for suffix in known if not known[suffix])
+    *rest, end = ["", *(suffix for suffix in known if not known[suffix])]
+    others = f"{', '.join(rest)} or {end}" if rest else ""
     raise PsephosError(
         f"{file.name!r} is of an unknown kind: give a {', '.join(most)} or {last} file (perhaps "
         f"with .gz){others}."
@@ -50,16 +54,24 @@ def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
 
 
 @contextmanager
-def opened(file: pathlib.Path) -> Generator[io.TextIOWrapper]:
-    """Open a table as UTF-8 text; .gz is unpacked."""
-    how: Any = gzip.open if file.suffix.lower() == ".gz" else open
-    raw: Any = how(file, "rb")  # closed with the text stream around it
+def opened(
+    file: pathlib.Path, encoding: str | None = None, notes: list[str] | None = None
+) -> Generator[io.TextIOWrapper]:
+    """Open a table as text; .gz is unpacked.
+
+    Without an `encoding` it is UTF-8, UTF-16 if the file begins with its mark, and Windows-1252 if
+    it is not UTF-8, which `notes` gets a sentence on.
+    """
     try:
-        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
+        found = encoding or _encoding(file, [] if notes is None else notes)
+        codecs.lookup(found)
+        # closed with the text stream around it
+        with io.TextIOWrapper(_bytes_of(file), encoding=found, newline="") as stream:
             yield stream
-    except UnicodeDecodeError as error:
+    except (UnicodeError, LookupError) as error:
         raise PsephosError(
-            f"{file.name!r} is not UTF-8 text (line {_odd_line(how, file)}): save it as UTF-8."
+            f"{file.name!r} is not text of the encoding {encoding or 'UTF-8 or Windows-1252'}: "
+            "save it as UTF-8, or name its encoding, such as cp1252 (--encoding)."
         ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         raise PsephosError(
@@ -67,17 +79,37 @@ def opened(file: pathlib.Path) -> Generator[io.TextIOWrapper]:
         ) from error
 
 
-def _odd_line(how: Any, file: pathlib.Path) -> int:
-    """Return the first line of a file that is not UTF-8."""
-    line = 0
-    with suppress(gzip.BadGzipFile, zlib.error, EOFError), how(file, "rb") as raw:
-        for text in raw:
-            line += 1
-            try:
-                text.decode("utf-8")
-            except UnicodeDecodeError:
-                break
-    return max(line, 1)
+def _bytes_of(file: pathlib.Path) -> gzip.GzipFile | io.BufferedReader:
+    return gzip.GzipFile(file, "rb") if file.suffix.lower() == ".gz" else file.open("rb")
+
+
+def _encoding(file: pathlib.Path, notes: list[str]) -> str:
+    """Return how a file is encoded, all of which is decoded for that."""
+    decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
+    with _bytes_of(file) as raw:
+        block = raw.read(_BLOCK)
+        if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            notes.append(f"{file.name!r} is UTF-16 text, and read as such.")
+            return "utf-16"
+        if b"\0" in block.partition(b"\n")[0]:
+            raise PsephosError(
+                f"{file.name!r} is not text (its first line holds NUL bytes): save it as UTF-8, or "
+                "name its encoding (--encoding, such as utf-16-le)."
+            )
+        try:
+            while block:
+                decoder.decode(block)
+                line += block.count(b"\n")
+                block = raw.read(_BLOCK)
+            decoder.decode(b"", True)
+        except UnicodeDecodeError as error:
+            line += error.object.count(b"\n", 0, error.start)
+            notes.append(
+                f"{file.name!r} is not UTF-8 text (line {line}): read as Windows-1252 (--encoding "
+                "names another)."
+            )
+            return "cp1252"
+    return "utf-8-sig"
 
 
 def checked_separator(given: str | None) -> str | None:
@@ -99,28 +131,53 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 
 
 def table_rows(
-    path: pathlib.Path, stream: Any, separator: str | None = None
-) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:
-    """Return what the first line of a text file says, and its rows as `rows` yields them."""
-    first = stream.readline()
-    if not first.strip():
-        what = "begins with a blank line" if first else "is empty"
-        raise PsephosError(f"{path.name!r} {what}: its first line must name the columns.")
+    path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
+    start: int = 1,
+) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:  # fmt: skip
+    """Return what the first line of a text file says, and its rows as `rows` yields them.
+
+    Left out are empty lines and empty last columns. Where the rows have one cell more than the
+    first line has names, these cells are names of rows, as R writes them. `notes` gets a sentence
+    on each; `start` is the line that `stream` is at.
+    """
+    first, above = next(stream, ""), start
+    while first and not first.strip():
+        first, start = next(stream, ""), start + 1
+    if not first:
+        raise PsephosError(f"{path.name!r} is empty: its first line must name the columns.")
+    if start > above:
+        notes.append(f"the table begins in line {start}: the lines above it are empty.")
     separator = separator or separator_of(path, first)
-    lines = rows(chain([first], stream), separator)
+    lines = rows(chain([first], stream), separator, start)
     end, _, names = next(lines)
     words = [name.strip() for name in names]
+    while len(words) > 1 and not words[-1]:
+        words.pop()
+    if len(words) < len(names):
+        notes.append(f"empty last columns are left out: {len(names) - len(words)}.")
+    below = list(islice(lines, 1))
+    if len(names) > 1 and below and len(below[0][2]) == len(names) + 1 and below[0][2][-1].strip():
+        words.insert(0, "")
+        notes.append("rows have one cell more than there are names: the first is the row's name.")
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
-    return header, _below(path.name, lines, len(names), end, separator)
+    lines = chain(below, lines)
+    return header, _below(path.name, lines, len(words), end, separator, notes)
 
 
 def _below(
-    file: str, lines: Iterator[tuple[int, str, list[str]]], n_names: int, last: int, separator: str
-) -> Iterator[tuple[int, str, list[str]]]:
-    empty = True
+    file: str, lines: Iterator[tuple[int, str, list[str]]], n_names: int, last: int, separator: str,
+    notes: list[str],
+) -> Iterator[tuple[int, str, list[str]]]:  # fmt: skip
+    marks, blank, gone, empty = f"{separator} \t\r\n", list[tuple[int, str, list[str]]](), 0, True
     for line, text, row in lines:
-        if len(row) != n_names:
+        if n_names > 1 and text and not text.strip(marks):
+            blank.append((line, text, [*row, *[""] * n_names][:n_names]))
+            continue
+        gone += line - last - 1 - len(blank) if last else 0
+        yield from blank  # rows of empty cells are rows, unless nothing stands below them
+        blank.clear()
+        if len(row) != n_names and (len(row) < n_names or any(map(str.strip, row[n_names:]))):
             raise PsephosError(
                 f"line {line} of {file!r} has {len(row)} cells where the first line names "
                 f"{n_names} columns: check its quotes, and what separates its cells "
@@ -133,9 +190,13 @@ def _below(
             )
         last = line if text else 0  # a quoted row may have many lines
         empty = False
-        yield line, text, row
-    if empty:
+        yield line, text, row[:n_names]
+    if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
+    if empty:
+        yield from blank
+    elif gone + len(blank):
+        notes.append(f"empty lines are left out: {gone + len(blank)}.")
 
 
 def rows(

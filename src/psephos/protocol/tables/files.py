@@ -3,6 +3,7 @@
 What `compare` takes as a table: arrays or a frame, a DataTable, or the path of a file.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from psephos.files.arff import labels_declared
 from psephos.files.arrays import check_values, word_array
 from psephos.files.cells import Cells
 from psephos.files.columns import holds_words, in_one_form
-from psephos.files.formats import read_sheet
+from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.sheet import ColumnChoice, Sheet, with_words
 from psephos.files.text import Header
@@ -121,6 +122,12 @@ def read_table(
     decimal: str | None = None,
     thousands: str | None = None,
     separator: str | None = None,
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    transpose: bool | None = None,
+    labels_from: str | Path | None = None,
+    duplicates: str | None = None,
+    keep_word: Sequence[str] = (),
     dataset: str | None = None,
     unlabeled: Any = None,
     truth: str | None = None,
@@ -128,16 +135,20 @@ def read_table(
     prior: float | None = None,
     positive: Any = None,
 ) -> DataTable:
-    """Read a table from a file.
+    r"""Read a table from a file.
 
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
-        .arff file (perhaps with .gz; dense or sparse rows), or an .npz file with the arrays X
+        A text file whose first line names the columns (.csv, .tsv, .txt, .tab, .data; also BIOM's
+        tsv and a series matrix of GEO); .arff (dense or sparse rows); .parquet, .feather; a sheet
+        of .xlsx, .xls or .ods; .h5ad (X and the columns of obs); .mtx beside the files of its
+        names; an array .npy; or .npz with the arrays X
         (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
         and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
-        of 0 and 1 instead of y, and perhaps label_names (K,). No pickled object is ever read.
+        of 0 and 1 instead of y, and perhaps label_names (K,). Text, .arff and .mtx may be followed
+        by .gz, and each kind may be the one file of a .zip, .bz2 or .xz. No pickled object is ever
+        read.
     target : str or sequence of str, optional
         The column of the labels. Needed for text files; for npz the default is the array y, else
         the table Y. Several names: columns of 0 and 1 (or false and true), one a label, of which a
@@ -148,7 +159,8 @@ def read_table(
         ARFF files say it themselves (``-C 6`` in their @relation: the first 6; ``-C -6``: the last
         6).
     id, group : str, optional
-        The column (or array of the npz file) that names each row; that says which rows belong
+        The column (or array of the npz file) that names each row (of a transposed table the name
+        that its first line gets as a column); that says which rows belong
         together. A first column without a name (as R and pandas write row names) is the id.
     drop : sequence of str, default=()
         Columns to leave out.
@@ -163,7 +175,23 @@ def read_table(
         The mark between groups of three digits; by default there is none.
     separator : str, optional
         By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
-        most of.
+        most of; blanks where it has none of them.
+    sheet : str or int, optional
+        Of a workbook: the name of a sheet, or its number from 1. By default the only one that is
+        not empty.
+    encoding : str, optional
+        Of a text file; by default UTF-8, UTF-16 where the file says so, else Windows-1252.
+    transpose : bool, optional
+        Whether features stand in rows, and cases in columns. By default where the kind of file says
+        so, or where the columns named here, or the ids of `labels_from`, stand there alone.
+    labels_from : str or Path, optional
+        Another table, whose columns are joined to this one where the ids are the same: the column
+        `id`, or the first of either.
+    duplicates : {'number', 'mean', 'first'}, optional
+        What is done with columns of one name: numbered (name.2), averaged, or the first taken. By
+        default they are refused.
+    keep_word : sequence of str, default=()
+        Words that stand for no value by default, and are a value here.
     dataset : str, optional
         The name of the table in results; by default that of the file.
     unlabeled, truth, recorded_class, prior : optional
@@ -192,9 +220,23 @@ def read_table(
     as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
     Rows are converted as they are read, so that memory stays at about twice the table's size in
     float64.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import psephos
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     genes = pathlib.Path(folder, "genes.csv")
+    ...     _ = genes.write_text("gene,s1,s2,s3,s4\nBRCA1,1,2,3,4\nTP53,0,1,0,1\n")
+    ...     cases = pathlib.Path(folder, "cases.csv")
+    ...     _ = cases.write_text("sample,state\ns1,ill\ns2,ill\ns3,well\ns4,well\n")
+    ...     table = psephos.read_table(genes, target="state", labels_from=cases, id="sample")
+    >>> table.names, table.X.shape
+    (('BRCA1', 'TP53'), (4, 2))
     """
     file = Path(path)
-    name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name
+    bare = re.sub(r"\.(gz|zip|bz2|xz)$", "", file.name, flags=re.I)
+    name = dataset or Path(bare).stem or file.name
     targets = (target,) if isinstance(target, str) else tuple(target or ())
     if n_labels is not None and targets:
         raise PsephosError("--labels and --target both say which columns are labels: give one.")
@@ -209,11 +251,14 @@ def read_table(
             "--unlabeled, --truth, --recorded-class and --prior are of one target of two classes: "
             "name one."
         )
-    cells = Cells().but(missing, decimal, thousands)
-    sheet = read_sheet(file, lambda header: _choose(header, roles), cells, separator)
-    if sheet.header.of_arrays:
-        return _from_arrays(sheet, roles, name)
-    return _from_text(sheet, _with_labels(_with_row_names(roles, sheet.header), sheet.header), name)
+    labels = None if labels_from is None else Path(labels_from)
+    part = None if sheet is None else str(sheet)
+    how = Reading(separator, part, encoding, transpose, labels, duplicates, id)
+    cells = Cells().but(missing, decimal, thousands, keep_word)
+    found = read_sheet(file, lambda header: _choose(header, roles), cells, how)
+    if found.header.of_arrays:
+        return _from_arrays(found, roles, name)
+    return _from_text(found, _with_labels(_with_row_names(roles, found.header), found.header), name)
 
 
 # ------------------------------------------------------------------- text
@@ -222,7 +267,7 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
     name = header.row_names
     if name is None:
         return roles
-    if roles.id is None:
+    if roles.id in (None, name):
         return replace(roles, id=name)
     return replace(roles, drop=(*roles.drop, name))
 
@@ -329,7 +374,7 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
 
 def _common(sheet: Sheet, roles: _Roles, dataset: str) -> dict[str, Any]:
     """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
-    notes: list[str] = []
+    notes = list(sheet.notes)
     return {
         "categories": _encode(sheet, roles, notes),
         "X": sheet.X,

@@ -87,7 +87,8 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         if name in seen:
             raise PsephosError(
                 f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
-                f"{j + 1}): rename one of them, so that rules can name their column."
+                f"{j + 1}): rename one of them, so that rules can name their column (of a file: "
+                "--duplicates number, mean or first)."
             )
         seen[name] = j
 

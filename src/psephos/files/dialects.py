@@ -1,0 +1,138 @@
+"""Text files as programs write them: what stands before, between and below the rows of a table.
+
+Comment lines, Excel's ``sep=``, cells divided by blanks (R), BIOM's tsv, series matrices of GEO,
+and a row of units. What an exported scorer reads, too, is in `psephos.files.text`.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain, islice, takewhile
+from pathlib import Path
+
+from psephos._errors import PsephosError
+from psephos.files.cells import Cells
+from psephos.files.formats import Reading
+from psephos.files.near import quoted
+from psephos.files.sheet import Chooser, Sheet, SheetRows
+from psephos.files.text import Header, opened, separator_of, table_rows
+
+_BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
+_TAXON = ("taxonomy", "consensus lineage")
+_AHEAD = 5  # rows that show what kind a column is of
+_PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
+_UNIT = re.compile(
+    rf"[\[(].{{0,30}}[\])]|[%‰°]|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
+    r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
+)
+Rows = Iterator[tuple[int, str, list[str]]]
+
+
+def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read a text file.
+
+    The separator is by default a tab for .tsv, else whichever of comma, semicolon and tab the first
+    line has most of; blanks where it has none of these.
+    """
+    numbers: list[int] = []
+    notes: list[str] = []
+    with opened(path, how.encoding, notes) as stream:
+        header, below = _table(path, stream, how.separator, notes)
+        reading = SheetRows(header, choose(header), cells)
+        for line, text, row in below:
+            reading.add(row, text)
+            numbers.append(line)
+    return reading.sheet(numbers, notes)
+
+
+def _table(
+    path: Path, stream: Iterator[str], separator: str | None, notes: list[str]
+) -> tuple[Header, Rows]:
+    """Return what a file says of its columns, and its rows."""
+    above, first = list[str](), next(stream, "")
+    if first.startswith("!"):
+        return _series(path, first, stream, notes)
+    while first.startswith(("#", "sep=")) or (above and first and not first.strip()):
+        above.append(first)
+        separator = separator or (first[4:5] if first.startswith("sep=") else None)
+        first = next(stream, "")
+    if above and _names_columns(path, above[-1], first, separator):
+        stream, first = chain([first], stream), above.pop()
+    if above:
+        notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
+    lines, separator = _divided(path, first, stream, separator, notes)
+    header, below = table_rows(path, lines, separator, notes, len(above) + 1)
+    if not first.startswith("#OTU ID"):
+        return header, _without_units(header, below, notes)
+    if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
+        notes.append(f"the last column of the features is left out: {header.names[-1]}.")
+        header = header._replace(names=header.names[:-1])
+        below = ((line, text, row[:-1]) for line, text, row in below)
+    return header._replace(features=True), below
+
+
+def _names_columns(path: Path, above: str, first: str, separator: str | None) -> bool:
+    """Return whether the last line that begins with # names the columns of the rows below it."""
+    mark = separator or separator_of(path, above)
+    numbers = any(Cells().number(word) is not None for word in first.split(mark) if word.strip())
+    alike = 0 < above.count(mark) == first.count(mark) and numbers
+    return above.startswith("#") and (alike or not first or above.startswith("#OTU ID"))
+
+
+def _divided(
+    path: Path, first: str, stream: Iterator[str], separator: str | None, notes: list[str]
+) -> tuple[Iterator[str], str | None]:
+    """Return the lines and what separates their cells, if these are blanks."""
+    bare, by_blanks = re.sub('"[^"]*"', '""', first), re.compile(r'"[^"]*"|[^ \r\n]+')
+    if separator is not None or separator_of(path, first) in bare or ".tsv" in path.suffixes:
+        return chain([first], stream), separator
+    second = next(stream, "")
+    n_names, n_cells = (len(by_blanks.findall(text)) for text in (first, second))
+    lines = chain([first, second], stream)
+    if n_cells < 2 or n_cells - n_names not in (0, 1):
+        return lines, None
+    notes.append("cells are divided by blanks (--separator says otherwise).")
+    return (" ".join(by_blanks.findall(text)) + "\n" for text in lines), " "
+
+
+# ---------------------------------------------------------------------- features in rows
+def _series(path: Path, first: str, stream: Iterator[str], notes: list[str]) -> tuple[Header, Rows]:
+    """Read the table of a series matrix of GEO."""
+    above = list(takewhile(lambda text: not text.startswith(_BEGIN), chain([first], stream)))
+    notes.append(f"the table of the series matrix begins in line {len(above) + 2}.")
+    lines = _until_end(path, stream)
+    header, below = table_rows(path, lines, "\t", notes, len(above) + 2)
+    return header._replace(features=True), below
+
+
+def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:
+    for text in stream:
+        if text.startswith(_END):
+            return
+        yield text
+    raise PsephosError(
+        f"{path.name!r} begins as a series matrix of GEO, and has no table between {_BEGIN} and "
+        f"{_END}: it was cut off, or the values are in another file of the series."
+    )
+
+
+# ---------------------------------------------------------------------- units
+def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
+    """Leave out the first row if it holds the units of columns whose other rows are numbers."""
+    rows = list(islice(below, 1 + _AHEAD))
+    if len(rows) > 2 and _are_units([row for _, _, row in rows]):
+        line, _, units = rows.pop(0)
+        named = [word.strip() for word in units if word.strip()]
+        notes.append(f"line {line} holds units ({quoted(named)}) and is left out.")
+    yield from chain(rows, below)
+
+
+def _are_units(rows: list[list[str]]) -> bool:
+    number, units, n_numbers = Cells().number, 0, 0
+    for j, word in enumerate(map(str.strip, rows[0])):
+        unit = _UNIT.fullmatch(word) is not None
+        numeric = all(number(row[j]) is not None for row in rows[1:])
+        odd = not unit and word not in "-–" if numeric else word in {row[j] for row in rows[1:]}
+        if word and (odd or number(word) is not None):
+            return False
+        n_numbers, units = n_numbers + numeric, units + (numeric and unit)
+    return 0 < n_numbers <= 2 * units

@@ -1,0 +1,202 @@
+"""Where a table's cases stand: in rows or columns, with labels in another file, and names twice."""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
+
+from psephos._errors import PsephosError
+from psephos.files.cells import Cells
+from psephos.files.formats import Reading, read_sheet
+from psephos.files.near import quoted, shown
+from psephos.files.sheet import Chooser, ColumnChoice, Sheet, cell_word, columns_sheet
+from psephos.files.text import Header
+
+Read: TypeAlias = Callable[[Chooser], Sheet]
+
+_ROW_NAMES = "row names"
+
+
+class _TurnedError(Exception):
+    """Features stand in rows."""
+
+
+def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read a file with its cases in rows, the labels of another beside it, and each name once.
+
+    `read` takes a chooser. Features are in rows if the kind of file says so, or where the names
+    wanted, or the ids of the labels, are there alone.
+    """
+    if how.duplicates not in (None, "number", "mean", "first"):
+        raise PsephosError(f"--duplicates is {how.duplicates!r}: use number, mean or first.")
+    turn = how.transpose
+    if how.labels_from is None and how.duplicates is None and not turn:
+        try:
+            return read(choose if turn is False else _in_rows_too(read, choose, cells, how))
+        except _TurnedError:
+            turn = True
+    grid, labels = _Grid.of(read(_all_words)), None
+    if how.labels_from is not None:
+        labels = _Grid.of(read_sheet(how.labels_from, _all_words, cells, Reading(transpose=False)))
+    if turn is None:
+        turn = grid.header.features or (labels is not None and _across(grid, labels, how.id))
+    if turn:
+        grid.turn(how.id)
+    if labels is not None:
+        grid.join(labels, how.id)
+    if how.duplicates is not None:
+        grid.name_once(how.duplicates, cells)
+    header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
+    return columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
+
+
+def _all_words(header: Header) -> ColumnChoice:
+    return ColumnChoice((), range(len(header.names)))
+
+
+def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Chooser:
+    """Return a chooser that raises _TurnedError if the names wanted are in the first column."""
+
+    def checked(header: Header) -> ColumnChoice:
+        if header.features:
+            raise _TurnedError
+        try:
+            return choose(header)
+        except PsephosError as error:
+            width = len(header.names)
+            if header.of_arrays or not header.named or width < 3:
+                raise
+            names = [str(w) for w in read(lambda _: ColumnChoice((), [0])).words[0]]
+            name = how.id or _ROW_NAMES
+            with suppress(PsephosError):
+                choose(header._replace(names=[name, *names], row_names=name))
+                raise _TurnedError from error
+            words = {one for one in names if cells.number(one) is None}
+            if not width < len(names) == len(words):
+                raise
+            raise PsephosError(
+                f"{error} Its first column holds {len(names)} different words beside {width - 1} "
+                "other columns: if its features are in rows, say --transpose (and --labels-from "
+                "FILE where labels are elsewhere); if they are not, --no-transpose."
+            ) from error
+
+    return checked
+
+
+def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
+    """Return whether the ids of the labels stand in the first line, and not in a column."""
+    at = grid.id_column(id_name)
+    ids = set(labels.columns[labels.id_column(id_name)])
+    across, down = len(ids & set(grid.names[1:])), len(ids & set(grid.columns[at]))
+    if across and down:
+        raise PsephosError(
+            f"ids of {labels.header.file!r} stand in the first line of {grid.header.file!r} "
+            f"({across}) and in its column {shown(grid.names[at])} ({down}): say --transpose if "
+            "cases are in columns, --no-transpose if they are in rows."
+        )
+    return across > 0
+
+
+@dataclass
+class _Grid:
+    """A table as words: one list a column."""
+
+    header: Header
+    names: list[str]
+    columns: list[list[str]]
+    lines: list[int] | None
+    notes: list[str]
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> "_Grid":
+        """Return the words of a sheet all of whose columns were read as words."""
+        header, names = sheet.header, list(sheet.header.names)
+        if header.of_arrays:
+            raise PsephosError(
+                f"{header.file!r} holds its labels itself, a case a row: leave --transpose, "
+                "--labels-from and --duplicates out, or give the table as another kind of file."
+            )
+        columns = [[cell_word(v, names[j]) for v in sheet.words[j]] for j in range(len(names))]
+        return cls(header, names, columns, sheet.lines, sheet.notes)
+
+    def id_column(self, name: str | None) -> int:
+        """Return which column names the rows: that of a name, else the first."""
+        return self.names.index(name) if name in self.names else 0
+
+    def turn(self, id_name: str | None) -> None:
+        """Exchange rows and columns; the first column names the new ones."""
+        cases, features = self._ids(self.names[1:], "the first line"), self.columns[0]
+        self.columns = [cases, *(list(row) for row in zip(*self.columns[1:], strict=True))]
+        self.names, self.lines = [id_name or _ROW_NAMES, *features], None
+        self.header = self.header._replace(row_names=self.names[0], named=True)
+        self.notes.append(
+            f"features are in rows: read as {len(cases)} cases of {len(features)} columns "
+            "(--no-transpose reads it as it stands)."
+        )
+
+    def join(self, labels: "_Grid", id_name: str | None) -> None:
+        """Add the columns of another table, whose rows have the same ids."""
+        at, key = self.id_column(id_name), labels.id_column(id_name)
+        file, other, column = self.header.file, labels.header.file, shown(labels.names[key])
+        mine = self._ids(self.columns[at], f"the column {shown(self.names[at])}")
+        theirs = labels._ids(labels.columns[key], f"the column {column}")
+        where, here = {word: i for i, word in enumerate(theirs)}, set(mine)
+        kept = [i for i, word in enumerate(mine) if word in where]
+        if not kept:
+            raise PsephosError(
+                f"{file!r} has the cases {quoted(mine)}, and the column {column} of {other!r} has "
+                f"others ({quoted(theirs)}): name the column of ids with --id."
+            )
+        lone, spare = ([w for w in mine if w not in where], [w for w in theirs if w not in here])
+        for words, there, end in ((lone, file, " and are left out"), (spare, other, "")):
+            if words:
+                found = f"{len(words)} ids of {there!r} stand only there{end}"
+                self.notes.append(f"{found}: {quoted(words)}.")
+        order = [where[mine[i]] for i in kept]
+        rest = [j for j in range(len(labels.names)) if j != key]
+        self.columns = [[column[i] for i in kept] for column in self.columns]
+        self.columns += [[labels.columns[j][i] for i in order] for j in rest]
+        self.names[at] = id_name or self.names[at]
+        self.header = self.header._replace(row_names=self.names[at])
+        self.names += [labels.names[j] for j in rest]
+        self.lines = self.lines and [self.lines[i] for i in kept]
+
+    def _ids(self, words: list[str], where: str) -> list[str]:
+        """Return the names of cases; PsephosError if one stands twice."""
+        word, times = Counter(words).most_common(1)[0]
+        if times > 1:
+            raise PsephosError(
+                f"{where} of {self.header.file!r} names {shown(word)} {times} times: name each "
+                "case once, so that rows can be matched."
+            )
+        return words
+
+    def name_once(self, how: str, cells: Cells) -> None:
+        """Leave one column of each name: numbered, averaged, or the first."""
+        where: dict[str, list[int]] = {}
+        for j, name in enumerate(self.names):
+            where.setdefault(name, []).append(j)
+        twice = {name: places for name, places in where.items() if len(places) > 1}
+        after = [j for places in twice.values() for j in places[1:]]
+        for name, places in twice.items() if how == "mean" else ():
+            self.columns[places[0]] = _means(name, [self.columns[j] for j in places], cells)
+        for j in after if how == "number" else ():
+            free = (f"{self.names[j]}.{k}" for k in count(2))
+            self.names[j] = next(one for one in free if one not in self.names)
+        for j in sorted(after, reverse=True) if how != "number" else ():
+            del self.names[j], self.columns[j]
+        if twice:
+            self.notes.append(f"names that stand twice, --duplicates {how}: {quoted(twice)}.")
+
+
+def _means(name: str, columns: list[list[str]], cells: Cells) -> list[str]:
+    rows = [[cells.number(word) for word in row] for row in zip(*columns, strict=True)]
+    if any(None in row for row in rows):
+        raise PsephosError(
+            f"the columns {shown(name)} hold words, which have no mean: say --duplicates number, "
+            "or first."
+        )
+    known = [[v for v in row if v is not None and v == v] for row in rows]
+    return [repr(sum(row) / len(row)) if row else "" for row in known]

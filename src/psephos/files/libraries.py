@@ -1,0 +1,247 @@
+"""Files that other libraries read: parquet, feather, spreadsheets, h5ad, mtx and npy.
+
+Where a library that is an extra is absent, a sentence says how to install it.
+"""
+
+# pyright: standard
+
+import re
+import zipfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from psephos._errors import MissingExtraError, PsephosError, shortly
+from psephos.files.cells import Cells
+from psephos.files.formats import Reading
+from psephos.files.near import quoted, suggest
+from psephos.files.packed import refuse_bomb
+from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, refuse_huge, unnamed
+from psephos.files.text import Header, opened, rows
+
+#: What a library that may be absent returns.
+_Foreign: TypeAlias = Any
+_ROW_NAMES, _INDEX = "row names", "__index_level_0__"
+_UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
+_FORMULA = re.compile(
+    rb'<c\b[^>]*\br="(\w+)"[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>'
+)
+
+
+@contextmanager
+def _library(path: Path, name: str, package: str, extra: str = "") -> Generator[_Foreign]:
+    """Yield a library; what it makes of a damaged file is a sentence."""
+    try:
+        library = import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(package, f"reading {path.name!r}", extra) from error
+    try:
+        yield library
+    except (PsephosError, MemoryError):
+        raise
+    except Exception as error:  # of any kind: the file may be hostile
+        raise PsephosError(
+            f"{path.name!r} is damaged, or not what its name says ({shortly(error)}): write it "
+            "again."
+        ) from error
+
+
+def _header(path: Path, names: list[str]) -> Header:
+    """Return the header of columns of which the first may have no name, and names the rows then."""
+    words = [name.strip() for name in names]
+    row_names = None if not words or words[0] not in ("", _INDEX) else _ROW_NAMES
+    return Header(path.name, [row_names or words[0], *words[1:]], row_names=row_names)
+
+
+# ---------------------------------------------------------------------- Arrow
+def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read a parquet file, or a feather file (Arrow IPC)."""
+    with _library(path, "pyarrow.parquet", "pyarrow", "parquet") as parquet:
+        if path.suffix.lower() == ".parquet":
+            found = parquet.read_metadata(path)
+            refuse_huge(path.name, found.num_rows, found.num_columns)
+            table = parquet.ParquetFile(path).read()
+        else:
+            table = import_module("pyarrow.feather").read_table(path)
+    names: list[str] = table.column_names
+    # names of rows, as pandas keeps them, stand first, as in its csv files
+    order = sorted(range(len(names)), key=lambda j: names[j] != _INDEX)
+
+    def column(k: int) -> Column:
+        values = table.column(order[k])
+        numeric = re.match("u?int|float|double|half", str(values.type)) and not values.null_count
+        return values.to_numpy() if numeric else values.to_pylist()
+
+    header = _header(path, [names[j] for j in order])
+    return columns_sheet(header, table.num_rows, column, choose, cells)
+
+
+# ---------------------------------------------------------------------- spreadsheets
+def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read a sheet of a workbook, by default the only one that is not empty."""
+    with _library(path, "python_calamine", "python-calamine", "excel") as calamine:
+        _check_parts(path)
+        with calamine.CalamineWorkbook.from_path(str(path)) as book:
+            sheet = book.get_sheet_by_name(_sheet_name(path, book, how.sheet))
+            rows = [[_plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
+    filled = [i for i, row in enumerate(rows) if any(value != "" for value in row)]
+    if len(filled) < 2:
+        raise PsephosError(f"the sheet of {path.name!r} has no rows below one of column names.")
+    top, *below = filled
+    width = max(j + 1 for i in filled for j, value in enumerate(rows[i]) if value != "")
+    header = _header(path, [str(name) for name in rows[top][:width]])
+    empty = below[-1] - top - len(below)
+    notes = [f"empty rows are left out: {empty}."] if empty else []
+    lines = [i + 1 for i in below]
+    return columns_sheet(
+        header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
+    )
+
+
+def _plain(value: object) -> object:
+    """Return a value as the program shows it: whole numbers without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
+def _check_parts(path: Path) -> None:
+    """Raise PsephosError if a workbook unpacks to too much, or holds formulas without results."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
+        for name in archive.namelist():
+            sheet = archive.read(name) if name.startswith("xl/worksheets/sheet") else b""
+            for found in _FORMULA.finditer(sheet):
+                if b't="str"' not in found.group():  # that one's result is an empty word
+                    raise PsephosError(
+                        f"{path.name!r} holds a formula without its result "
+                        f"({found.group(1).decode()}): open it in a spreadsheet program, and save "
+                        "it there."
+                    )
+
+
+def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> str:
+    names: list[str] = book.sheet_names
+    if wanted is not None and wanted not in names:
+        if wanted.isdecimal() and 0 < int(wanted) <= len(names):
+            return names[int(wanted) - 1]
+        raise PsephosError(
+            f"{path.name!r} has no sheet {wanted!r} (--sheet); {suggest(wanted, names)}"
+        )
+    filled = [name for name in names if book.get_sheet_by_name(name).total_height]
+    if wanted is None and len(filled) > 1:
+        raise PsephosError(
+            f"{path.name!r} has {len(filled)} sheets ({quoted(filled)}): say which to read with "
+            f"--sheet, by name or by number from 1, such as --sheet '{filled[0]}'."
+        )
+    return wanted or (filled or names)[0]
+
+
+# ---------------------------------------------------------------------- AnnData
+def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read an AnnData file: the columns of obs, and X, whose columns var names."""
+    with _library(path, "h5py", "h5py", "h5ad") as h5py, h5py.File(path, "r") as file:
+        obs, var = file["obs"], file["var"]
+        labels = [str(_decoded(name)) for name in obs.attrs.get("column-order", ())]
+        ids, features = (_h5_column(one[_decoded(one.attrs["_index"])]) for one in (obs, var))
+        first = [ids, *(_h5_column(obs[name]) for name in labels)]
+        refuse_huge(path.name, len(ids), len(features))
+        of_X = _h5_matrix(file["X"], (len(ids), len(features)))
+    header = _header(path, ["", *labels, *map(str, features)])
+    notes = [f"columns of obs, read as columns: {quoted(labels)}."] if labels else []
+
+    def column(j: int) -> Column:
+        return first[j] if j < len(first) else of_X(j - len(first))
+
+    return columns_sheet(header, len(ids), column, choose, cells, notes)
+
+
+def _decoded(value: object) -> object:
+    return value.decode("utf-8") if isinstance(value, bytes) else value
+
+
+def _h5_column(found: _Foreign) -> list[object]:
+    """Return the values of a column: an array, codes of categories, or values with a mask."""
+    if hasattr(found, "keys") and "codes" in found:
+        levels = _h5_column(found["categories"])
+        return [levels[code] if code >= 0 else None for code in found["codes"][:].tolist()]
+    if hasattr(found, "keys"):
+        pairs = zip(found["values"][:].tolist(), found["mask"][:].tolist(), strict=True)
+        return [None if gone else _decoded(value) for value, gone in pairs]
+    return [_decoded(value) for value in found[:].tolist()]
+
+
+def _h5_matrix(found: _Foreign, shape: tuple[int, int]) -> Callable[[int], Column]:
+    """Return the columns of X, which is dense or sparse by rows or columns."""
+    if not hasattr(found, "keys"):
+        dense = np.asarray(found[:]).reshape(shape)
+        return lambda j: dense[:, j]
+    sparse = import_module("scipy.sparse")
+    by_columns = _decoded(found.attrs.get("encoding-type", "")) == "csc_matrix"
+    kind = sparse.csc_array if by_columns else sparse.csr_array
+    matrix = kind(tuple(found[part][:] for part in ("data", "indices", "indptr")), shape=shape)
+    matrix.check_format(full_check=True)
+    columns = matrix.tocsc()
+    return lambda j: columns[:, [j]].toarray()[:, 0]
+
+
+# ---------------------------------------------------------------------- matrices
+def read_npy(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read an array of numbers or words, a row a case; Python objects are never read."""
+    with _library(path, "numpy", "numpy") as numpy:
+        array = numpy.load(path, mmap_mode="r", allow_pickle=False)
+        if array.ndim != 2 or array.dtype.kind not in "biufU":
+            raise PsephosError(f"{path.name!r} must be a table (n, p) of numbers, or of words.")
+
+    def column(j: int) -> Column:
+        return array[:, j].tolist() if array.dtype.kind in "bU" else np.array(array[:, j])
+
+    header = Header(path.name, unnamed(array.shape[1]), named=False)
+    return columns_sheet(header, len(array), column, choose, cells, [_UNNAMED])
+
+
+def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+    """Read a sparse matrix: rows are cases, or features where the files beside it name them so.
+
+    These are barcodes.tsv and features.tsv (or genes.tsv), as 10x Genomics writes them, with what
+    stands before "matrix" in the file's own name.
+    """
+    with _library(path, "scipy.io", "scipy") as io:
+        refuse_huge(path.name, *map(int, io.mminfo(path)[:2]))
+        matrix = import_module("scipy.sparse").csc_array(io.mmread(path))
+    ids, features = _beside(path, "barcodes"), _beside(path, "features", "genes")
+    header, notes, first = Header(path.name, unnamed(matrix.shape[1]), named=False), [_UNNAMED], []
+    if ids and features:
+        if matrix.shape != (len(features), len(ids)):
+            raise PsephosError(
+                f"{path.name!r} has {matrix.shape[0]} rows and {matrix.shape[1]} columns, and the "
+                f"files beside it name {len(features)} features and {len(ids)} cases."
+            )
+        matrix, first = matrix.T.tocsc(), [[row[0] for row in ids]]
+        names = [row[min(1, len(row) - 1)] for row in features]
+        if len(set(names)) < len(names):  # symbols may stand twice, identifiers do not
+            names = [row[0] for row in features]
+        header = _header(path, ["", *names])
+        notes = ["features stand in its rows, as in every such file: read as columns."]
+
+    def column(j: int) -> Column:
+        return first[j] if j < len(first) else matrix[:, [j - len(first)]].toarray()[:, 0]
+
+    return columns_sheet(header, matrix.shape[0], column, choose, cells, notes)
+
+
+def _beside(path: Path, *kinds: str) -> list[list[str]]:
+    """Return the rows of a file of names beside a matrix; empty without such a file."""
+    stem = path.name.removesuffix(".gz").removesuffix(".mtx")
+    start = stem.removesuffix("matrix") if stem.endswith("matrix") else f"{stem}_"
+    files = [path.with_name(f"{start}{kind}.tsv{gz}") for kind in kinds for gz in ("", ".gz")]
+    for file in filter(Path.is_file, files):
+        with opened(file) as stream:
+            return [row for _, _, row in rows(stream, "\t")]
+    return []

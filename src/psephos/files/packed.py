@@ -1,0 +1,75 @@
+"""Archives of one table: zip, bz2 and xz files, unpacked within bounds, into a folder of its own.
+
+What is packed by gzip is unpacked as it is read, where its kind of file is text.
+"""
+
+import bz2
+import lzma
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from psephos._errors import PsephosError, shortly
+from psephos.files.near import quoted
+
+MOST = 4 << 30  # bytes of an unpacked table
+PACKED = (".zip", ".bz2", ".xz")
+_DAMAGED = (zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError)
+_Stream: TypeAlias = IO[bytes] | bz2.BZ2File | lzma.LZMAFile
+
+
+@contextmanager
+def unpacked(path: Path) -> Generator[Path]:
+    """Yield the file of a table: the path itself, or what it unpacks to if it is an archive."""
+    kind = path.suffix.lower()
+    if kind not in PACKED or not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="psephos-") as folder:
+        try:
+            if kind == ".zip":
+                with zipfile.ZipFile(path) as archive:
+                    name = _only_file(path, archive)
+                    # its own name, without folders: nothing is written elsewhere
+                    to = Path(folder, Path(name.replace("\\", "/")).name)
+                    _copy(archive.open(name), to, path)
+            else:
+                to = Path(folder, path.stem)
+                _copy((bz2 if kind == ".bz2" else lzma).open(path, "rb"), to, path)
+        except _DAMAGED as error:
+            raise PsephosError(
+                f"{path.name!r} cannot be unpacked ({shortly(error)}): write it again, without a "
+                "password."
+            ) from error
+        yield to
+
+
+def _only_file(path: Path, archive: zipfile.ZipFile) -> str:
+    every = archive.namelist()
+    names = [one for one in every if one[-1:] != "/" and not one.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise PsephosError(
+            f"{path.name!r} holds {len(names)} files ({quoted(names)}), and an archive of one "
+            "table is read: unpack it, and name the table."
+        )
+    return names[0]
+
+
+def _copy(source: _Stream, to: Path, path: Path) -> None:
+    with source, to.open("wb") as file:
+        while block := source.read(1 << 20):
+            file.write(block)
+            refuse_bomb(path, file.tell())
+
+
+def refuse_bomb(path: Path, size: int) -> None:
+    """Raise PsephosError if a file unpacks to more bytes than are read."""
+    if size > MOST:
+        raise PsephosError(
+            f"{path.name!r} unpacks to more than {MOST >> 20:,} MiB: unpack it yourself, and give "
+            "the table, or write it as csv."
+        )

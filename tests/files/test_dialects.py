@@ -1,0 +1,165 @@
+"""What programs write before, between and below the rows of a text file."""
+
+import numpy as np
+import pytest
+
+from psephos import read_table
+from psephos._errors import PsephosError
+from psephos.files.formats import Reading, read_sheet
+from psephos.files.sheet import ColumnChoice
+
+
+def read(path, text, **how):
+    """All columns of a text, their words, and the notes."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = read_sheet(
+        path, lambda header: ColumnChoice((), range(len(header.names))), None, Reading(**how)
+    )
+    words = {name: found.words[j] for j, name in enumerate(found.header.names)}
+    return words, found.lines, found.notes
+
+
+PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "note"),
+    [
+        ("a,b\n1,3\n2,4\n", [2, 3], None),
+        ("# x\n#y\na,b\n1,3\n2,4\n", [4, 5], "lines above the table (# or sep=) are left out: 2."),
+        ("# x\n\n\na,b\n1,3\n2,4\n", [5, 6], "are left out: 3."),
+        ("sep=;\na;b\n1;3\n2;4\n", [3, 4], "are left out: 1."),
+        ("sep=|\na|b\n1|3\n2|4\n", [3, 4], "are left out: 1."),
+        ("\n\na,b\n1,3\n2,4\n", [4, 5], "the table begins in line 3"),
+        ("a,b,,\n1,3,,\n2,4,,\n", [2, 3], "empty last columns are left out: 2."),
+        ("a,b\n1,3,\n2,4,\n", [2, 3], None),
+        ("a,b\n1,3\n\n2,4\n", [2, 4], "empty lines are left out: 1."),
+        ("a,b\n1,3\n2,4\n,\n ,\n", [2, 3], "empty lines are left out: 2."),
+        ("a b\n1 3\n2 4\n", [2, 3], "cells are divided by blanks"),
+        ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are divided by blanks"),
+        ("a,b\n[mg/l],%\n1,3\n2,4\n", [3, 4], "line 2 holds units ('[mg/l]', '%')"),
+        ("a,b\nmmol/L,\n1,3\n2,4\n", [3, 4], "line 2 holds units ('mmol/L')"),
+    ],
+)
+def test_what_is_left_out_is_reported(tmp_path, text, lines, note):
+    words, found, notes = read(tmp_path / "t.csv", text)
+    assert words == PLAIN
+    assert found == lines
+    assert notes == [] if note is None else any(note in one for one in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("#a,b\n1,3\n2,4\n", ["#a", "b"]),  # as it always was
+        ("##version 1\n#a\tb\n1\t3\n2\t4\n", ["#a", "b"]),
+        ("# of x, y\nu,v\n1,3\n2,4\n", ["u", "v"]),  # words below it: those are the names
+    ],
+)
+def test_a_comment_may_name_the_columns(tmp_path, text, names):
+    words, _, _ = read(tmp_path / "t.csv", text)
+    assert list(words) == names
+    assert list(words.values()) == [["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "x,m\nx,1\ny,2\nx,3",
+        "1,2\n3,4\n5,6",
+        "NA,NA\n1,2\n3,4",
+        "x,mg\nx,1\nx,2",
+        "low,cm\n1,2\n3,4",
+    ],
+)
+def test_a_row_of_values_is_not_one_of_units(tmp_path, rows):
+    words, lines, notes = read(tmp_path / "t.csv", f"a,b\n{rows}\n")
+    assert lines[0] == 2
+    assert notes == []
+    assert len(words["a"]) == rows.count("\n") + 1
+
+
+def test_names_of_rows_as_r_writes_them(tmp_path):
+    for text in ('"a" "b"\n"r1" 1 3\n"r2" 2 4\n', "a\tb\nr1\t1\t3\nr2\t2\t4\n"):
+        words, _, notes = read(tmp_path / "t.txt", text)
+        assert words == {"row names": ["r1", "r2"], **PLAIN}
+        assert any("one cell more than there are names" in one for one in notes)
+    with pytest.raises(PsephosError, match=r"line 3 of 't\.txt' has 2 cells where the first line"):
+        read(tmp_path / "t.txt", "a,b\nr1,1,3\n2,4\n")
+    with pytest.raises(PsephosError, match=r"line 3 of 't\.txt' has 3 cells where the first line"):
+        read(tmp_path / "t.txt", "a,b\n1,3\nr2,2,4\n")
+
+
+def test_the_table_of_biom(tmp_path):
+    """Features in rows; the taxa are no case; the line of names begins with #."""
+    text = (
+        "# Constructed from biom file\n#OTU ID\ts1\ts2\ts3\ttaxonomy\n"
+        "otu1\t1.0\t0.0\t2.0\tk__Bacteria; p__X\notu2\t5.0\t6.0\t7.0\tk__Bacteria\n"
+    )
+    (tmp_path / "t.tsv").write_text(text)
+    (tmp_path / "l.csv").write_text("sample,y\ns3,u\ns1,v\ns2,u\n")
+    found = read_table(tmp_path / "t.tsv", target="y", labels_from=tmp_path / "l.csv", id="sample")
+    assert found.names == ("otu1", "otu2")
+    assert found.ids.tolist() == ["s1", "s2", "s3"]
+    assert found.y.tolist() == ["v", "u", "u"]
+    np.testing.assert_array_equal(found.X, [[1, 5], [0, 6], [2, 7]])
+    assert "the last column of the features is left out: taxonomy." in found.notes
+    assert any("read as 3 cases of 2 columns" in note for note in found.notes)
+
+
+SERIES = (
+    '!Series_title\t"of; two, marks"\n!Sample_title\t"one"\t"two"\n'
+    '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\t"GSM3"\n"1007_s_at"\t1.5\t2.5\t3.5\n'
+    '"y"\t"u"\t"v"\t"u"\n!series_matrix_table_end\n'
+)
+
+
+def test_a_series_matrix(tmp_path):
+    (tmp_path / "t.txt").write_text(SERIES)
+    found = read_table(tmp_path / "t.txt", target="y")
+    assert found.names == ("1007_s_at",)
+    assert found.ids.tolist() == ["GSM1", "GSM2", "GSM3"]
+    assert found.X[:, 0].tolist() == [1.5, 2.5, 3.5]
+    assert "the table of the series matrix begins in line 4." in found.notes
+    (tmp_path / "t.txt").write_text(SERIES.removesuffix("!series_matrix_table_end\n"))
+    with pytest.raises(PsephosError, match=r"'t\.txt' begins as .* no table between .* cut off"):
+        read_table(tmp_path / "t.txt", target="y")
+    (tmp_path / "t.txt").write_text(SERIES[:60])
+    with pytest.raises(PsephosError, match="no table between !series_matrix_table_begin"):
+        read_table(tmp_path / "t.txt", target="y")
+
+
+# ------------------------------------------------------------------- encodings
+def test_encodings(tmp_path):
+    text = "größe,µg\n1,ä\n2,€\n"
+    for encoding, note in (
+        ("utf-8", None), ("utf-8-sig", None), ("utf-16", "is UTF-16 text"),
+        ("cp1252", "is not UTF-8 text (line 1): read as Windows-1252"),
+    ):  # fmt: skip
+        words, _, notes = read(tmp_path / "t.csv", text.encode(encoding))
+        assert words == {"größe": ["1", "2"], "µg": ["ä", "€"]}
+        assert notes == [] if note is None else note in notes[0]
+    words, _, notes = read(tmp_path / "t.csv", text.encode("utf-16-be"), encoding="utf-16-be")
+    assert (list(words), notes) == (["größe", "µg"], [])
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "sentence"),
+    [
+        ("a,b\n1,2\n".encode("utf-16-le"), None, "its first line holds NUL bytes"),
+        (b"a,b\n1,\x81\x8d\n", None, "is not text of the encoding UTF-8 or Windows-1252"),
+        (b"a,b\n1,\xe9\n", "utf-8", "is not text of the encoding utf-8"),
+        (b"a,b\n1,2\n", "klingon", "is not text of the encoding klingon"),
+        (b"\xff\xfea,b\n1,2\n", None, "is not text of the encoding"),
+    ],
+)
+def test_what_is_not_text_is_a_sentence(tmp_path, content, encoding, sentence):
+    with pytest.raises(PsephosError, match=sentence):
+        read(tmp_path / "t.csv", content, encoding=encoding)
+
+
+def test_an_encoding_holds_for_arff(tmp_path):
+    arff = "@relation r\n@attribute größe numeric\n@attribute y {u,v}\n@data\n1,u\n2,v\n"
+    words, _, notes = read(tmp_path / "t.arff", arff.encode("cp1252"))
+    assert list(words) == ["größe", "y"]
+    assert "read as Windows-1252" in notes[0]

@@ -1,0 +1,169 @@
+"""Features in rows, labels in another file, and names that stand several times."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from psephos import read_table
+from psephos._errors import PsephosError
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine(as_frame=True)
+    frame = data.data.iloc[::3].reset_index(drop=True)
+    frame.insert(0, "case", [f"w{i}" for i in range(len(frame))])
+    frame["kind"] = data.target_names[data.target[::3]]
+    return frame
+
+
+@pytest.fixture
+def files(wine, tmp_path):
+    """The whole table, its features in rows without labels, and the labels in another order."""
+    wine.to_csv(tmp_path / "whole.csv", index=False)
+    wine.drop(columns="kind").set_index("case").T.to_csv(tmp_path / "rows.csv")
+    wine.drop(columns="kind").to_csv(tmp_path / "cases.csv", index=False)
+    wine[["case", "kind"]][::-1].to_csv(tmp_path / "labels.csv", index=False)
+    return tmp_path
+
+
+def same(found, whole):
+    return found.fingerprint() == whole.fingerprint() and found.ids.tolist() == whole.ids.tolist()
+
+
+@pytest.mark.parametrize("transpose", [None, True])
+def test_features_in_rows_and_labels_elsewhere(files, transpose):
+    whole = read_table(files / "whole.csv", target="kind", id="case")
+    found = read_table(
+        files / "rows.csv", target="kind", id="case", labels_from=files / "labels.csv",
+        transpose=transpose,
+    )  # fmt: skip
+    assert same(found, whole)
+    assert found.notes == (
+        "features are in rows: read as 60 cases of 13 columns (--no-transpose reads it as it "
+        "stands).",
+    )
+
+
+def test_labels_elsewhere_for_cases_in_rows(files):
+    whole = read_table(files / "whole.csv", target="kind", id="case")
+    roles = {"target": "kind", "labels_from": files / "labels.csv"}
+    found = read_table(files / "cases.csv", id="case", **roles)
+    assert same(found, whole)
+    assert found.notes == ()
+    assert same(read_table(files / "cases.csv", **roles), whole)  # the first column of either
+
+
+def test_ids_that_do_not_match_are_named(files, wine):
+    labels = wine[["case", "kind"]].iloc[2:]
+    extra = pd.DataFrame({"case": ["x1", "x2"], "kind": ["class_0", "class_1"]})
+    pd.concat([labels, extra]).to_csv(files / "labels.csv", index=False)
+    roles = {"target": "kind", "id": "case", "labels_from": files / "labels.csv"}
+    found = read_table(files / "cases.csv", **roles)
+    assert found.ids.tolist() == wine["case"].tolist()[2:]
+    assert found.lines[0] == 4
+    assert found.notes == (
+        "2 ids of 'cases.csv' stand only there and are left out: 'w0', 'w1'.",
+        "2 ids of 'labels.csv' stand only there: 'x1', 'x2'.",
+    )
+    extra.to_csv(files / "labels.csv", index=False)
+    with pytest.raises(PsephosError, match=r"has the cases 'w0', .* has others \('x1', 'x2'\)"):
+        read_table(files / "cases.csv", **roles)
+
+
+def test_an_id_that_stands_twice_is_refused(files):
+    (files / "labels.csv").write_text("case,kind\nw1,a\nw2,b\nw1,b\n")
+    with pytest.raises(PsephosError, match=r"'case' of 'labels\.csv' names 'w1' 2 times"):
+        read_table(files / "cases.csv", target="kind", id="case", labels_from=files / "labels.csv")
+
+
+def test_ids_on_both_sides_are_asked_about(tmp_path):
+    table = write(tmp_path / "t.csv", "i,a,b\na,1,2\nb,3,4\n")
+    labels = write(tmp_path / "l.csv", "i,y\na,u\nb,v\n")
+    with pytest.raises(PsephosError, match=r"--transpose if .* columns, --no-transpose if"):
+        read_table(table, target="y", labels_from=labels)
+    along = read_table(table, target="y", labels_from=labels, transpose=False)
+    across = read_table(table, target="y", labels_from=labels, transpose=True)
+    assert along.X.tolist() == [[1, 2], [3, 4]]
+    assert across.X.tolist() == [[1, 3], [2, 4]]
+
+
+def test_features_in_rows_are_found_by_the_names(tmp_path):
+    path = write(tmp_path / "t.csv", "gene,s1,s2,s3\nBRCA,1,2,3\nTP53,4,5,6\nstate,u,v,u\n")
+    found = read_table(path, target="state", id="sample", drop=["TP53"])
+    assert (found.names, found.ids.tolist()) == (("BRCA",), ["s1", "s2", "s3"])
+    assert found.y.tolist() == ["u", "v", "u"]
+    with pytest.raises(PsephosError, match="has no column 'state'"):
+        read_table(path, target="state", transpose=False)
+
+
+def test_a_target_that_is_nowhere_is_asked_about_where_features_may_be_in_rows(tmp_path):
+    rows = "".join(f"g{i},{i},{i + 1}\n" for i in range(9))
+    path = write(tmp_path / "t.csv", f"gene,s1,s2\n{rows}")
+    with pytest.raises(PsephosError, match=r"no column 'y' .* 9 different words .* --transpose"):
+        read_table(path, target="y")
+    numbers = "".join(f"{i},{i},{i + 1}\n" for i in range(9))
+    for text in (f"n,a,b\n{numbers}", "k,a,b\nx,1,2\ny,1,2\nx,1,2\nx,1,2\n"):
+        with pytest.raises(PsephosError, match="no column 'y'") as caught:
+            read_table(write(path, text), target="y")
+        assert "transpose" not in str(caught.value)
+
+
+def test_arrays_are_not_turned(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(3), y=[0, 1, 0])
+    with pytest.raises(PsephosError, match="holds its labels itself"):
+        read_table(tmp_path / "t.npz", transpose=True)
+
+
+# ------------------------------------------------------------------- names
+TWICE = "a,a,b,a,y\n1,3,5,,u\n2,,6,4,v\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "names", "rows"),
+    [
+        ("number", ("a", "a.2", "b", "a.3"), [[1, 3, 5, np.nan], [2, np.nan, 6, 4]]),
+        ("mean", ("a", "b"), [[2, 5], [3, 6]]),
+        ("first", ("a", "b"), [[1, 5], [2, 6]]),
+    ],
+)
+def test_names_that_stand_several_times(tmp_path, how, names, rows):
+    path = write(tmp_path / "t.csv", TWICE)
+    found = read_table(path, target="y", duplicates=how)
+    assert found.names == names
+    np.testing.assert_array_equal(found.X, rows)
+    assert found.notes == (f"names that stand twice, --duplicates {how}: 'a'.",)
+    turned = tmp_path / "rows.csv"
+    pd.read_csv(path, header=None).T.to_csv(turned, index=False, header=["x", "s1", "s2"])
+    across = read_table(turned, target="y", duplicates=how, transpose=True)
+    assert across.names == names
+    np.testing.assert_array_equal(across.X, rows)
+
+
+def test_sentences_on_names_that_stand_several_times(tmp_path):
+    path = write(tmp_path / "t.csv", "a,a,y\n1,x,u\n2,3,v\n")
+    with pytest.raises(PsephosError, match=r"stands twice .* --duplicates number, mean or first"):
+        read_table(path, target="y")
+    with pytest.raises(PsephosError, match="'a' hold words, which have no mean"):
+        read_table(path, target="y", duplicates="mean")
+    with pytest.raises(PsephosError, match="--duplicates is 'last'"):
+        read_table(path, target="y", duplicates="last")
+    # a free number
+    path = write(tmp_path / "t.csv", "a,a.2,a,y\n1,2,3,u\n2,3,4,v\n")
+    assert read_table(path, target="y", duplicates="number").names == ("a", "a.2", "a.3")
+
+
+def test_a_word_is_kept(tmp_path):
+    path = write(tmp_path / "t.csv", "region,x,y\n" + "NA,1,u\nEU,NA,v\n?,2,u\n" * 3)
+    found = read_table(path, target="y", keep_word=["?"], drop=["x"])
+    assert found.categories == {0: ("?", "EU")}
+    assert np.isnan(found.X[0, 0])
+    assert read_table(path, target="y", keep_word=["NA"], drop=["x"]).categories == {
+        0: ("EU", "NA")
+    }
