@@ -30,6 +30,9 @@ from psephos import (
 )
 from psephos.testing import small_table
 
+#: Small tables whose columns count the rows: what cautions are for, and not these tests.
+pytestmark = pytest.mark.filterwarnings("ignore:FD004:psephos.TableWarning")
+
 
 def mixed(n=60, seed=0):
     """Columns of every kind, and labels that hang on each."""

@@ -277,6 +277,7 @@ def test_a_vote_of_one_constant_comes_back(tmp_path):
     assert again.reduce().n_features_in_ == 1
 
 
+@pytest.mark.filterwarnings("ignore:FD004:psephos.TableWarning")
 @pytest.mark.parametrize("kind", ["Timestamp", "Interval"])
 def test_categories_that_are_neither_words_nor_numbers_are_named(kind, tmp_path):
     values = pd.date_range("2020", periods=30) if kind == "Timestamp" else pd.cut(range(30), 3)

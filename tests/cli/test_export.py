@@ -40,7 +40,7 @@ def test_every_form_is_written(files, tmp_path):
     data = json.loads(out["m.json"].read_text("utf-8"))
     assert data["format"] == "psephos plain model"
     assert len(data["vectors"]["rows"]) == 16
-    assert out["q.sql"].read_text().startswith("SELECT")
+    assert out["q.sql"].read_text().startswith("WITH ")
 
 
 def test_training_rows_are_told_and_lightened(files, tmp_path):

@@ -76,7 +76,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     >>> from psephos import AdaBoostClassifier
     >>> from psephos.scoring.sql import sql
     >>> model = AdaBoostClassifier(n_estimators=1).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> sql(model, id_columns=["patient"]).splitlines()[-6]
+    >>> sql(model, id_columns=["patient"]).splitlines()[-7]
     'SELECT k0 AS "patient",'
     """
     model = plain(estimator)
