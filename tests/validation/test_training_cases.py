@@ -117,6 +117,7 @@ def test_exchanged_classes_are_asked_about(groups):
     json.dumps(found.data(), allow_nan=False)
 
 
+@pytest.mark.filterwarnings("ignore:FD004:psephos.TableWarning")
 def test_classes_that_are_separated_the_wrong_way_round():
     X = pd.DataFrame({"a": np.arange(40.0)})
     y = np.where(X["a"] > 19, "ill", "well")

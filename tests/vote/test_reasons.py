@@ -149,7 +149,7 @@ def test_a_path_is_the_way_of_the_case_with_one_clause_a_column():
     y = np.where((X[:, 0] > 10) & (X[:, 0] <= 30), "in", "out")
     tree = CARTClassifier(cp=0, min_samples_split=2, n_folds=0).fit(X, y)
     told = tree.explain(X[[15]]).columns()
-    assert told["reason"] == ["column 0 = 15 >= 10.5 and < 30.5 → in"]
+    assert told["reason"] == ["column 0 = 15 >= 10.5 and < 30.5 → 'in'"]
     assert told["columns"] == [("column 0",)]
 
 
