@@ -9,8 +9,10 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from psephos import compare
 from psephos.report import build_report
 from psephos.report.numbers.training_ballots import casebook, sentence_of, shared_sentences
 from psephos.report.page.render import embed
@@ -291,3 +293,13 @@ def test_ballots_that_do_not_fit_are_left_out_and_it_is_said(compared):
 def test_the_same_folder_gives_the_same_bytes(compared, tmp_path):
     one = build_report(compared, tmp_path / "one.html").read_bytes()
     assert build_report(compared, tmp_path / "two" / "other.html").read_bytes() == one
+
+
+def test_classes_that_doubles_merge_keep_their_names(tmp_path):
+    """2^53 and 2^53 + 1 are one number to a script."""
+    y = np.tile([2**53, 2**53 + 1], 30)
+    X = np.column_stack([y - 2**53 + np.tile([0.1, 0.2, 0.4], 20), np.arange(60) % 7])
+    out = tmp_path / "study"
+    compare(X, y, models=["cart", "majority"], protocol="demo", out=out)
+    text = build_report(out).read_text("utf-8")
+    assert re.search(rf'"classes": ?\[{2**53}, ?"{2**53 + 1}"\]', text)

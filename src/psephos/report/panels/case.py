@@ -75,6 +75,9 @@ def calculator(
     try:
         model, kept = (asked.model, False) if cuts is None else light(asked)
         function = plain(model)
+        for own in (function, function["target"]):
+            if own.get("classes"):
+                own["classes"] = list(map(_told_apart, own["classes"]))
     except PsephosError as error:
         return str(error)
     wanted = [*order, *asked.vote.backup.tolist()]
@@ -92,6 +95,11 @@ def calculator(
         "typical_words": typical_words(cases),
         "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, X, kept),
     }
+
+
+def _told_apart(label: Any) -> Any:
+    """Return a class as a script can hold it, whose numbers are doubles."""
+    return str(label) if isinstance(label, int) and abs(label) > 2**53 else label
 
 
 def fields_of(
