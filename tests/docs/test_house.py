@@ -66,7 +66,7 @@ FOLDERS = {
     "optimise": 95,
     "protocol": 5025,
     "report": 6000,
-    "scoring": 2980,
+    "scoring": 2981,
     "supervision": 610,
     "testing": 700,
     "trees": 4690,

@@ -87,6 +87,7 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
 def _warn_of_whole_numbers(estimator: VoteEstimator) -> None:
     """Warn of columns whose thresholds or points are whole numbers, or halves, beyond float32's."""
     marked, values = estimator.vote_.marks()
+    values = np.where(np.isfinite(values), values, 0.0)
     large = (np.abs(values) > 2.0**23) & (np.abs(values) < 2.0**53) & (2 * values % 1 == 0)
     names = estimator.schema_.words().columns
     columns: list[int] = np.unique(np.asarray(marked)[large]).tolist()

@@ -200,7 +200,7 @@ def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
 
 def _classes(vote: Vote) -> list[str]:
     """Return the names of classes or labels; none of numbers."""
-    labels: list[object] = getattr(vote.target, "classes", np.empty(0)).tolist()
+    labels: list[Any] = getattr(vote.target, "classes", np.empty(0)).tolist()
     return [sentence_name(str(label)) for label in labels]
 
 
