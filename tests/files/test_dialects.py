@@ -5,8 +5,10 @@ import pytest
 
 from psephos import read_table
 from psephos._errors import PsephosError
+from psephos.files.cases import CaseFile, Wanted
+from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.sheet import ColumnChoice
+from psephos.files.sheet import ColumnChoice, read_cases
 
 
 def read(path, text, **how):
@@ -163,3 +165,16 @@ def test_an_encoding_holds_for_arff(tmp_path):
     words, _, notes = read(tmp_path / "t.arff", arff.encode("cp1252"))
     assert list(words) == ["größe", "y"]
     assert "read as Windows-1252" in notes[0]
+
+
+def test_cases_of_empty_cells_at_the_end_are_answered(tmp_path):
+    """A spreadsheet leaves such rows below a table to learn from; a case may lack every value."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n,\n3,4\n,\n,\n")
+    wanted = Wanted(2, [0, 1], ["a", "b"])
+    assert len(read_cases(path, wanted, None).X) == 5
+    assert len(CaseFile(str(path), wanted, Cells()).rows) == 5
+    path.write_text("a,b,y\n1,2,p\n,,q\n3,4,p\n,,\n,,\n")
+    table = read_table(path, target="y")
+    assert len(table.X) == 3
+    assert "empty lines are left out: 2." in table.notes

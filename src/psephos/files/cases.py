@@ -251,7 +251,7 @@ class CaseFile:
         file, mark = pathlib.Path(path), checked_separator(separator)
         kind_of(file)
         with opened(file, notes=self.notes) as stream:
-            header, below = table_rows(file, stream, mark, self.notes)
+            header, below = table_rows(file, stream, mark, self.notes, cases=True)
             places = places_in(header, wanted, id_column, self.notes)
             named = id_column or header.row_names
             kept = sorted({*places, header.names.index(named) if named else -1} - {-1})

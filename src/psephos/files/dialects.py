@@ -36,7 +36,7 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     numbers: list[int] = []
     notes: list[str] = []
     with opened(path, how.encoding, notes) as stream:
-        header, below = _table(path, stream, how.separator, notes)
+        header, below = _table(path, stream, how.separator, notes, how.cases)
         reading = SheetRows(header, choose(header), cells)
         for line, text, row in below:
             reading.add(row, text)
@@ -45,7 +45,7 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def _table(
-    path: Path, stream: Iterator[str], separator: str | None, notes: list[str]
+    path: Path, stream: Iterator[str], separator: str | None, notes: list[str], cases: bool
 ) -> tuple[Header, Rows]:
     """Return what a file says of its columns, and its rows."""
     above, first = list[str](), next(stream, "")
@@ -60,7 +60,7 @@ def _table(
     if above:
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
-    header, below = table_rows(path, lines, separator, notes, len(above) + 1)
+    header, below = table_rows(path, lines, separator, notes, len(above) + 1, cases)
     if not first.startswith("#OTU ID"):
         return header, _without_units(header, below, notes)
     if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case

@@ -248,7 +248,7 @@ def read_cases(
             words.add(header.names.index(name))
         return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
-    sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column))
+    sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column, cases=True))
     notes[:0] = sheet.notes
     X = np.full((len(sheet.X), len(places)), np.nan)
     for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):

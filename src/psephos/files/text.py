@@ -132,13 +132,14 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 
 def table_rows(
     path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
-    start: int = 1,
+    start: int = 1, cases: bool = False,
 ) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:  # fmt: skip
     """Return what the first line of a text file says, and its rows as `rows` yields them.
 
     Left out are empty lines and empty last columns. Where the rows have one cell more than the
     first line has names, these cells are names of rows, as R writes them. `notes` gets a sentence
-    on each; `start` is the line that `stream` is at.
+    on each; `start` is the line that `stream` is at. Of `cases` to be answered, rows of empty
+    cells at the end are kept.
     """
     first, above = next(stream, ""), start
     while first and not first.strip():
@@ -162,12 +163,12 @@ def table_rows(
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
     lines = chain(below, lines)
-    return header, _below(path.name, lines, len(words), end, separator, notes)
+    return header, _below(path.name, lines, len(words), end, separator, notes, cases)
 
 
 def _below(
     file: str, lines: Iterator[tuple[int, str, list[str]]], n_names: int, last: int, separator: str,
-    notes: list[str],
+    notes: list[str], cases: bool,
 ) -> Iterator[tuple[int, str, list[str]]]:  # fmt: skip
     marks, blank, gone, empty = f"{separator} \t\r\n", list[tuple[int, str, list[str]]](), 0, True
     for line, text, row in lines:
@@ -193,9 +194,10 @@ def _below(
         yield line, text, row[:n_names]
     if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
-    if empty:
+    if empty or cases:
         yield from blank
-    elif gone + len(blank):
+        blank.clear()
+    if gone + len(blank):
         notes.append(f"empty lines are left out: {gone + len(blank)}.")
 
 
