@@ -19,6 +19,7 @@ from psephos.cli.models import list_models
 from psephos.cli.predict import predict
 from psephos.cli.reduce import reduce
 from psephos.cli.report import report
+from psephos.cli.table import table
 from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
 from psephos.cli.words import forgive_encodings, plain_warnings, say
@@ -138,6 +139,6 @@ def main(modules: tuple[str, ...]) -> None:
 
 
 _FILES = (predict, validate, explain, describe, reduce, export, check)
-_ALL = (compare, report, fit, *_FILES, list_models, demo, explorer, warm_up)
+_ALL = (compare, report, fit, *_FILES, table, list_models, demo, explorer, warm_up)
 for command in _ALL:
     main.add_command(command)

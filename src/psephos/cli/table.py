@@ -1,0 +1,82 @@
+"""psephos table: what is understood of a table, before anything is learnt from it."""
+
+import shlex
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from psephos.cli.options import table_options
+from psephos.cli.words import show
+from psephos.files.cells import Cells
+from psephos.files.formats import Reading, read_sheet
+
+_CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such columns
+
+
+@click.command(short_help="Print what is understood of a table, and the next command.")
+@table_options
+@click.pass_context
+def table(context: click.Context, **_: object) -> None:
+    """Print what is understood of TABLE, and the next command; nothing is fitted.
+
+    Rows, columns by kind, missing values, what names the rows, and how the file was read. Without
+    --target, which columns may be one.
+    """
+    from psephos.protocol import read_table
+
+    roles = dict(context.params)
+    path: Path = roles.pop("table")
+    if roles["target"] or roles["n_labels"]:
+        data = read_table(path, **roles)
+        show(data.contents())
+        missing, named, notes, last = int((data.X != data.X).sum()), data.ids, data.notes, []
+    else:
+        how = Reading(**{name: roles[name] for name in Reading.__annotations__})
+        form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
+        missing, named, notes = _untargeted(path, Cells().but(*form), how)
+        last = ["--target", "COLUMN"]
+    show(f"missing  {missing} cells")
+    if named is None:
+        show("id       none: rows are named by their lines (--id names a column)")
+    for note in notes:
+        show(f"note     {note}")
+    # cautions on its columns and rows are listed here
+    show(f"next     {shlex.join(['psephos', 'compare', *_given(context), *last])}")
+
+
+def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None, list[str]]:
+    """Print a table without a target: return its missing cells, its id, and notes."""
+    from psephos.files.sheet import ColumnChoice, with_words
+    from psephos.vote.names import listed, plural
+
+    sheet = read_sheet(path, lambda header: ColumnChoice(range(len(header.names))), cells, how)
+    names, n = sheet.header.names, len(sheet.X)
+    gone, few = 0, list[str]()
+    for j, name in enumerate(names):
+        numbers = sheet.X[:, j]
+        values = with_words(numbers, sheet.words[j]) if j in sheet.words else numbers.tolist()
+        known = [v for v in values if v == v and not cells.is_missing(str(v))]
+        gone += n - len(known)
+        if 1 < len(set(known)) <= min(_CLASSES, n // 2):
+            few.append(name)
+    kinds = f"{len(names) - len(sheet.words)} of numbers, {len(sheet.words)} with words"
+    show(f"{plural(n, 'row')}. {plural(len(names), 'column')}: {kinds}.")
+    show(f"target   2 to {_CLASSES} different values are in {listed(few, _SHOWN) or 'no column'}")
+    return gone, how.id or sheet.header.row_names, sheet.notes
+
+
+def _given(context: click.Context) -> list[str]:
+    """Return the arguments of the command as they were given."""
+    words: list[str] = []
+    for one in context.command.params:
+        value = context.params[str(one.name)]
+        if context.get_parameter_source(str(one.name)) is not ParameterSource.COMMANDLINE:
+            continue
+        flag = [one.opts[0]] if isinstance(one, click.Option) else []
+        if isinstance(value, bool):
+            words += flag if value else one.secondary_opts[:1]
+        else:
+            each = value if isinstance(value, tuple) else (value,)
+            words += [word for part in each for word in (*flag, str(part))]
+    return words
