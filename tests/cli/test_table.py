@@ -51,3 +51,12 @@ def test_a_complaint_is_that_of_the_other_commands(cases, call):
     assert mine.exit_code == theirs.exit_code == 2
     assert mine.stderr.splitlines()[-1] == theirs.stderr.splitlines()[-1]
     assert "no column 'z'" in mine.stderr
+
+
+def test_cautions_are_listed(tmp_path, call):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x,when,y\n" + "".join(f"{i % 7}.5,2021-02-{i + 1:02d},{'ab'[i % 2]}\n" for i in range(20))
+    )
+    assert "caution  FD001 dates: " in call("table", path, "--target", "y").stdout
+    assert "caution  FD" not in call("table", path).stdout

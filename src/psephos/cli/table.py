@@ -20,19 +20,20 @@ _CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such co
 def table(context: click.Context, **_: object) -> None:
     """Print what is understood of TABLE, and the next command; nothing is fitted.
 
-    Rows, columns by kind, missing values, what names the rows, and how the file was read. Without
-    --target, which columns may be one.
+    Rows, columns by kind, missing values, what names the rows, and how the file was read. With
+    --target its cautions (docs/cautions.md); without, which columns may be one.
     """
     from psephos.protocol import read_table
 
     roles = dict(context.params)
     path: Path = roles.pop("table")
+    data = None
     if roles["target"] or roles["n_labels"]:
         data = read_table(path, **roles)
         show(data.contents())
         missing, named, notes, last = int((data.X != data.X).sum()), data.ids, data.notes, []
     else:
-        how = Reading(**{name: roles[name] for name in Reading.__annotations__})
+        how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
         form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
         missing, named, notes = _untargeted(path, Cells().but(*form), how)
         last = ["--target", "COLUMN"]
@@ -41,7 +42,9 @@ def table(context: click.Context, **_: object) -> None:
         show("id       none: rows are named by their lines (--id names a column)")
     for note in notes:
         show(f"note     {note}")
-    # cautions on its columns and rows are listed here
+    if data is not None:
+        for one in data.cautions():
+            show(f"caution  {one}")
     show(f"next     {shlex.join(['psephos', 'compare', *_given(context), *last])}")
 
 
