@@ -173,9 +173,12 @@ class Trees(ReadsColumns, RowByRow):
         else:
             sizes = np.diff(self.group)
             out = np.zeros((len(X), self.n_voters, voted.shape[1]))
-            for k in range(int(sizes.max(initial=0))):  # the trees of each voter in their order
-                some = np.flatnonzero(sizes > k)
-                out[:, some] += voted[leaf[:, self.group[some] + k]]
+            if len(X) == 1 and (sizes > 0).all():  # each voter's trees in their order, as below
+                np.add.at(out[0], np.repeat(np.arange(self.n_voters), sizes), voted[leaf[0]])
+            else:
+                for k in range(int(sizes.max(initial=0))):
+                    some = np.flatnonzero(sizes > k)
+                    out[:, some] += voted[leaf[:, self.group[some] + k]]
         if (leaf < 0).any():
             rows = np.flatnonzero((leaf < 0).any(axis=1))
             ends = self.nodes.ends(read[rows], self.root)
@@ -186,9 +189,15 @@ class Trees(ReadsColumns, RowByRow):
             out = self._spoken(out / np.diff(self.group)[:, None])
         if self.abstains:
             rows = np.flatnonzero(np.isnan(read).any(axis=1))
-            reads: Any = self.usage()[:, self.columns].toarray()
-            out[rows] = np.where((np.isnan(read[rows]) @ reads.T)[:, :, None], 0.0, out[rows])
+            gone = np.isnan(read[rows]) @ self._reads.T
+            out[rows] = np.where(gone[:, :, None], 0.0, out[rows])
         return out
+
+    @cached_property
+    def _reads(self) -> NDArray[np.bool_]:
+        """Return the (T, q) table of columns that each voter reads."""
+        reads: Any = self.usage()[:, self.columns].toarray()
+        return reads
 
     @cached_property
     def _said(self) -> _Floats:
