@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from psephos import ProsetClassifier, ProsetRegressor, PsephosError
+from psephos import ProsetClassifier, ProsetRegressor, PsephosError, load, save
 from psephos.datasets import make_checkerboard, make_continuous_xor
 from psephos.models.prototypes.candidates import draw_candidates
 from psephos.models.prototypes.objective import BatchObjective
@@ -303,3 +303,13 @@ def test_one_target_is_answered_everywhere():
     X = np.arange(10.0)[:, None]
     model = ProsetRegressor(**FAST).fit(X, np.full(10, 3.5))
     assert_allclose(model.predict(X), 3.5)
+
+
+def test_a_fit_that_finds_no_prototype_is_saved_and_explained(tmp_path):
+    """Labels that nothing tells apart: the prior answers alone, and there is no batch."""
+    X = np.random.default_rng(0).standard_normal((80, 200))
+    model = ProsetClassifier(lambda_v=10.0, random_state=0).fit(X, np.arange(80) % 2)
+    assert len(model.vote_.columns) == 0
+    save(model, tmp_path / "m.psephos")
+    assert_array_equal(load(tmp_path / "m.psephos").predict(X), model.predict(X))
+    assert "the class frequencies" in str(model.explain(X[:1]))

@@ -24,6 +24,7 @@ from psephos.vote.part import (
     named_of,
 )
 from psephos.vote.plain import to_plain
+from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.near import CaseReader
 from psephos.vote.reasons import Reason
 
@@ -131,7 +132,7 @@ class PrototypeVoters(ReadsLike, Voters):
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
-        reader = CaseReader({**to_plain(self), "rows": self.rows.tolist()})
+        reader = CaseReader({**unpacked(to_plain(self)), "rows": self.rows.tolist()})
         return [reader.reasons(x) for x in X.tolist()]
 
     def _value(
