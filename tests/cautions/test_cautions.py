@@ -199,6 +199,11 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(X, Y) == []
     assert codes(frame(w=SEEN), SEEN * 2) == ["FD008"]  # the target in another unit
     assert codes(frame(), NOISE["a"] + 1) == ["FD008"]
+    rng = np.random.default_rng(1)
+    assert codes(frame(), rng.normal(size=N)) == []  # every value another, as in each column
+    assert codes(frame(w=-np.exp(SEEN)), SEEN) == ["FD008"]
+    assert codes(frame(w=np.floor(8 * SEEN)), SEEN) == ["FD008"]
+    assert codes(frame(w=SEEN + rng.normal(size=N) / 100), SEEN) == []
     assert codes(frame(w=np.arange(N)), np.eye(3)[np.arange(N) % 3]) == ["FD004"]
 
 

@@ -99,7 +99,8 @@ def test_a_measurement_is_refused_as_target_unless_insisted_on(call, tmp_path, c
     done = call(command, ages(tmp_path), "--target", "age", *given)
     assert done.exit_code == 2
     assert "the target 'age' has 60 values in 120 rows: is it a measurement?" in done.output
-    assert "--categorical 'age'" in done.output
+    assert "--task numbers" in done.output
+    assert "--task classes" in done.output
     done = call("fit", ages(tmp_path), "--target", "age", "--categorical", "age", *out)
     assert done.exit_code == 0, done.output
     assert "20 (2), 21 (2)" in done.stderr

@@ -166,7 +166,29 @@ def test_npz(tmp_path):
         ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in line 3"),
         ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row(s) (line 3)"),
         ("a,label\n1,x\n2,x\n", {}, "the target 'label' has one class only ('x')"),
-        ("a,label\n1,0.5\n2,1.25\n", {}, "the target 'label' holds measurements (line 2: 0.5)"),
+        (
+            "a,label\n" + "1,0.5\n2,1.25\n" * 3,
+            {},
+            "the target 'label' holds measurements (line 2: 0.5), or classes that are written so",
+        ),
+        ("a,label\n1,x\n2,3\n", {"task": "numbers"}, "the target 'label' has 'x' in line 2"),
+        ("a,label\n1,\n2,3.5\n", {"task": "numbers"}, "'label' has no value in 1 row(s) (line 2)"),
+        ("a,label\n1,4\n2,4\n", {"task": "numbers"}, "'label' has one value only (4)"),
+        (
+            "a,label\n1,4\n2,5\n",
+            {"task": "numbers", "categorical": ["label"]},
+            "--task numbers contradicts --categorical",
+        ),
+        (
+            "a,time,event\n1,4.5,1\n2,5,0\n",
+            {"target": ["time", "event"]},
+            "Time to event is not offered: scikit-survival",
+        ),
+        (
+            "a,b,c\n1,4.5,1\n2,5,0\n",
+            {"target": ["b", "c"], "task": "numbers"},
+            "one number a row, known in each. Name one target",
+        ),
         ("i,a,label\nu,1,x\nu,2,y\n", {"id": "i"}, "the id 'u' stands in 2 rows"),
         ("i,a,label\nu,1,x\n,2,y\n", {"id": "i"}, "the id column 'i' is empty in line 3"),
         ("g,a,label\nu,1,x\nu,2,y\n", {"group": "g"}, "all rows are of one group ('u')"),
@@ -503,11 +525,53 @@ def test_python_refuses_what_the_command_refuses():
         table_from_arrays(X, age)
     table = table_from_arrays(X, age, categorical=["target", 0])
     assert len(table.classes) == 60
+    assert len(table_from_arrays(X, age, task="classes").classes) == 60
+    assert table_from_arrays(X, age, task="numbers").y.tolist() == age.tolist()
     assert list(table.categories) == [0]
     spaced = np.array(["yes", "yes ", "no"])[np.arange(120) % 3]
     found = table_from_arrays(X, pd.Series(spaced, name="y")).cautions()
     assert "'yes' (40 rows) and 'yes ' (40 rows). Write them alike" in str(found)
     assert len(table_from_arrays(X, pd.Series(spaced, name="y"), categorical=["y"]).classes) == 3
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "kind"),
+    [
+        (np.arange(60) / 3, None, "numbers"),
+        (np.arange(60) % 6, None, "classes"),
+        (np.arange(60) % 6, "numbers", "numbers"),
+        (np.arange(60) % 6 + 0.5, "classes", "classes"),
+        (np.arange(60) % 6 + 0.5, None, None),
+        (np.arange(60) * 7, None, "numbers"),
+        (np.arange(480) % 120, None, "numbers"),
+        (np.array([*"ab"] * 30), "numbers", None),
+        (np.arange(60)[:, None] / 3, None, "numbers"),
+        (np.arange(120).reshape(60, 2) / 3, None, None),
+    ],
+)
+def test_what_a_target_holds_is_read_or_asked(tmp_path, y, task, kind):
+    X = np.column_stack([np.arange(len(y)) % 7, np.arange(len(y)) % 5.0])
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame(np.column_stack([X.astype(object), y]))
+    frame.rename(columns=dict(enumerate("abyz"))).to_csv(path, index=False)
+    target = ["y", "z"] if y.ndim == 2 and y.shape[1] == 2 else "y"
+    if kind is None:
+        with pytest.raises(PsephosError, match=r"--task|Name one target"):
+            table_from_arrays(X, y, task=task)
+        with pytest.raises(PsephosError, match=r"--task|or numbers alone"):
+            read_table(path, target=target, task=task)
+        return
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    for table in (
+        table_from_arrays(X, y, task=task),
+        read_table(path, target=target, task=task),
+        read_table(tmp_path / "t.npz", task=task),
+    ):
+        assert table.kind == kind
+        assert list(map(str, table.y.tolist())) == list(map(str, np.ravel(y).tolist())) or (
+            kind == "numbers" and table.y.tolist() == np.ravel(y).tolist()
+        )
+        assert ("numbers from" in table.contents()) == (kind == "numbers")
 
 
 @pytest.mark.parametrize(("values", "each", "fits"), [(20, 2, True), (30, 5, True), (30, 4, False)])

@@ -124,9 +124,27 @@ def is_target(given: Given) -> Found:
 def _twins(given: Given) -> list[int]:
     if given.answers is None or len(given.X) < _LEAST:
         return []
+    if not len(given.classes):
+        return _ordered_alike(given.X, given.answers)
     firsts = given.X[np.unique(given.answers, return_index=True)[1]]
     same = np.flatnonzero((firsts[given.answers] == given.X).all(axis=0)).tolist()
     return [j for j in same if len(np.unique(firsts[:, j])) == len(firsts)]
+
+
+def _ordered_alike(X: Floats, answers: Indices) -> list[int]:
+    """Return columns that rise, or fall, wherever the number does, in other units or rounded.
+
+    Rounded they have more than ten values; of fewer the agreement may be no accident.
+    """
+    ordered = X[np.argsort(answers, kind="stable")]
+    sizes = np.bincount(answers)
+    ends = np.cumsum(sizes)
+    low = np.minimum.reduceat(ordered, ends - sizes)
+    high = np.maximum.reduceat(ordered, ends - sizes)
+    rising = (high[:-1] <= low[1:]).all(axis=0)
+    falling = (low[:-1] >= high[1:]).all(axis=0)
+    same: list[int] = np.flatnonzero(rising | falling).tolist()
+    return [j for j in same if len(np.unique(X[:, j])) > min(_LEAST, len(sizes) - 1)]
 
 
 def tells_all(given: Given) -> Found:

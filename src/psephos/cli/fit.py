@@ -55,6 +55,7 @@ def fit(
     from psephos.protocol import read_table
     from psephos.protocol.running.progress import announced
     from psephos.protocol.running.tasks import told_warnings
+    from psephos.protocol.tables.requirements import refuse_measurements
     from psephos.vote.describing import kept_words
 
     if positive is not None and threshold is None:
@@ -65,6 +66,7 @@ def fit(
     refuse_overwriting(out, table)
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
+    refuse_measurements(data)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
     settle(data, "fit", accept, ids=data.ids is not None)

@@ -51,8 +51,8 @@ _OPTIONS = (
         "--target",
         multiple=True,
         metavar="COLUMN",
-        help="The column of classes (npz: the array y). Repeated: columns of 0 and 1, labels of "
-        "which a case may have several (npz: the table Y).",
+        help="The column of classes or numbers (npz: the array y). Repeated: columns of 0 and 1, "
+        "labels of which a case may have several (npz: the table Y).",
     ),
     click.option(
         "--labels",
@@ -62,6 +62,12 @@ _OPTIONS = (
         help="Instead of --target: the last N columns, those of --id and --group apart, are such "
         "labels, as in Mulan's files. "
         "MEKA's ARFF files say so themselves.",
+    ),
+    click.option(
+        "--task",
+        type=click.Choice(["classes", "numbers"]),
+        help="What the target holds.  [default: numbers where they clearly are a measurement; in "
+        "doubt it is required]",
     ),
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(

@@ -37,6 +37,7 @@ from psephos.estimator.distributions import (
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.files.near import suggest
 from psephos.models.cloning import fitted
+from psephos.protocol.tables.requirements import refuse_measurements
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
@@ -383,6 +384,7 @@ def partial_contenders(
     Where labels are partly recorded, the default has besides the models that take rows without a
     label, as far as these have the records they need.
     """
+    refuse_measurements(table)
     partial = table.partial
     if partial is not None and models is None:
         models = [*default_models(), *_taking(both=not partial.one_class)]

@@ -126,6 +126,7 @@ def compare(
     prior: float | None = None,
     positive: Label | None = None,
     accept: Sequence[str] = (),
+    task: str | None = None,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -195,6 +196,9 @@ def compare(
         takes a usual one, and says why. (It was the name of `recorded_class` before.)
     accept : sequence of str, default=()
         Codes of cautions (docs/cautions.md) of which no warning is wanted; the study keeps them.
+    task : {'classes', 'numbers'}, optional
+        What the target holds. By default numbers where they clearly are a measurement
+        (`read_table`); in doubt the call is refused.
 
     Returns
     -------
@@ -219,7 +223,7 @@ def compare(
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
-        "positive": positive,
+        "positive": positive, "task": task,
     }  # fmt: skip
     table = table_given(X, y, dataset, given)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told

@@ -29,17 +29,15 @@ from psephos.protocol.tables.labels import (
     label_word,
     partly_written,
     plain_words,
+    read_target,
+    refuse_numbers,
     refuse_old_positive,
-    tidy_labels,
+    task_given,
     together,
     written_labels,
 )
-from psephos.protocol.tables.table import (
-    DataTable,
-    refuse_duplicates,
-    refuse_farthest,
-    table_from_arrays,
-)
+from psephos.protocol.tables.requirements import refuse_duplicates, refuse_farthest
+from psephos.protocol.tables.table import DataTable, table_from_arrays
 
 
 def table_given(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
@@ -87,6 +85,7 @@ class _Roles:
     recorded_class: str | None = None
     prior: float | None = None
     positive: str | None = None
+    task: str | None = None
 
     @property
     def partly(self) -> bool:
@@ -134,6 +133,7 @@ def read_table(
     recorded_class: Any = None,
     prior: float | None = None,
     positive: Any = None,
+    task: str | None = None,
 ) -> DataTable:
     r"""Read a table from a file.
 
@@ -199,6 +199,11 @@ def read_table(
         which has no missing value. See `psephos.protocol.compare`.
     positive : label, optional
         The class that measures and page are about.
+    task : {'classes', 'numbers'}, optional
+        What the target holds. By default numbers where they clearly are a measurement: not whole,
+        with more than 20 different values or more than half as many as rows; or whole, with more
+        than 100 or so many, and too few rows of a value for a class. In doubt the table is refused
+        with the question.
 
     Returns
     -------
@@ -245,7 +250,10 @@ def read_table(
     roles = _Roles(
         targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
         label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
+        task_given(task, insisted=any(one in categorical for one in targets or ("y",))),
     )  # fmt: skip
+    if roles.partly or n_labels is not None or len(targets) > 1:
+        refuse_numbers(task, f"{together(targets) or 'the labels'} and --task numbers")
     if roles.partly and (n_labels is not None or len(targets) > 1):
         raise PsephosError(
             "--unlabeled, --truth, --recorded-class and --prior are of one target of two classes: "
@@ -359,7 +367,10 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
         partial, y = partly_written(cells, roles, target, sheet)
     else:
-        y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
+        y = read_target(
+            _cells_or_none(apart["--target"], sheet), target, sheet.place,
+            task=roles.task, number=lambda word: sheet.cells.number(str(word)), tidy=written_labels,
+        )  # fmt: skip
     return DataTable(
         **common,
         y=y,
@@ -384,7 +395,7 @@ def _common(sheet: Sheet, roles: _Roles, dataset: str) -> dict[str, Any]:
         "cells": sheet.cells,
         "notes": tuple(notes),
         "left_out": roles.left_out,
-        "insisted": any(one in roles.categorical for one in roles.target or ("y",)),
+        "insisted": roles.task == "classes",
         "positive": roles.positive,
     }
 
@@ -407,7 +418,8 @@ def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
                 raise PsephosError(
                     f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
                     "several targets each is a column of 0 and 1 (or false and true), whether the "
-                    "case has the label. For one column of classes name it alone."
+                    "case has the label. Name a column of classes or numbers alone. (Time to event "
+                    "is not offered: scikit-survival does that.)"
                 )
             table[i, k] = found
     return table
@@ -523,7 +535,7 @@ def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:
     if name == "y" and table is not None and table.shape == (n, 1):
         table = cast("Any", arrays)[name] = table[:, 0]  # one label a row, written as a column
     if table is None or table.ndim != 2:
-        return (), _labels(sheet, name)
+        return (), _labels(sheet, name, roles)
     given = arrays.get("label_names")
     names = [f"label {k}" for k in range(table.shape[1])]
     if given is not None and given.shape == (table.shape[1],):
@@ -569,7 +581,7 @@ def _array(sheet: Sheet, key: str, flag: str) -> Array:
     )
 
 
-def _labels(sheet: Sheet, target: str) -> NDArray[Any]:
+def _labels(sheet: Sheet, target: str, roles: _Roles) -> NDArray[Any]:
     y = _array(sheet, target, "--target")
     classes = sheet.header.arrays.get("classes")
     if target == "y" and classes is not None and y.dtype.kind != "U":
@@ -577,4 +589,4 @@ def _labels(sheet: Sheet, target: str) -> NDArray[Any]:
     values: list[Any] = y.tolist()
     if y.dtype.kind == "U":
         values = _cells_or_none(values, sheet)
-    return tidy_labels(values, target, sheet.place)
+    return read_target(values, target, sheet.place, task=roles.task)

@@ -10,6 +10,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Cell, Floats, Indices, Label
 from psephos.estimator.columns import is_missing
+from psephos.estimator.labels import many_values
 from psephos.estimator.params import Interval
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Cells
@@ -27,7 +28,10 @@ from psephos.files.near import CELL, shown
 from psephos.files.sheet import Sheet
 from psephos.files.text import Header
 
+_Tidy = Callable[[Sequence[Any], str, Callable[[int], str]], Array]
 _LISTED = 3  # labels that name their target
+TASKS = ("classes", "numbers")  # what one column of answers may hold
+_FEW, _MANY = 20, 100  # different values, up to which fractions and whole numbers leave doubt
 
 
 def together(labels: Sequence[str]) -> str:
@@ -108,6 +112,97 @@ def class_codes(y: Array, n_classes: int, file: str) -> Indices:
     return codes
 
 
+def read_target(
+    values: Sequence[Cell],
+    name: str,
+    place: Callable[[int], str] = row_words,
+    *,
+    task: str | None = None,
+    number: Callable[[Cell], float | None] | None = None,
+    tidy: _Tidy | None = None,
+) -> Array:
+    """Return one column of answers: numbers are float64, classes are integers or words.
+
+    Parameters
+    ----------
+    values : sequence
+        None (of arrays also NaN) where missing.
+    name : str
+    place : callable
+        Of the position of a row: what it is called.
+    task : {'classes', 'numbers'}, default=None
+        None: numbers where values are not whole, or are more than any classes would be
+        (`are_numbers`).
+    number : callable, default=None
+        Of a value: its number, or None. By default a number is its own.
+    tidy : callable, default=None
+        What makes labels of values, place and name (`tidy_labels`).
+    """
+    read = [None if is_missing(v) else (number or _own_number)(v) for v in values]
+    odd = [i for i, v in enumerate(read) if v is None and not is_missing(values[i])]
+    if task == "numbers" and odd:
+        raise PsephosError(
+            f"the target {shown(name)} has {shown(str(values[odd[0]]), CELL)} in {place(odd[0])}, "
+            "which is not a number: correct it, or leave --task numbers out."
+        )
+    known = np.array([v for v in read if v is not None], dtype=np.float64)
+    if odd or not len(known):
+        return (tidy or tidy_labels)(values, name, place)
+    if task == "numbers" or (task is None and are_numbers(known)):
+        _refuse_missing(values, name, place)
+        if not np.isfinite(known).all():
+            i = int((~np.isfinite(known)).argmax())
+            raise PsephosError(f"the target {shown(name)} is infinite in {place(i)}: correct it.")
+        return known
+    if task == "classes" and (known != np.round(known)).any():
+        _refuse_missing(values, name, place)
+        return word_array([str(v) for v in values])
+    return (tidy or tidy_labels)(values, name, place)
+
+
+def task_given(task: str | None, *, insisted: bool) -> str | None:
+    """Return what the target holds, as the user says; `insisted` that it was named a category."""
+    if task is not None and task not in TASKS:
+        raise PsephosError(f"task is {task!r}: it must be one of {', '.join(TASKS)}.")
+    if insisted and task == "numbers":
+        raise PsephosError(
+            "--task numbers contradicts --categorical (categorical=), which names the target: give "
+            "one of them."
+        )
+    return "classes" if insisted else task
+
+
+def refuse_numbers(task: str | None, what: str) -> None:
+    """Raise PsephosError where several numbers a row, or numbers partly known, are to be learnt."""
+    if task == "numbers":
+        raise PsephosError(
+            f"{what}: tables have one number a row, known in each. Name one target; several "
+            "numbers at once are predicted in Python by the regressors that take them, such as "
+            "psephos.SoftTreeRegressor(). Time to event (a time, and whether the event came) is "
+            "not offered: scikit-survival does that."
+        )
+
+
+def are_numbers(values: Floats) -> bool:
+    """Return whether numbers are clearly a measurement: classes of them are out of question.
+
+    Where some are not whole, or whole numbers are rather a measurement than classes
+    (`many_values`), they are a doubtful case up to 20 (of whole numbers 100) different values, and
+    a clear one beyond, or where these are more than half as many as rows.
+    """
+    each, counts = np.unique(values, return_counts=True)
+    fractions = bool((each != np.round(each)).any())
+    if not (fractions or many_values(counts)):
+        return False
+    return len(each) > (_FEW if fractions else _MANY) or 2 * len(each) > len(values)
+
+
+def _own_number(value: Cell) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
 _INT64 = range(-(2**63), 2**63)
 
@@ -129,14 +224,7 @@ def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]
 
 def tidy_labels(values: Sequence[Any], name: str, place: Callable[[int], str] = row_words) -> Array:
     """Return labels as integers if they all are whole numbers, as words if they are words."""
-    missing = [i for i, v in enumerate(values) if is_missing(v)]
-    if missing:
-        rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise PsephosError(
-            f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
-            "labels in, or remove those rows; of two classes, if no value means that the label is "
-            "not known, say so: --unlabeled '' (in Python unlabeled='')."
-        )
+    _refuse_missing(values, name, place)
     items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
     kinds = {_kind(v): i for i, v in enumerate(items)}
     if len(kinds) > 1:
@@ -157,12 +245,24 @@ def tidy_labels(values: Sequence[Any], name: str, place: Callable[[int], str] = 
     return word_array([str(v) for v in whole])
 
 
+def _refuse_missing(values: Sequence[Cell], name: str, place: Callable[[int], str]) -> None:
+    """Raise PsephosError naming the first rows in which a target has no value."""
+    missing = [i for i, v in enumerate(values) if is_missing(v)]
+    if missing:
+        rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise PsephosError(
+            f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
+            "labels in, or remove those rows; of two classes, if no value means that the label is "
+            "not known, say so: --unlabeled '' (in Python unlabeled='')."
+        )
+
+
 def recorded_labels(
     values: Sequence[Cell],
     known: Sequence[bool],
     name: str,
     place: Callable[[int], str] = row_words,
-    tidy: Callable[[Sequence[Any], str, Callable[[int], str]], Array] = tidy_labels,
+    tidy: _Tidy = tidy_labels,
 ) -> list[Any]:
     """Return the labels of the rows that have one, by `tidy`, None of the others."""
     at = [i for i, has in enumerate(known) if has]
@@ -181,8 +281,8 @@ def _kind(label: Any) -> str:
 
 def _measurements(name: str, place: str, value: Any) -> PsephosError:
     return PsephosError(
-        f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), but "
-        "classes are wanted: cut it into classes first, or name another target."
+        f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), or classes "
+        "that are written so: say which, with --task numbers or --task classes (in Python task=)."
     )
 
 

@@ -1,7 +1,7 @@
 """A table as the protocol wants it: what it must be, its cases and columns, and its first lines."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -15,13 +15,11 @@ from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, 
 from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import is_missing
 from psephos.estimator.input import Schema, as_given
-from psephos.estimator.labels import many_values, read_labels
+from psephos.estimator.labels import read_labels
 from psephos.estimator.partial import known_rows
-from psephos.files.arrays import beyond, object_array, word_array
-from psephos.files.cells import Cells, plain_number
-from psephos.files.columns import COMPARED, refuse_far
-from psephos.files.levels import value_of
-from psephos.files.near import CELL, quoted, shown, suggest
+from psephos.files.arrays import object_array, word_array
+from psephos.files.cells import Cells
+from psephos.files.columns import COMPARED
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.labels import (
     Partial,
@@ -29,11 +27,19 @@ from psephos.protocol.tables.labels import (
     encode_column,
     label_word,
     read_partial,
+    read_target,
     recorded_labels,
+    refuse_numbers,
     refuse_old_positive,
-    row_words,
+    task_given,
     tidy_labels,
     together,
+)
+from psephos.protocol.tables.requirements import (
+    check_rows,
+    check_target,
+    refuse_duplicates,
+    refuse_farthest,
 )
 from psephos.vote.names import listed, plural, sentence_name
 
@@ -49,6 +55,7 @@ def contents_words(
     groups: tuple[int, str] | None = None,
     unlabelled: int = 0,
     labels: bool = False,
+    numbers: Floats | None = None,
 ) -> str:
     """Return what a table holds, in sentences.
 
@@ -66,115 +73,23 @@ def contents_words(
     unlabelled : int, default=0
         Cases without a label.
     labels : bool, default=False
+    numbers : ndarray, default=None
+        The target of each case, where it is a number.
     """
     named = ((sentence_name(name), n) for name, n in counts.items())
     each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in named]
     shown = ", ".join(each[:_CLASSES])
     shown += f" and {len(each) - _CLASSES} more" if len(each) > _CLASSES else ""
     shown += f", without a label {unlabelled}" if unlabelled else ""
+    if numbers is not None:
+        low, middle, high = (f"{v:.6g}" for v in np.quantile(numbers, (0, 0.5, 1)))
+        shown = f"numbers from {low} to {high}, median {middle}"
     cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
     each = zip(kinds, ("numeric", "categorical"), strict=True)
     words = [f"{n} {word}" for n, word in each if n]
     whole = f"{cases}{divided}: {shown}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
     return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")
-
-
-def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise PsephosError naming the first column name that stands twice."""
-    seen: dict[str, int] = {}
-    for j, name in enumerate(names):
-        if name in seen:
-            raise PsephosError(
-                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
-                f"{j + 1}): rename one of them, so that rules can name their column (of a file: "
-                "--duplicates number, mean or first)."
-            )
-        seen[name] = j
-
-
-def refuse_farthest(X: Any, names: Sequence[str], place: Callable[[int], str] = row_words) -> None:
-    """Raise PsephosError naming the first value that is infinite or too large."""
-    bad = beyond(X)
-    if bad.any():
-        row, column = (int(k) for k in np.argwhere(bad)[0])
-        refuse_far(str(names[column]), float(X[row, column]), place(row))
-
-
-def check_target(table: Any) -> None:
-    """Raise PsephosError if the target has one class, or labels that tell no rows apart.
-
-    Or if the class that measures are about is not one of its classes.
-    """
-    known = [] if table.multilabel else [str(one) for one in table.classes.tolist()]
-    if table.positive is not None and table.positive not in known:
-        other = f"not a class of the target {shown(table.target_name)}: "
-        why = "it is for one label a row" if table.multilabel else other
-        near = "." if table.multilabel else suggest(table.positive, known)
-        raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
-    if table.y.ndim == 2 or table.labels:
-        _check_labels(table)
-        refuse_duplicates(table.labels)
-        return
-    if not table.insisted:
-        _check_classes(table)
-    classes = table.classes
-    if len(classes) < 2:
-        raise PsephosError(
-            f"the target {shown(table.target_name)} has one class only "
-            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
-        )
-
-
-def _check_classes(table: Any) -> None:
-    """Raise PsephosError if labels look like a measurement."""
-    values, sizes = np.unique(table.y, return_counts=True)
-    counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
-    name = shown(table.target_name)
-    if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
-        raise PsephosError(
-            f"the target {name} has {len(values)} values in {table.n_rows} "
-            "rows: is it a measurement? Cut it into classes, or name another target; if its "
-            f"numbers are classes, say so: --categorical {name} (in Python categorical=[{name}])."
-        )
-
-
-def check_rows(table: Any) -> None:
-    """Raise PsephosError if ids or groups cannot serve."""
-    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
-        if values is not None and len(values) != table.n_rows:
-            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
-    if table.ids is not None:
-        values, counts = np.unique(table.ids, return_counts=True)
-        if counts.max() > 1:
-            twice = [str(v) for v in values[counts > 1]]
-            raise PsephosError(
-                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
-                f"names one row "
-                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
-            )
-    if table.groups is not None and len(np.unique(table.groups)) < 2:
-        raise PsephosError(
-            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
-            "differs between at least two groups, or no group."
-        )
-
-
-def _check_labels(table: Any) -> None:
-    """Raise PsephosError unless y is a table of 0 and 1 for its labels, with rows that differ."""
-    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
-        raise PsephosError(
-            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
-            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
-            "more."
-        )
-    if not np.isin(table.y, (0, 1)).all():
-        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
-    if (table.y == table.y[0]).all():
-        raise PsephosError(
-            "all rows have the same labels, so that there is nothing to learn: give rows that "
-            "differ in one at least."
-        )
 
 
 @dataclass(frozen=True)
@@ -186,8 +101,8 @@ class DataTable:
     X : ndarray of shape (n, p), float64
         Values; NaN where missing; in categorical columns the codes 0, 1, ...
     y : ndarray of shape (n,) or (n, K)
-        Class labels: integers, texts or truth values. Of K > 1 labels a row, 0 and 1: which of
-        `labels` it has.
+        Class labels: integers, texts or truth values; or numbers that are predicted: float64. Of
+        K > 1 labels a row, 0 and 1: which of `labels` it has.
     names : tuple of str
         The p column names, all different.
     categories : dict of int to tuple of str
@@ -272,18 +187,29 @@ class DataTable:
         return self.X.shape[1]
 
     @property
+    def kind(self) -> str:
+        """Return what a row's answer is: one of 'classes', several 'labels', or 'numbers'."""
+        if self.labels:
+            return "labels"
+        return "numbers" if self.y.dtype.kind == "f" else "classes"
+
+    @property
     def multilabel(self) -> bool:
         """Return whether a row may have several labels."""
-        return bool(self.labels)
+        return self.kind == "labels"
 
     @property
     def classes(self) -> Array:
-        """Return the sorted class labels; of several labels a row their names, as they stand."""
+        """Return the sorted class labels; of several labels a row their names; none of numbers."""
+        if self.kind == "numbers":
+            return np.empty(0, dtype=str)
         return np.array(self.labels) if self.multilabel else np.unique(self.y)
 
     @property
-    def codes(self) -> Indices:
-        """Return the place of each row's label in `classes`, or (n, K) of 0 and 1."""
+    def codes(self) -> NDArray[Any]:
+        """Return the index of each row's label in `classes`, (n, K) of 0 and 1, or numbers."""
+        if self.kind == "numbers":
+            return self.y
         if self.multilabel:
             return self.y.astype(np.intp)
         return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
@@ -299,7 +225,8 @@ class DataTable:
     def contents(self) -> str:
         """Return cases, classes, columns by kind and what was left out, in sentences."""
         classes, partial = self.classes.tolist(), self.partial
-        counts = self.y.sum(axis=0) if self.multilabel else np.bincount(self.codes)
+        numbers = self.kind == "numbers"
+        counts = self.class_counts
         if partial is not None:
             counts = np.bincount(partial.recorded + 1, minlength=len(classes) + 1)[1:]
         named = dict(zip(map(str, classes), counts.tolist(), strict=True))
@@ -312,7 +239,15 @@ class DataTable:
             groups=None if groups is None else (len(np.unique(groups)), self.group_name),
             unlabelled=0 if partial is None else int((partial.recorded < 0).sum()),
             labels=self.multilabel,
+            numbers=self.y if numbers else None,
         )
+
+    @property
+    def class_counts(self) -> Indices:
+        """Return how many rows are of each class, or have each label; none of numbers."""
+        if self.kind == "numbers":
+            return np.empty(0, dtype=np.intp)
+        return self.y.sum(axis=0) if self.multilabel else np.bincount(self.codes)
 
     def cautions(self, n_folds: int = 5) -> Cautions:
         """Return what may be wrong with the table, before a model learns from it.
@@ -321,10 +256,11 @@ class DataTable:
         tested.
         """
         plain = not self.multilabel and self.partial is None
+        codes = np.unique(self.y, return_inverse=True)[1] if plain else None
         return cautions_on(
             Given(
                 self.X, self.names, self.categories,
-                answers=self.codes if plain else None,
+                answers=codes,
                 classes=tuple(map(str, self.classes.tolist())) if plain else (),
                 target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
                 n_folds=n_folds, insisted=self.insisted,
@@ -400,6 +336,7 @@ def table_from_arrays(
     recorded_class: Any = None,
     prior: float | None = None,
     positive: Any = None,
+    task: str | None = None,
 ) -> DataTable:
     """Return a table made of arrays or a frame.
 
@@ -408,8 +345,9 @@ def table_from_arrays(
     X : array, pandas or polars frame, or scipy sparse table of shape (n, p)
         Text columns of a frame (or of an array of objects) become categorical.
     y : array-like of shape (n,), or table of shape (n, K)
-        Class labels; or a table of 0 and 1, one column a label, of which a row may have several.
-        Labels have the names of a frame's columns, else 'label 0', 'label 1', ...
+        Class labels, or numbers to predict; or a table of 0 and 1, one column a label, of which a
+        row may have several. Labels have the names of a frame's columns, else 'label 0', 'label 1'
+        and so on.
     groups, ids : array-like of shape (n,), optional
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
@@ -423,6 +361,8 @@ def table_from_arrays(
         Of labels that are partly recorded: see `psephos.protocol.compare`.
     positive : label, optional
         The class that measures and page are about.
+    task : {'classes', 'numbers'}, optional
+        What y holds. By default numbers where they clearly are a measurement (see `read_table`).
 
     Returns
     -------
@@ -444,13 +384,15 @@ def table_from_arrays(
     refuse_duplicates(given)
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
+    task = task_given(task, insisted=insisted)
     marked = _marked([one for one in categorical if not insisted or one != label], given) | declared
     partial = None
     if refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
         labels = ()
+        refuse_numbers(task, "labels that are partly recorded")
         partial, answers = _partly(y, unlabeled, truth, recorded_class, label, prior)
     else:
-        labels, answers, label = _answers(X, y, target_name)
+        labels, answers, label = _answers(X, y, target_name, task)
     values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
     notes: list[str] = []
@@ -478,7 +420,7 @@ def table_from_arrays(
         partial=partial,
         notes=tuple(notes),
         positive=label_word(positive),
-        insisted=insisted,
+        insisted=task == "classes",
     )
 
 
@@ -495,16 +437,19 @@ def _partly(
 
 
 def _answers(
-    X: TableLike, y: Any, target_name: str | None
+    X: TableLike, y: Any, target_name: str | None, task: str | None
 ) -> tuple[tuple[str, ...], NDArray[Any], str]:
     """Return the names of several labels (or none), the labels, and what the target is called."""
     shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
     if len(shape) == 2 and shape[1] > 1:
+        plain = not sp.issparse(y) and np.asarray(y).dtype.kind in "iuf"
+        several = plain and not np.isin(np.asarray(y), (0, 1)).all()
+        refuse_numbers("numbers" if several else task, f"y of shape {shape}")
         names, table = read_labels(X, y)
         words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
         return tuple(words), table, target_name or together(words)
     label = str(target_name or getattr(y, "name", None) or "target")
-    return (), tidy_labels(_row_values(y, "y").tolist(), label), label
+    return (), read_target(_row_values(y, "y").tolist(), label, task=task), label
 
 
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:

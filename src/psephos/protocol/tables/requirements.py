@@ -1,0 +1,136 @@
+"""What a table must be before anything is learnt from it."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos._types import Floats
+from psephos.estimator.labels import many_values
+from psephos.files.arrays import beyond
+from psephos.files.cells import plain_number
+from psephos.files.columns import refuse_far
+from psephos.files.levels import value_of
+from psephos.files.near import CELL, quoted, shown, suggest
+from psephos.protocol.tables.labels import row_words
+
+if TYPE_CHECKING:
+    from psephos.protocol.tables.table import DataTable
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise PsephosError naming the first column name that stands twice."""
+    seen: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in seen:
+            raise PsephosError(
+                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+                f"{j + 1}): rename one of them, so that rules can name their column (of a file: "
+                "--duplicates number, mean or first)."
+            )
+        seen[name] = j
+
+
+def refuse_farthest(
+    X: Floats, names: Sequence[str], place: Callable[[int], str] = row_words
+) -> None:
+    """Raise PsephosError naming the first value that is infinite or too large."""
+    bad = beyond(X)
+    if bad.any():
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        refuse_far(str(names[column]), float(X[row, column]), place(row))
+
+
+def check_target(table: "DataTable") -> None:
+    """Raise PsephosError if the target has one class, or labels that tell no rows apart.
+
+    Or if the class that measures are about is not one of its classes.
+    """
+    one_class = table.kind == "classes"
+    known = [str(one) for one in table.classes.tolist()] if one_class else []
+    if table.positive is not None and table.positive not in known:
+        other = f"not a class of the target {shown(table.target_name)}: "
+        why = other if one_class else "it is for one label a row"
+        near = suggest(table.positive, known) if one_class else "."
+        raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
+    if table.y.ndim == 2 or table.labels:
+        _check_labels(table)
+        refuse_duplicates(table.labels)
+        return
+    if table.kind == "numbers":
+        if table.y.min() == table.y.max():
+            raise PsephosError(
+                f"the target {shown(table.target_name)} has one value only ({table.y[0]:.15g}): a "
+                "comparison needs numbers that differ."
+            )
+        return
+    if not table.insisted:
+        _check_classes(table)
+    classes = table.classes
+    if len(classes) < 2:
+        raise PsephosError(
+            f"the target {shown(table.target_name)} has one class only "
+            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
+        )
+
+
+def _check_classes(table: "DataTable") -> None:
+    """Raise PsephosError if labels look like a measurement."""
+    values, sizes = np.unique(table.y, return_counts=True)
+    counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
+    name = shown(table.target_name)
+    if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
+        raise PsephosError(
+            f"the target {name} has {len(values)} values in {table.n_rows} "
+            "rows: is it a measurement? Say with --task numbers (in Python task='numbers') that it "
+            "is to be predicted as a number, or with --task classes that its numbers are classes."
+        )
+
+
+def refuse_measurements(table: "DataTable") -> None:
+    """Raise PsephosError if the target holds numbers, where classes are learnt."""
+    if table.kind == "numbers":
+        raise PsephosError(
+            f"the target {shown(table.target_name)} holds measurements, and classes are learnt "
+            "here: cut it into classes first, or name another target; if its numbers are classes, "
+            "say --task classes (in Python task='classes')."
+        )
+
+
+def check_rows(table: "DataTable") -> None:
+    """Raise PsephosError if ids or groups cannot serve."""
+    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
+        if values is not None and len(values) != table.n_rows:
+            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
+    if table.ids is not None:
+        values, counts = np.unique(table.ids, return_counts=True)
+        if counts.max() > 1:
+            twice = [str(v) for v in values[counts > 1]]
+            raise PsephosError(
+                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
+                f"names one row "
+                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
+            )
+    if table.groups is not None and len(np.unique(table.groups)) < 2:
+        raise PsephosError(
+            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
+            "differs between at least two groups, or no group."
+        )
+
+
+def _check_labels(table: "DataTable") -> None:
+    """Raise PsephosError unless y is a table of 0 and 1 for its labels, with rows that differ."""
+    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
+        raise PsephosError(
+            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
+            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
+            "more."
+        )
+    if not np.isin(table.y, (0, 1)).all():
+        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
+    if (table.y == table.y[0]).all():
+        raise PsephosError(
+            "all rows have the same labels, so that there is nothing to learn: give rows that "
+            "differ in one at least."
+        )
