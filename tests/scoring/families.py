@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -59,7 +59,8 @@ THRESHOLDS = {
     "threshold, first match": ("c45-rules", None, 0, 0.8),
 }
 OTHERS = [
-    "borda", "labels", "class votes", "losses", "linear answers", "linear numbers", "drawn",
+    "borda", "median", "labels", "class votes", "losses", "linear answers", "linear numbers",
+    "drawn",
     *THRESHOLDS,
 ]  # fmt: skip
 NAMES = [
@@ -96,6 +97,9 @@ def _other(what):
     if what == "borda":
         members = [("tree", settings()["cart"]), ("samba", settings()["samba"])]
         return VotingClassifier([(n, clone(m)) for n, m in members], voting="borda").fit(X, y)
+    if what == "median":
+        members = [(n, clone(settings()[n])) for n in ("cart", "random-forest", "rank-ridge")]
+        return VotingClassifier(members, voting="median").fit(X, y)
     if what == "labels":
         Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 1, X[:, 4] > 0]).astype(int)
         return clone(settings()["ml-knn"]).fit(X, Y)
@@ -147,7 +151,10 @@ def fitted(name):
         return _other(name)
     first, _, rest = name.partition(", ")
     if rest == "frame":
-        return clone(settings()[first]).fit(*frame())
+        table, y = frame()
+        if is_regressor(settings()[first]):
+            y = 3.0 * table["g1"].fillna(0.5) + table["site"].cat.codes + 0.1 * np.arange(60)
+        return clone(settings()[first]).fit(table, y)
     if rest == "calibrated":
         X, y = small_table(3, seed=2)
         model = clone(settings()["random-forest"]).fit(*small_table(3))

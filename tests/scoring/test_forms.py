@@ -51,6 +51,11 @@ ONNX = [
     "column-budget, 3 classes, 0.0 missing",
     "bagging, 3 classes, 0.0 missing",
     "rank-ridge, 3 classes, 0.0 missing",
+    "rank-ridge, frame",
+    "median",
+    "adaboost-regressor, 0 classes, 0.2 missing",
+    "adaboost-regressor, frame",
+    "column-budget-regressor, frame",
 ]
 
 
@@ -139,7 +144,7 @@ def test_onnx_gives_the_same_scores(name, families):
     score, mass = vote.score_and_mass(read_in_single(vote, X))
     found = runtime.InferenceSession(onnx_model(model)).run(None, {"columns": X})
     size = np.maximum(1.0, np.abs(score).max(axis=1, keepdims=True))
-    assert np.abs((found[0] - score) / size).max() <= 1e-6
+    assert np.abs((found[0] - score) / size).max() <= 2e-6
     if vote.target.n_classes:
         chances = vote.readout.probabilities(score, vote.target, mass)
         assert np.abs(found[2] - chances).max() <= 2e-6

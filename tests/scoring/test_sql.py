@@ -47,6 +47,11 @@ SUMS = [
     "adaboost-c45, 2 classes, 0.2 missing",
     "column-budget, 2 classes, 0.0 missing",
     "column-budget-regressor, 0 classes, 0.0 missing",
+    "rank-ridge, frame",
+    "median",
+    "adaboost-regressor, 0 classes, 0.2 missing",
+    "adaboost-regressor, frame",
+    "column-budget-regressor, frame",
 ]
 DATABASES = {"sqlite": sqlite3.connect, "duckdb": duckdb.connect}
 ODD = [1e150, -1e150, 5e-324, -5e-324, 0.0, -0.0, float("nan"), None]

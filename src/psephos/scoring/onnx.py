@@ -17,10 +17,12 @@ from psephos import __version__
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.near import quoted
-from psephos.scoring.form import plain
+from psephos.scoring.form import plain, vote_of
 from psephos.scoring.onnx_trees import TreeLevels
 from psephos.scoring.plain_rules import Branching, bound_in_single
-from psephos.vote.reading.core import spans
+from psephos.vote.choices import TIE
+from psephos.vote.plain import to_plain
+from psephos.vote.reading.core import filled, spans
 from psephos.vote.reading.trees import spoken_share
 
 _TIE = 1e-6  # scores of single precision that differ by less are equal: the first class
@@ -32,17 +34,17 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
 
     Outputs are ``score`` (n, K), and of classes ``label`` (a number, its place among the classes)
     and ``probabilities`` (n, classes). Values are read in single precision: one that lies within
-    its rounding of a threshold goes where the threshold itself does, of scores within 1e-6 the
-    first class is the label, and within 1e-6 of a threshold of the answer the class it is for.
-    Where a linear model lacks a value the score is NaN and the label -1. A UserWarning names the
-    columns of whole numbers that single precision does not hold (beyond 16,777,216, as dates
+    its rounding of a threshold, or of two, goes where the threshold itself does; of scores within
+    1e-6 the first class is the label, and within 1e-6 of a threshold of the answer the class it is
+    for. Where a linear model lacks a value the score is NaN and the label -1. A UserWarning names
+    the columns of whole numbers that single precision does not hold (beyond 16,777,216, as dates
     written 20181131 are).
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of trees, rules or linear models with constant weights, or rules of which the first that
-        holds decides.
+        Of trees, rules or linear models with constant weights (a sum, a mean or the weighted
+        median), or rules of which the first that holds decides.
 
     Raises
     ------
@@ -131,7 +133,8 @@ class _Graph:
         """Add the score."""
         model = self.model
         how, weights = model["readout"]["score"], model["weights"]
-        if how not in ("sum", "normalised") or weights["kind"] not in ("constant", "first match"):
+        known = ("sum", "normalised") + ("median",) * (weights["kind"] == "constant")
+        if how not in known or weights["kind"] not in ("constant", "first match"):
             raise self._refused(f"its weights are {weights['kind']!r} and its read-out {how!r}")
         if model["readout"]["calibration"]:
             raise self._refused("its probabilities are calibrated, which takes double precision")
@@ -141,11 +144,36 @@ class _Graph:
             raise self._refused(f"its answers are those of a {model['target']['kind']!r}")
         if weights["kind"] == "first match":
             self._first(weights)
+        elif how == "median":
+            self._median(np.abs(weights["alpha"]))
         else:
             alpha = np.array(weights["alpha"], dtype=np.float64)
             size = float(np.abs(alpha).sum()) if how == "normalised" else 1.0
             self._voters(model["voters"], alpha / (size if size > 0 else 1.0))
         self._total()
+
+    def _median(self, weights: Any) -> None:
+        """Add the weighted median: the mean of the least votes that reach, and exceed, half."""
+        voters, votes, scope = vote_of(self.model).voters, list[str](), f"median {len(self.nodes)}"
+        first, second = self.constant(np.array([1])), self.constant(np.array([2]))
+        for t in range(len(weights)):
+            inner = _Graph(self.model, self._onnx, self, self.columns)
+            inner._voters(to_plain(voters.take(np.array([t])).lowered()), np.ones(1))
+            votes.append(self.op("Unsqueeze", [inner._total(), first], f"{scope} vote {t}"))
+        every = self.op("Concat", votes, f"{scope} votes", axis=1)  # (n, T, K)
+        each = self.op("Unsqueeze", [every, second], f"{scope} each")
+        others = self.op("Unsqueeze", [every, first], f"{scope} others")
+        below = self.op("LessOrEqual", [others, each], f"{scope} below")
+        share = self.constant((weights / weights.sum())[:, None])  # in double precision
+        part = self.op("Mul", [self.cast(below, "DOUBLE"), share], f"{scope} part")
+        reached = self.op("ReduceSum", [part, second], f"{scope} reached", keepdims=0)
+        for test, level in (("GreaterOrEqual", 0.5 - TIE), ("Greater", 0.5 + TIE)):
+            held = self.op(test, [reached, self.constant(np.array(level))], f"{scope} {test}")
+            left = self.op("Where", [held, every, self.number(np.inf)], f"{scope} left {test}")
+            least = self.op("ReduceMin", [left], f"{scope} least {test}", axes=[1], keepdims=0)
+            self.terms.append(self.op("Mul", [least, self.number(0.5)], f"{scope} half {test}"))
+        gone = self.op("ReduceSum", [every, first], f"{scope} sum", keepdims=0)
+        self.terms.append(self.op("Mul", [gone, self.number(0.0)], f"{scope} 0, or NaN"))
 
     def _refused(self, why: str) -> PsephosError:
         return PsephosError(
@@ -169,6 +197,8 @@ class _Graph:
             raise self._refused(f"its voters are those of {part['called']}")
         elif kind == "ranked voters":
             self._ranked(part, alpha)
+        elif kind == "coded voters":
+            self._coded(part, alpha)
         elif kind == "scores":
             self._lines(part, alpha)
         else:
@@ -408,10 +438,24 @@ class _Graph:
             rise = self.op("Mul", [apart, held[0]], f"{own} rise")
             line = self.op("Add", [rise, held[2]], f"{own} line")
             found.append(self.op("Where", [gone, self.number(0.0), line], own))
-        table = list(range(len(found)))
-        model = {**self.model, "columns": table, "voters": part["inner"]}
-        inner = _Graph(model, self._onnx, self, self.op("Concat", found, scope, axis=1))
-        inner._voters(part["inner"], alpha)
+        self._on(self.op("Concat", found, scope, axis=1), len(found), part["inner"], alpha)
+
+    def _coded(self, part: dict[str, Any], alpha: Any) -> None:
+        """Add voters on a design: numbers as they are, categories as 0 and 1."""
+        scope, level = f"codes {len(self.nodes)}", np.array(filled(part["level"]), dtype=float)
+        at = self.constant(np.array([part["columns"][i] for i in part["source"]], dtype=np.int64))
+        value = self.op("Gather", [self.columns, at], f"{scope} value", axis=1)
+        same = self.cast(self.op("Equal", [value, self.floats(level)], f"{scope} same"))
+        gone = self.op("IsNaN", [value], f"{scope} gone")
+        kept = self.op("Or", [gone, self.constant(np.isnan(level))], f"{scope} kept")
+        table = self.op("Where", [kept, value, same], scope)
+        self._on(table, len(level), part["inner"], alpha)
+
+    def _on(self, columns: str, width: int, voters: dict[str, Any], alpha: Any) -> None:
+        """Add voters on a table of columns that are made of the case's own."""
+        model = {**self.model, "columns": list(range(width)), "voters": voters}
+        inner = _Graph(model, self._onnx, self, columns)
+        inner._voters(voters, alpha)
         self.terms.append(inner._total())
 
     def floats(self, values: Any) -> str:

@@ -24,19 +24,23 @@ from psephos.scoring.sql_text import (
     exp_of,
     expected,
     interpolated,
+    least_of,
     literal,
     not_below_0,
     of_greatest,
     of_total,
     quoted,
     raised_shares,
+    weight_up_to,
     with_exponent,
     within,
 )  # fmt: skip
+from psephos.vote.choices import TIE
 from psephos.vote.reading.answered import needing_all
-from psephos.vote.reading.core import LEVEL, VOTERS, part_of, spans, summed, unpacked
+from psephos.vote.reading.core import LEVEL, VOTERS, filled, part_of, spans, summed, unpacked
 
 _LEVEL = repr(LEVEL)
+_TOGETHER = 8  # values of which one expression is the least
 _FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
 _QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
 _BACKSLASH = """\
@@ -59,8 +63,9 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of trees, rules, linear models or votes of such with constant weights, or rules of which
-        the first that holds decides; perhaps calibrated (sigmoid, isotonic, temperature).
+        Of trees, rules, linear models or votes of such with constant weights (a sum, a mean or the
+        weighted median), or rules of which the first that holds decides; perhaps calibrated
+        (sigmoid, isotonic, temperature).
     table : str, default='cases'
         Perhaps with its schema: ``schema.table``.
     id_columns : sequence of str, default=()
@@ -178,21 +183,41 @@ class _Writer:
     ) -> list[str]:
         """Return the K scores as expressions."""
         kind, readout = weights["kind"], how["score"]
-        if readout not in ("sum", "normalised") or kind not in ("constant", "first match"):
+        known = {"constant": ("sum", "normalised", "median"), "first match": ("sum", "normalised")}
+        if readout not in known.get(kind, ()):
             raise PsephosError(
                 f"{self.model} is not written as SQL: its weights are {kind!r} and its "
-                f"read-out {readout!r}, and what is no weighted sum of few rules has no short "
-                "SELECT. Export a scorer."
+                f"read-out {readout!r}, and what is no weighted sum or median of few rules has no "
+                "short SELECT. Export a scorer."
             )
         if kind == "first match":
             return self._first(weights)
         votes, alpha = self.voters(voters), weights["alpha"]
+        if readout == "median":
+            return self._medians(votes, [abs(a) / (summed(map(abs, alpha)) or 1.0) for a in alpha])
         scale = (summed(map(abs, alpha)) if readout == "normalised" else 1.0) or 1.0
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
             found.append(added(terms) if scale == 1.0 else f"({added(terms)}) / {scale!r}")
         return found
+
+    def _medians(self, votes: _Exprs, share: list[float]) -> list[str]:
+        """Return weighted medians: means of the least votes that reach, and exceed, half."""
+        found: list[str] = []
+        weights = [w for w in share if w]
+        kept = self._layers("vote", [v for v, w in zip(votes, share, strict=True) if w])
+        for own in zip(*kept, strict=True):
+            reached = self._layer("reached", [weight_up_to(v, own, weights) for v in own])
+            for test in (f">= {0.5 - TIE!r}", f"> {0.5 + TIE!r}"):
+                pairs = zip(own, reached, strict=True)
+                left = [f"CASE WHEN {r} {test} THEN {v} END" for v, r in pairs]
+                while len(left := self._layer("least", left)) > 1:
+                    parts = range(0, len(left), _TOGETHER)
+                    left = [least_of(left[i : i + _TOGETHER]) for i in parts]
+                found += left
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [f"({low} + {high}) / 2.0" for low, high in pairs]
 
     def known(self, voters: dict[str, Any], weights: dict[str, Any]) -> str:
         """Return 1 where a voter with weight has the values it needs, or none is missing."""
@@ -255,16 +280,33 @@ class _Writer:
         self.layers.append(dict(zip(names, expressions, strict=True)))
         return [f"c.{one}" for one in names]
 
+    def _coded_voters(self, part: dict[str, Any]) -> _Exprs:
+        made = list[str]()
+        for i, level in zip(part["source"], filled(part["level"]), strict=True):
+            j: int = part["columns"][i]
+            one = self.columns[j]
+            if level == level:  # a category: 1 or 0, and NULL of one that is not known
+                word = literal(self.levels[j][int(level)] if self.levels[j] else int(level))
+                known = f"CASE WHEN {self._known(j)} THEN 0.0 END"
+                one = f"CASE WHEN {one} = {word} THEN 1.0 ELSE {known} END"
+            made.append(one)
+        return self._on_layer("category", made, part["inner"])
+
+    def _on_layer(self, name: str, columns: list[str], inner: dict[str, Any]) -> _Exprs:
+        """Return the votes of voters on a table of columns that are made of these."""
+        names = self._layer(name, columns)
+        writer = self._beside(names, [None] * len(names))
+        voted = writer.voters(inner)
+        self._take_layers([writer])
+        return voted
+
     def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
         lines = [
             interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
             for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True)
         ]
-        names = self._layer("normal score", [f"COALESCE({line}, 0.0)" for line in lines])
-        inner = self._beside(names, [None] * len(names))
-        voted = inner.voters(part["inner"])
-        self._take_layers([inner])
-        return voted
+        scores = [f"COALESCE({line}, 0.0)" for line in lines]
+        return self._on_layer("normal score", scores, part["inner"])
 
     def _layers(self, name: str, groups: Sequence[Sequence[str]]) -> _Exprs:
         """Add one layer of columns, and return what those of each group are called."""

@@ -68,6 +68,20 @@ def of_greatest(scores: Sequence[str], less: str, words: Iterable[str]) -> str:
     return f"CASE {' '.join(ways)} END"
 
 
+def least_of(values: Sequence[str]) -> str:
+    """Return the least value that is not NULL; NULL if all are."""
+    held = [" AND ".join(f"({a} <= {b} OR {b} IS NULL)" for b in values) for a in values]
+    return f"CASE {' '.join(f'WHEN {h} THEN {v}' for h, v in zip(held, values, strict=True))} END"
+
+
+def weight_up_to(value: str, values: Sequence[str], weights: Sequence[float]) -> str:
+    """Return the weight of the values that are not greater; NULL if one of them is."""
+    each = zip(values, weights, strict=True)
+    return added(
+        [f"CASE WHEN {v} <= {value} THEN {w!r} WHEN {v} > {value} THEN 0.0 END" for v, w in each]
+    )
+
+
 def moved(value: str, least: float, most: float) -> str:
     """Return a probability moved from [0, 1] to [least, 1 - least], which has a logarithm."""
     moved = f"{least!r} + {1.0 - 2.0 * least!r} * {value}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 _Floats = NDArray[np.float64]
-_TIE = 1e-12  # cumulative shares round
+TIE = 1e-12  # cumulative shares round
 _Terms = tuple[_Floats, _Floats]  # shares and the votes they multiply, (n, T, K)
 
 
@@ -85,8 +85,8 @@ def _borda(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _T
 def _median(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
     """Take the weighted median, output by output; between two voters, half of each."""
     order, ends, _ = _ordered(votes, weights)
-    low = (ends < 0.5 - _TIE).sum(axis=1, keepdims=True)
-    high = np.minimum((ends <= 0.5 + _TIE).sum(axis=1, keepdims=True), votes.shape[1] - 1)
+    low = (ends < 0.5 - TIE).sum(axis=1, keepdims=True)
+    high = np.minimum((ends <= 0.5 + TIE).sum(axis=1, keepdims=True), votes.shape[1] - 1)
     kept = np.zeros_like(votes)
     np.put_along_axis(kept, low, 0.5, axis=1)
     np.put_along_axis(kept, high, np.where(low == high, 1.0, 0.5), axis=1)
