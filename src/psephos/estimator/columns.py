@@ -10,7 +10,7 @@ from narwhals.dependencies import is_pandas_like_dataframe
 from narwhals.exceptions import DuplicateError
 
 from psephos._errors import PsephosError, UnknownLevelWarning
-from psephos._types import Array, Estimator, Floats, TableLike
+from psephos._types import Array, Estimator, Floats, Indices, TableLike, Values
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
@@ -64,6 +64,12 @@ def column_of(X: TableLike, j: int) -> Array:
     if sparse.issparse(X):
         return sparse.csc_array(X)[:, [j]].toarray().ravel()
     return np.asarray(X)[:, j]
+
+
+def dense_columns(X: Values, columns: Indices | slice = slice(None)) -> Floats:
+    """Return some columns of a dense or sparse table (n, p) as a dense float64 array."""
+    part: Any = X[:, columns]
+    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
 
 
 def plain_column(y: Any) -> Any:

@@ -21,6 +21,7 @@ from psephos._types import (
     Record,
     SeedLike,
     TableLike,
+    Values,
 )
 from psephos.estimator.checks import check_array, validate_data
 from psephos.estimator.columns import (
@@ -30,6 +31,7 @@ from psephos.estimator.columns import (
     codes_of_column,
     column_of,
     declared_levels,
+    dense_columns,
     found_levels,
     in_words,
     is_lazy,
@@ -83,9 +85,11 @@ class Table:
 
     def dense(self, columns: Any = slice(None)) -> Floats:
         """Return some columns (default all) as a dense float64 array."""
-        part: Any = self.values[:, columns]
-        whole: Any = part.toarray() if sparse.issparse(part) else part
-        return np.asarray(whole, dtype=np.float64)
+        return dense_columns(self.values, columns)
+
+    def as_held(self) -> Values:
+        """Return all columns as a CSC array if the table is one, else as a dense float64 array."""
+        return self.values if sparse.issparse(self.values) else self.dense()
 
     def take(self, rows: Indices) -> "Table":
         """Return these rows only."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psephos._types import Floats, Indices
+from psephos._types import Floats, Indices, Values
+from psephos.estimator.columns import column_of
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,13 @@ class Design:
     ptr: Indices  # (p + 1,); where the design columns of each column of the table begin
 
     @classmethod
-    def of(cls, n_codes: Indices, X: Floats) -> "Design":
+    def of(cls, n_codes: Indices, X: Values) -> "Design":
         """Return the design of columns with so many categories (0: numbers) in a table (n, p).
 
         Two categories that occur are one 0/1 column, that of the second; one is a constant. A
         category that is declared but does not occur has no column.
         """
-        held = {int(j): _shown(X[:, j]) for j in np.flatnonzero(n_codes)}
+        held = {int(j): _shown(column_of(X, int(j))) for j in np.flatnonzero(n_codes)}
         width = np.ones(len(n_codes), dtype=np.intp)
         width[list(held)] = [len(codes) for codes in held.values()]
         ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)

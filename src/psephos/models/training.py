@@ -1,11 +1,13 @@
 """Rows to learn from; copies of a row are one row of added weight."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.input import Table
+from psephos.vote.part import sparse
 from psephos.vote.rows import first_of, row_groups
 
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
@@ -33,15 +35,27 @@ def distinct_rows(data: Training) -> Training:
     marks = _marks(data.table.dense(slice(_KEY_COLUMNS)), data.y)
     ranked = np.sort(marks)
     suspects = np.flatnonzero(np.isin(marks, ranked[1:][ranked[1:] == ranked[:-1]], kind="sort"))
-    rest = data.table.take(suspects).dense()
-    same = row_groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
     first = np.arange(len(marks))
-    first[suspects] = suspects[first_of(same)]
+    first[suspects] = suspects[first_of(_equal_rows(data.take(suspects)))]
     kept = np.unique(first)
     if len(kept) == len(marks):
         return data
     weight = np.bincount(first, data.weight, minlength=len(first))[kept]
     return data.take(kept)._replace(weight=weight)
+
+
+def _equal_rows(data: Training) -> Indices:
+    """Return a number per row, the same for equal rows of one label."""
+    if not sparse.issparse(data.table.values):
+        return row_groups(np.column_stack([data.table.dense(), data.y]).astype(np.float64))
+    rows = sparse.csr_array(data.table.values, dtype=np.float64)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    rows.data[np.isnan(rows.data)] = np.nan
+    keys: dict[tuple[bytes, bytes, float], int] = {}
+    held = zip(pairwise(rows.indptr), data.y.tolist(), strict=True)
+    marks = [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes(), y) for (a, b), y in held]
+    return np.array([keys.setdefault(mark, len(keys)) for mark in marks], dtype=np.intp)
 
 
 def _marks(rows: Floats, y: Array) -> NDArray[np.uint64]:

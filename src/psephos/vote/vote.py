@@ -32,6 +32,7 @@ class Terms(NamedTuple):
 
 
 _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
+_CELLS = 1 << 26  # numbers of the table that are dense at once: 512 MiB
 
 
 @register
@@ -209,7 +210,9 @@ class Vote:
         """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
         rows = X.shape[0]
         per_row = self.n_voters if self._own_sums() is None else 1  # weights
-        size = max(1, min(8192, _BLOCK // max(1, per_row * self.target.n_outputs)))
+        width = max(1, len(self.columns))
+        size = min(8192, _BLOCK // max(1, per_row * self.target.n_outputs), _CELLS // width)
+        size = max(1, size)
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
         columns = slice(None) if in_place or sparse.issparse(X) else self.columns
         for start in range(0, rows, size):

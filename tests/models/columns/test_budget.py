@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csc_array
 from sklearn.base import clone
 from sklearn.feature_selection import f_classif
 from sklearn.linear_model import LinearRegression, lars_path
@@ -87,9 +88,9 @@ def test_entries_are_those_of_lars():
 
     table, labels, weight, context = ColumnBudgetClassifier(random_state=0).read(X, Y)
     problem = SelectionProblem(Data.of(table, labels, weight, context, None), 32)
-    rows, every = np.arange(len(X)), np.arange(X.shape[1])
-    found = entries(problem, 0, rows, every, 200, 10)
-    Z = problem.Z - problem.Z.mean(axis=0)
+    Z = problem.scored.scores()
+    found = entries(problem, 0, np.arange(len(X)), Z, 200, 10)
+    Z = Z - Z.mean(axis=0)
     y = problem.targets[:, 0] - problem.targets[:, 0].mean()
     _, active, _ = lars_path(Z / Z.std(axis=0), y, method="lasso", max_iter=10)
     assert_array_equal(found, active)  # none is dropped on this table
@@ -273,3 +274,15 @@ def test_whole_numbers_are_positions_and_a_column_has_one_price():
     MultiViewClassifier([("a", [True] + 5 * [False])], estimator=RankRidgeClassifier(1.0)).fit(
         shifted, y
     )
+
+
+def test_a_sparse_table_gives_the_same_model():
+    rng = np.random.default_rng(1)
+    table = np.where(rng.random((50, 120)) < 0.9, 0.0, rng.integers(1, 5, (50, 120)))
+    table[2] = table[1]
+    y = np.where(table[:, 0] + table[:, 1] + rng.random(50) > 0.6, "ill", "well")
+    y[2] = y[1]
+    model = ColumnBudgetClassifier(4, random_state=0)
+    dense, held = clone(model).fit(table, y), clone(model).fit(csc_array(table), y)
+    assert_array_equal(held.scores_, dense.scores_)
+    assert_array_equal(held.predict_proba(csc_array(table)), dense.predict_proba(table))

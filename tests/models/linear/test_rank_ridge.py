@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -155,3 +156,17 @@ def test_losses_are_means_over_the_rows_held_out():
     weight = np.full(21, 3.0)
     model = RankRidgeClassifier([1e9, 1e10], random_state=0).fit(table, y, weight)
     assert_allclose(model.losses_, np.log(17 / 8), rtol=1e-4)
+
+
+def test_a_sparse_table_gives_the_same_model():
+    """Its columns are made dense a few at a time, as those of a dense one are."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 300)) < 0.9, 0.0, rng.integers(1, 5, (40, 300)))
+    X[3, 7] = np.nan
+    X[5] = X[6]
+    y = np.where(X[:, 0] + X[:, 1] + rng.random(40) > 0.7, "ill", "well")
+    y[5] = y[6]
+    dense = RankRidgeClassifier(random_state=0).fit(X, y)
+    held = RankRidgeClassifier(random_state=0).fit(scipy.sparse.csr_array(X), y)
+    assert_array_equal(held.predict_proba(scipy.sparse.csr_array(X)), dense.predict_proba(X))
+    assert held.alpha_ == dense.alpha_

@@ -373,7 +373,7 @@ def fit_budget(
     for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
         if one is not None and not isinstance(one, str):
             check_kind(model, one, what)
-    data = Data.of(table, labels, weight, context, model.n_jobs)
+    data = Data.of(table, labels, weight, context, model.n_jobs, sparse=True)
     prices = read_prices(model.prices, table.schema, data.X.shape[1])
     scores, model._path = model._path, None
     if scores is None:
@@ -418,7 +418,7 @@ def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
         return data
     rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
     equal = (rows.weight == rows.weight[0]).all()
-    return replace(data, X=rows.table.dense(), y=rows.y, weight=None if equal else rows.weight)
+    return replace(data, X=rows.table.as_held(), y=rows.y, weight=None if equal else rows.weight)
 
 
 def _vote(

@@ -10,8 +10,7 @@ from psephos._types import Floats
 from psephos.estimator.input import Context
 from psephos.models.committees.fitting import Data
 from psephos.models.design import Design
-from psephos.models.linear.scoring import score_knots
-from psephos.vote import design_matrix, normal_scores
+from psephos.models.linear.scoring import ScoredColumns
 
 _QUANTILES = 1000
 _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is constant
@@ -41,7 +40,7 @@ class SelectionProblem:
     def weight(self) -> Floats:
         """Return the (n,) weights of rows, 1 if none were given."""
         weight = self.data.weight
-        return np.ones(len(self.data.X)) if weight is None else weight
+        return np.ones(len(self.data.y)) if weight is None else weight
 
     @cached_property
     def design(self) -> Design:
@@ -51,12 +50,10 @@ class SelectionProblem:
         return Design.of(n_codes, self.data.X)
 
     @cached_property
-    def Z(self) -> Floats:
+    def scored(self) -> ScoredColumns:
         """Return the (n, P) normal scores of the training ranks of the design's columns."""
-        X = self.data.X
-        if self.data.categories:
-            X = design_matrix(X, self.design.source, self.design.level)
-        return normal_scores(X, *score_knots(X, self.weight, _QUANTILES))
+        design = self.design if self.data.categories else None
+        return ScoredColumns(self.data.X, self.weight, design, _QUANTILES)
 
     @cached_property
     def targets(self) -> Floats:
@@ -80,7 +77,8 @@ class SelectionProblem:
     @cached_property
     def correlation(self) -> Floats:
         """Return the (P, R) absolute correlations of normal scores with each target."""
-        return correlations(self.Z, self.targets, self.weight)
+        parts = (self.scored.scores(part) for part in self.scored.parts())
+        return np.vstack([correlations(Z, self.targets, self.weight) for Z in parts])
 
 
 def correlations(Z: Floats, targets: Floats, weight: Floats) -> Floats:

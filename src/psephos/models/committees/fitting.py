@@ -14,6 +14,7 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.base import Labels, VoteEstimator
+from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import one_fit
 from psephos.estimator.members import check_probabilities, needed_weight_parameter
@@ -32,7 +33,7 @@ class Data:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p)
+    X : ndarray or CSC array of shape (n, p)
     y : ndarray of shape (n,)
         Codes 0 ... K - 1 of classes, or numbers.
     weight : ndarray of shape (n,), default=None
@@ -47,7 +48,7 @@ class Data:
     n_jobs : int, default=None
     """
 
-    X: Floats
+    X: Any  # ndarray or CSC array
     y: NDArray[Any]
     weight: Floats | None
     groups: NDArray[Any] | None
@@ -59,11 +60,18 @@ class Data:
 
     @classmethod
     def of(
-        cls, table: Table, labels: Labels, weight: Floats, context: Context, n_jobs: int | None
+        cls,
+        table: Table,
+        labels: Labels,
+        weight: Floats,
+        context: Context,
+        n_jobs: int | None,
+        *,
+        sparse: bool = False,
     ) -> "Data":
-        """Return what `_fit_vote` is given, for members."""
+        """Return what `_fit_vote` is given, for members; with `sparse` X may be a CSC array."""
         return cls(
-            table.dense(),
+            table.as_held() if sparse else table.dense(),
             labels.y,
             None if (weight == weight[0]).all() else weight,
             context.groups,
@@ -206,8 +214,11 @@ def _fit(data: Data, task: MemberTask) -> Any:
     rows = slice(None) if task.rows is None else task.rows
     weight = data.weight if task.weight is None else task.weight
     X, y = data.X[rows], data.y[rows]
-    X = X if task.columns is None else np.ascontiguousarray(X[:, task.columns])
     model: Any = clone(in_codes(task.estimator, data.target))
+    if task.columns is not None:
+        X = np.ascontiguousarray(dense_columns(X, task.columns))
+    elif not isinstance(model, VoteEstimator):
+        X = dense_columns(X)
     seeds = seed_parameters(model)
     unset = [(i, n) for i, n in enumerate(seeds) if model.get_params()[n] is None]
     model.set_params(**{n: data.context.integer(*task.seed, i) for i, n in unset})

@@ -15,7 +15,7 @@ from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
 from psephos.models.design import Design
 from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
-from psephos.models.linear.scoring import score_knots
+from psephos.models.linear.scoring import ScoredColumns
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import (
     CodedVoters,
@@ -24,8 +24,6 @@ from psephos.vote import (
     RankedVoters,
     Readout,
     Vote,
-    design_matrix,
-    normal_scores,
 )
 
 _POSITIVE = Interval(0, open_low=True)
@@ -182,16 +180,16 @@ def _fitted(
     if context.groups is None:  # copies of a row are held out together
         rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
-    X = table.dense()
+    X = table.values
     n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
     design = Design.of(n_codes, X) if n_codes.any() else None
-    X = X if design is None else design_matrix(X, design.source, design.level)
-    knots = score_knots(X, weight, model.n_quantiles)
-    alphas = default_alphas(X.shape[1]) if model.alphas is None else np.ravel(model.alphas).tolist()
+    scored = ScoredColumns(X, weight, design, model.n_quantiles)
+    q = scored.shape[1]
+    alphas = default_alphas(q) if model.alphas is None else np.ravel(model.alphas).tolist()
     n_classes = labels.target.n_classes
     power = 0 if n_classes else int(np.frexp(np.abs(labels.y).max())[1])
     found = fit_ridge(
-        normal_scores(X, *knots),
+        scored,
         labels.y if n_classes else np.ldexp(labels.y, -power),
         n_classes,
         weight,
@@ -200,7 +198,7 @@ def _fitted(
         groups=context.groups,
         seed=context.integer(0),
     )
-    voters = _voters(found, knots, power, labels.target)
+    voters = _voters(found, scored.knots, power, labels.target)
     if design is not None:
         p = len(n_codes)
         voters = CodedVoters(p, np.arange(p), voters, design.source, design.level)

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
 from psephos.models.folding import make_splits
+from psephos.models.linear.scoring import ScoredColumns
 from psephos.runtime.threads import one_thread
 
 _Split = tuple[NDArray[Any], NDArray[Any]]
@@ -36,7 +37,7 @@ def default_alphas(n_columns: int) -> tuple[float, ...]:
 
 
 def fit_ridge(
-    Z: Floats,
+    scored: ScoredColumns,
     y: Array,
     n_classes: int,
     weight: Floats,
@@ -50,7 +51,7 @@ def fit_ridge(
 
     Parameters
     ----------
-    Z : (n, q)
+    scored : (n, q), the scores of columns
     y : (n,); codes of classes, or numbers
     n_classes : 0 for numbers
     weight : (n,)
@@ -65,7 +66,7 @@ def fit_ridge(
     fit = _logistic if n_classes else _least_squares
     losses, held = np.zeros(len(alphas)), 0.0
     with one_thread():
-        A, back = _rotated(Z)
+        A, back = _rotated(scored)
         if len(alphas) > 1:
             for train, test in _splits(y, n_classes, groups, n_folds, seed, alphas):
                 models = fit(A[train], y[train], weight[train], alphas)
@@ -75,7 +76,7 @@ def fit_ridge(
         if losses.any():  # of equally good the greater penalty
             best = int(len(alphas) - 1 - losses[::-1].argmin())
         coef, intercept = fit(A, y, weight, [alphas[best]])[0]
-        coef = coef if back is None else coef @ back
+        coef = coef if back is None else scored.combined(coef @ back)
     return Ridge(coef, intercept, float(alphas[best]), losses / (held or 1.0))
 
 
@@ -105,19 +106,19 @@ def _splits(
         return []
 
 
-def _rotated(Z: Floats) -> tuple[Floats, Floats | None]:
-    """Return (A, back): ``Z c = A d`` and ``|c| = |d|`` for ``c = back.T d``; None stands for 1.
+def _rotated(scored: ScoredColumns) -> tuple[Floats, Floats | None]:
+    """Return (A, back): ``Z c = A d``, ``|c| = |d|`` for ``c = Z.T back.T d``; None: Z is A.
 
     Where there are more columns than rows these are the principal directions of the rows: the
     coefficients of the least penalty are among them.
     """
-    n, q = Z.shape
+    n, q = scored.shape
     if q <= n:
-        return Z, None
-    values, vectors = np.linalg.eigh(Z @ Z.T)
+        return scored.scores(), None
+    values, vectors = np.linalg.eigh(scored.gram())
     kept = values > values.max(initial=0.0) * n * np.finfo(float).eps
     size = np.sqrt(values[kept])
-    return vectors[:, kept] * size, (vectors[:, kept] / size).T @ Z
+    return vectors[:, kept] * size, (vectors[:, kept] / size).T
 
 
 def _logistic(

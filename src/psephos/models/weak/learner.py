@@ -16,7 +16,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Indices
 from psephos.estimator.input import Context, Table
 from psephos.models.design import Design
-from psephos.models.linear.scoring import score_knots
+from psephos.models.linear.scoring import ScoredColumns
 from psephos.optimise.adam import Adam
 from psephos.runtime.threads import one_thread
 from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
@@ -28,7 +28,6 @@ from psephos.vote import (
     RankedVoters,
     Voters,
     design_matrix,
-    normal_scores,
 )
 
 _QUANTILES = 1000  # most values of a column whose scores are kept
@@ -57,9 +56,10 @@ class Inputs:
         X = X if design is None else design_matrix(X, design.source, design.level)
         q = X.shape[1]
         if scaling == "rank" or (scaling == "auto" and bool(np.isnan(X).any())):
-            knots = score_knots(X, weight, _QUANTILES)
+            scored = ScoredColumns(X, weight, None, _QUANTILES)
             plain = np.zeros(q, dtype=np.intp)
-            return cls(p, design, knots, np.zeros(q), np.ones(q), plain), normal_scores(X, *knots)
+            scores = scored.scores()
+            return cls(p, design, scored.knots, np.zeros(q), np.ones(q), plain), scores
         _refuse_gaps(X, table, design)
         Z, centre, inverse, powers = _standardised(X, weight)
         return cls(p, design, None, centre, inverse, powers), Z

@@ -37,7 +37,8 @@ def joined(rankings: list[Floats], depth: int) -> Floats:
 def _ridge(problem: SelectionProblem) -> Floats:
     """Return (p,) absolute coefficients of a ridge regression on normal scores."""
     found = fit_ridge(
-        problem.Z, problem.targets[:, 0], 0, problem.weight, default_alphas(problem.Z.shape[1]),
+        problem.scored, problem.targets[:, 0], 0, problem.weight,
+        default_alphas(problem.scored.shape[1]),
         n_folds=_FOLDS, groups=problem.data.groups, seed=problem.context.integer(4),
     )  # fmt: skip
     return problem.by_column(np.abs(found.coef[0]))

@@ -23,12 +23,13 @@ def lars(problem: SelectionProblem) -> Floats:
     the 1,000 that do on all rows, go into a lasso by least angle regression on normal scores;
     its first 24 entries score. Of several classes each is told from the rest, scores summed.
     """
-    total = np.zeros(problem.Z.shape[1])
+    total = np.zeros(problem.scored.shape[1])
     for r in range(problem.targets.shape[1]):
         first = screened(problem.correlation[:, r], _FIRST)
+        Z = problem.scored.scores(first)
         for draw in range(_DRAWS):
             rows = drawn_rows(problem, _SHARE, (2, r, draw))
-            entered = entries(problem, r, rows, first, _SCREENED, _ENTRIES)
+            entered = first[entries(problem, r, rows, Z, _SCREENED, _ENTRIES)]
             total[entered] += 1.0 / (_AFTER + np.arange(len(entered)))
     return problem.by_column(total)
 
@@ -52,17 +53,17 @@ def entries(
     problem: SelectionProblem,
     target: int,
     rows: Indices,
-    columns: Indices,
+    Z: Floats,
     most: int,
     n_entries: int,
 ) -> Indices:
-    """Return the columns that a lasso lets in, the first one first.
+    """Return the columns of Z that a lasso lets in, the first one first.
 
-    `rows`: those that are looked at. `columns`: those of the design that may enter. `most`: of them
-    those that correlate most on these rows may.
+    `rows`: those that are looked at. `Z` (n, c): the normal scores of columns that may enter.
+    `most`: of them those that correlate most on these rows may.
     """
     share = problem.weight[rows] / problem.weight[rows].sum()
-    Z = standardised(problem.Z[np.ix_(rows, columns)], share)
+    Z = standardised(Z[rows], share)
     y = standardised(problem.targets[rows, target][:, None], share)[:, 0]
     size = np.abs((share * y) @ Z)
     kept = screened(size, most)
@@ -79,4 +80,4 @@ def entries(
     entered = np.flatnonzero(inside.any(axis=1))
     first = inside[entered].argmax(axis=1)
     order = np.lexsort((-np.abs(coef[entered, first]), first))
-    return columns[kept[entered[order]]]
+    return kept[entered[order]]

@@ -17,11 +17,12 @@ def stability(problem: SelectionProblem) -> NDArray[np.float64]:
     The lasso of each half is that of `lars`, on the 1,000 columns that correlate most with the
     target there. Of several classes each is told from the rest, and the shares are added up.
     """
-    every = np.arange(problem.Z.shape[1])
-    total = np.zeros(len(every))
+    total = np.zeros(problem.scored.shape[1])
     for r in range(problem.targets.shape[1]):
         first = screened(problem.correlation[:, r], 10 * _SCREENED)
+        Z = problem.scored.scores(first)
         for half in range(_HALVES):
             rows = drawn_rows(problem, 0.5, (3, r, half))
-            total[entries(problem, r, rows, first, _SCREENED, _ENTRIES)] += 1.0 / _HALVES
+            entered = first[entries(problem, r, rows, Z, _SCREENED, _ENTRIES)]
+            total[entered] += 1.0 / _HALVES
     return problem.by_column(total)
