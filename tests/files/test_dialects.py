@@ -152,7 +152,8 @@ def test_encodings(tmp_path):
         (b"a,b\n1,\x81\x8d\n", None, "is not text of the encoding UTF-8 or Windows-1252"),
         (b"a,b\n1,\xe9\n", "utf-8", "is not text of the encoding utf-8"),
         (b"a,b\n1,2\n", "klingon", "is not text of the encoding klingon"),
-        (b"\xff\xfea,b\n1,2\n", None, "is not text of the encoding"),
+        (b"\xff\xfea,b\n1,2\n\n", None, "is not text of the encoding"),
+        (b"only one line\n", None, "has no rows below the line of column names"),
     ],
 )
 def test_what_is_not_text_is_a_sentence(tmp_path, content, encoding, sentence):

@@ -5,16 +5,18 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.sheet import ColumnChoice
-from psephos.files.text import rows, separator_of
+from psephos.files.sheet import ColumnChoice, SheetRows
+from psephos.files.text import Header, Split, rows, separator_of
 
 
 def cells(text, separator=","):
-    return [(line, row) for line, _, row in rows(io.StringIO(text, newline=""), separator)]
+    return [(line, list(row)) for line, _, row in rows(io.StringIO(text, newline=""), separator)]
 
 
 def test_a_quote_inside_a_cell_is_a_quote():
@@ -107,6 +109,50 @@ def test_columns_of_words_keep_their_cells(tmp_path):
     assert sheet.words == {0: ["1.0", "01", ""], 1: [None, None, "3_0"]}
     np.testing.assert_array_equal(sheet.X, [[np.nan, np.nan], [np.nan, 2], [np.nan, np.nan]])
     assert [sheet.place(i) for i in range(2)] == ["line 2", "line 3"]
+
+
+_ODD = [
+    "1", " 2 ", "-0.0", "1e5", "1E-400", "1e400", "inf", "-Infinity", ".5", "5.", "+7", "nan",
+    "-nan", "NaN", "nAn", "NA", " NA ", "", " ", "?", ".", "-9", "-9.00", "1_0", "0x1p3",
+    "1d5", "\xa01", "１", "1,5", "x", "1 2", "\x1f", "0.1000000000000000055511151231257827",
+    "5e-324", "9007199254740993",
+]  # fmt: skip
+_CELL = st.sampled_from(_ODD) | st.floats().map(repr)
+
+
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda p: st.lists(st.lists(_CELL, min_size=p, max_size=p), min_size=1, max_size=6)
+    ),
+    kept=st.sampled_from([(), ("nan",), ("NA", "")]),
+    more=st.sampled_from([None, ["", "-9", "nan"]]),
+    block=st.sampled_from([0, 1 << 22]),
+    quotes=st.booleans(),
+)
+def test_rows_read_at_once_are_those_read_cell_by_cell(rows, kept, more, block, quotes):
+    header = Header("t", [f"c{j}" for j in range(len(rows[0]))])
+    choice = ColumnChoice(range(len(rows[0])), [0] if len(rows[0]) > 2 else [])
+    found = []
+    for way in (SheetRows._at_once, lambda _self, _rows: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SheetRows, "_at_once", way)
+            patch.setattr("psephos.files.sheet._BLOCK", block)
+            reading = SheetRows(header, choice, Cells().but(more, keep=kept))
+            for row in rows:
+                reading.add(row if quotes else Split(";".join(row), ";"))
+            found.append(reading.sheet(None))
+    np.testing.assert_array_equal(found[0].X, found[1].X)
+    assert np.array_equal(np.signbit(found[0].X), np.signbit(found[1].X))
+    assert found[0].words == found[1].words
+
+
+def test_a_wide_table_of_numbers_is_read_without_its_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(SheetRows, "_one_by_one", lambda self, i, row: pytest.fail("cell by cell"))
+    lines = [",".join(map(str, range(i, i + 50))) for i in range(9)]
+    (tmp_path / "t.csv").write_text("\n".join(["y," + ",".join("abcdefgh" * 6) + ",z", *lines]))
+    sheet = read(tmp_path / "t.csv", words=[0, 49])
+    assert sheet.X[8, 1:49].tolist() == list(range(9, 57))
+    assert sheet.words == {0: [str(i) for i in range(9)], 49: [str(i) for i in range(49, 58)]}
 
 
 def test_an_npz_of_words_is_read_cell_by_cell(tmp_path):

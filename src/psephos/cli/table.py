@@ -57,9 +57,10 @@ def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None
     names, n = sheet.header.names, len(sheet.X)
     gone, few = 0, list[str]()
     for j, name in enumerate(names):
-        numbers = sheet.X[:, j]
-        values = with_words(numbers, sheet.words[j]) if j in sheet.words else numbers.tolist()
-        known = [v for v in values if v == v and not cells.is_missing(str(v))]
+        known = [v for v in sheet.X[:, j].tolist() if v == v]
+        if j in sheet.words:
+            values = with_words(sheet.X[:, j], sheet.words[j])
+            known = [v for v in values if v == v and not cells.is_missing(str(v))]
         gone += n - len(known)
         if 1 < len(set(known)) <= min(_CLASSES, n // 2):
             few.append(name)

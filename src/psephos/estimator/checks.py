@@ -1,25 +1,20 @@
-"""What scikit-learn checks of tables and labels; what it refuses is a PsephosError here."""
+"""What scikit-learn checks of tables and labels; what it refuses is a PsephosError here.
+
+It is imported when the first is checked: tables are read without it.
+"""
 
 from collections.abc import Callable
-from functools import wraps
+from importlib import import_module
 from typing import Any
-
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array as _check_array
-from sklearn.utils import multiclass, validation
 
 from psephos._errors import PsephosError, PsephosTypeError
 
 
-class UnfittedError(PsephosError, NotFittedError):
-    """A model that has to be fitted first."""
+def _ours(name: str, module: str = "sklearn.utils.validation") -> Callable[..., Any]:
+    """Return a check with its sentences raised as errors of psephos."""
 
-
-def _ours(check: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the check with its sentences raised as errors of psephos."""
-
-    @wraps(check)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        check = getattr(import_module(module), name)
         try:
             return check(*args, **kwargs)
         except TypeError as error:
@@ -30,8 +25,8 @@ def _ours(check: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-check_array = _ours(_check_array)
-check_classification_targets = _ours(multiclass.check_classification_targets)
-check_consistent_length = _ours(validation.check_consistent_length)
-column_or_1d = _ours(validation.column_or_1d)
-validate_data = _ours(validation.validate_data)
+check_array = _ours("check_array")
+check_classification_targets = _ours("check_classification_targets", "sklearn.utils.multiclass")
+check_consistent_length = _ours("check_consistent_length")
+column_or_1d = _ours("column_or_1d")
+validate_data = _ours("validate_data")

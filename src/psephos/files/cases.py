@@ -259,8 +259,9 @@ class CaseFile:
             lines: list[int] = []
             for line, _, row in below:
                 lines.append(line)
+                divided = list(row)
                 for j in kept:
-                    words[j].append(row[j].strip())
+                    words[j].append(divided[j].strip())
         self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
         columns: list[list[float]] = []
         for place, j in zip(places, wanted.columns, strict=True):

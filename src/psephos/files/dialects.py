@@ -5,7 +5,7 @@ and a row of units. What an exported scorer reads, too, is in `psephos.files.tex
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, takewhile
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 from psephos.files.near import quoted
 from psephos.files.sheet import Chooser, Sheet, SheetRows
-from psephos.files.text import Header, opened, separator_of, table_rows
+from psephos.files.text import Header, Rows, opened, separator_of, table_rows
 
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _TAXON = ("taxonomy", "consensus lineage")
@@ -24,7 +24,6 @@ _UNIT = re.compile(
     rf"[\[(].{{0,30}}[\])]|[%‰°]|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
     r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
 )
-Rows = Iterator[tuple[int, str, list[str]]]
 
 
 def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
@@ -38,8 +37,8 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     with opened(path, how.encoding, notes) as stream:
         header, below = _table(path, stream, how.separator, notes, how.cases)
         reading = SheetRows(header, choose(header), cells)
-        for line, text, row in below:
-            reading.add(row, text)
+        for line, _, row in below:
+            reading.add(row)
             numbers.append(line)
     return reading.sheet(numbers, notes)
 
@@ -126,13 +125,16 @@ def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
     yield from chain(rows, below)
 
 
-def _are_units(rows: list[list[str]]) -> bool:
+def _are_units(lines: list[Sequence[str]]) -> bool:
     number, units, n_numbers = Cells().number, 0, 0
+    if any(word.strip() and number(word) is not None for word in lines[0]):
+        return False
+    rows = list(map(list, lines))
     for j, word in enumerate(map(str.strip, rows[0])):
         unit = _UNIT.fullmatch(word) is not None
         numeric = all(number(row[j]) is not None for row in rows[1:])
         odd = not unit and word not in "-–" if numeric else word in {row[j] for row in rows[1:]}
-        if word and (odd or number(word) is not None):
+        if word and odd:
             return False
         n_numbers, units = n_numbers + numeric, units + (numeric and unit)
     return 0 < n_numbers <= 2 * units

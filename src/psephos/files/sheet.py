@@ -3,8 +3,8 @@
 import datetime
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,7 @@ from psephos.files.cells import Cells
 from psephos.files.columns import refuse_far
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown
-from psephos.files.text import Header
+from psephos.files.text import Header, Split
 
 
 class ColumnChoice(NamedTuple):
@@ -56,17 +56,23 @@ def with_words(numbers: Floats, words: Sequence[Cell]) -> list[Any]:
 Chooser = Callable[[Header], ColumnChoice]
 
 
+_BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a cell's word
+_FEW = 2  # columns of words, for which a line is not divided
+_UNIT = "\x1f"
+
+
 def unnamed(p: int) -> list[str]:
     """Return the names of columns that have none."""
     return [f"column {j}" for j in range(p)]
 
 
 class SheetRows:
-    """The rows read so far: numbers as they come, words in lists."""
+    """The rows read so far: numbers in a table that grows, words in lists; the last rows wait."""
 
     def __init__(self, header: Header, choice: ColumnChoice, cells: Cells) -> None:
         self._header, self._choice, self._cells = header, choice, cells
-        self._rows: list[Floats] = []
+        self._X, self._n = np.empty((0, len(choice.columns))), 0
+        self._waiting, self._size = list[Sequence[str]](), 0
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
         self._place_numbers()
 
@@ -75,74 +81,94 @@ class SheetRows:
         slots = [k for k, j in enumerate(columns) if j not in words]
         self._slots = np.array(slots, dtype=np.intp)
         self._places = [columns[k] for k in slots]
-        whole = self._places == list(range(len(self._header.names)))
-        self._pick: Callable[[list[str]], Sequence[str]]
-        if whole:
-            self._pick = _all
-        elif len(slots) > 1:
-            self._pick = itemgetter(*self._places)
+
+    def add(self, row: Sequence[str]) -> None:
+        """Add a row."""
+        self._waiting.append(row)
+        self._size += len(row.text) if isinstance(row, Split) else _CELL * len(row)
+        if self._size > _BLOCK or not self._n:  # the first shows which columns hold words
+            self._read()
+
+    def _read(self) -> None:
+        """Read the rows that wait: all at once if every cell is a number or missing."""
+        rows, self._waiting, self._size = self._waiting, [], 0
+        start, self._n = self._n, self._n + len(rows)
+        if self._n > len(self._X):  # in place, where the system can
+            self._X.resize((self._n + start // 8, len(self._choice.columns)), refcheck=False)
+        self._X[start : self._n] = math.nan
+        numbers = self._at_once(rows)
+        if numbers is None:
+            for i, row in enumerate(rows, start):
+                self._one_by_one(i, list(row))
         else:
-            self._pick = self._pick_few
+            self._X[start : self._n, self._slots] = numbers
+            for row in rows:
+                self._keep(row)
 
-    def _pick_few(self, row: list[str]) -> Sequence[str]:
-        return [row[j] for j in self._places]
+    def _keep(self, row: Sequence[str]) -> None:
+        cells = list(row) if len(self._words) > _FEW else row
+        for j, kept in self._words.items():
+            kept.append(cells[j].strip())
 
-    def add(self, row: list[str], text: str = "") -> None:
-        """Add a row; `text` is its line, if one look at it shows that no cell holds an _."""
-        out = np.full(len(self._choice.columns), math.nan)
-        picked = self._pick(row)
-        numbers = self._quickly(picked, text) if self._cells.plain else None
+    def _at_once(self, rows: list[Sequence[str]]) -> Floats | None:
+        """Return the numbers of rows in which every cell is a number or missing, else None."""
+        width, first = len(self._header.names), rows[0]
+        mark = first.separator if isinstance(first, Split) else _UNIT
+        lines = [row.text if isinstance(row, Split) else mark.join(row) for row in rows]
+        pairs = zip(rows, lines, strict=True)
+        if any(not isinstance(row, Split) and line.count(mark) != width - 1 for row, line in pairs):
+            return None
+        if not self._cells.plain or not self._places:
+            return None
+        columns = None if len(self._places) == width else self._places
+        form: dict[str, Any] = {"comments": None, "delimiter": mark, "usecols": columns, "ndmin": 2}
+        for marked in (False, True) if width > 1 else (True,):
+            given = [self._marked(line, mark) for line in lines] if marked else lines
+            with suppress(ValueError):
+                X = np.loadtxt(given, **form)
+                return X if self._are_missing(X, rows) else None
+        return None
+
+    def _marked(self, line: str, mark: str) -> str:
+        """Return a line with nan for each of the words for missing values."""
+        line = f"{mark}{line}{mark}"
+        for word in self._cells.gone:
+            found = f"{mark}{word}{mark}"
+            if found in line:  # neighbours share a mark
+                line = line.replace(found, f"{mark}nan{mark}").replace(found, f"{mark}nan{mark}")
+        return line[1:-1]
+
+    def _are_missing(self, X: Floats, rows: list[Sequence[str]]) -> bool:
+        """Return whether the rows were read, and all NaN of them are words for missing values."""
+        if self._cells.gone_numbers:
+            X[np.isin(X, self._cells.gone_numbers)] = math.nan
+        gone = np.isnan(X)
+        for i in np.flatnonzero(gone.any(axis=1)).tolist():
+            row = list(rows[i])
+            cells = [row[self._places[k]].strip() for k in np.flatnonzero(gone[i]).tolist()]
+            if not all(map(self._cells.is_missing, cells)):
+                return False
+        return len(X) == len(rows)
+
+    def _one_by_one(self, i: int, row: list[str]) -> None:
+        """Read a row; columns that turn out to hold words are kept as words."""
         n_words = len(self._words)
-        out[self._slots] = self._one_by_one(picked) if numbers is None else numbers
+        for k, j in zip(self._slots.tolist(), self._places, strict=True):
+            number = self._cells.number(row[j])
+            if number is None:
+                self._words[j] = [None] * i
+            else:
+                self._X[i, k] = number
         if len(self._words) > n_words:
             self._place_numbers()
-        self._rows.append(out)
-        for j, kept in self._words.items():
-            kept.append(row[j].strip())
-
-    def _quickly(self, picked: Sequence[str], text: str) -> Floats | None:
-        """Return the numbers of a row in which every cell is a number or missing, else None."""
-        if (not text or "_" in text) and any("_" in cell for cell in picked):
-            return None
-        gone = self._cells.gone
-        try:
-            numbers = np.array(picked, dtype=np.float64)
-        except ValueError:
-            try:
-                numbers = np.array(
-                    ["nan" if cell in gone else cell for cell in picked], dtype=np.float64
-                )
-            except ValueError:
-                return None
-        for i in np.flatnonzero(np.isnan(numbers)).tolist():
-            if picked[i].strip() not in gone:
-                return None
-        if self._cells.gone_numbers:
-            numbers[np.isin(numbers, self._cells.gone_numbers)] = math.nan
-        return numbers
-
-    def _one_by_one(self, picked: Sequence[str]) -> Floats:
-        """Return the numbers of a row; columns that turn out to hold words are kept as words."""
-        numbers = np.full(len(picked), math.nan)
-        for i, cell in enumerate(picked):
-            number = self._cells.number(cell)
-            if number is None:
-                self._words[self._places[i]] = [None] * len(self._rows)
-            else:
-                numbers[i] = number
-        return numbers
+        self._keep(row)
 
     def sheet(self, lines: list[int] | None, notes: Sequence[str] = ()) -> Sheet:
         """Return what was read."""
-        X = np.empty((len(self._rows), len(self._choice.columns)))
-        for i, row in enumerate(self._rows):
-            X[i] = row
-            self._rows[i] = row[:0]  # the row is copied: let its memory go
-        return Sheet(self._header, self._choice, X, self._words, lines, self._cells, [*notes])
-
-
-def _all(row: list[str]) -> Sequence[str]:
-    return row
+        if self._waiting:
+            self._read()
+        self._X.resize((self._n, self._X.shape[1]), refcheck=False)
+        return Sheet(self._header, self._choice, self._X, self._words, lines, self._cells, [*notes])
 
 
 # ---------------------------------------------------------------------- columns with types

@@ -7,10 +7,10 @@ import io
 import pathlib
 import re
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from psephos._errors import PsephosError, shortly
 
@@ -29,6 +29,35 @@ class Header(NamedTuple):
     of_arrays: bool = False  # whether labels and ids are arrays, and not columns
     features: bool = False  # whether its kind of file has features in rows, and cases in columns
 
+
+class Split(Sequence[str]):
+    """The cells of a line without quotes, which is divided anew whenever one is wanted.
+
+    A table of numbers is read from its lines, so that wide ones are never held as words.
+    """
+
+    def __init__(self, text: str, separator: str) -> None:
+        self.text, self.separator = text, separator
+        self._width = text.count(separator) + 1
+
+    def __len__(self) -> int:
+        return self._width
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text.split(self.separator))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice) or index < 0:
+            return self.text.split(self.separator)[index]
+        behind = len(self) - index
+        if behind < index:  # one of the last
+            return self.text.rsplit(self.separator, behind)[-behind]
+        return self.text.split(self.separator, index + 1)[index]
+
+
+#: The line that a row begins in, its text ('' of quoted rows), and its cells.
+Row: TypeAlias = tuple[int, str, Sequence[str]]
+Rows: TypeAlias = Iterator[Row]
 
 #: Suffixes of text files, and whether .gz may follow.
 SUFFIXES = {".csv": True, ".tsv": True, ".txt": True}
@@ -133,7 +162,7 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 def table_rows(
     path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
     start: int = 1, cases: bool = False,
-) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:  # fmt: skip
+) -> tuple[Header, Rows]:  # fmt: skip
     """Return what the first line of a text file says, and its rows as `rows` yields them.
 
     Left out are empty lines and empty last columns. Where the rows have one cell more than the
@@ -167,10 +196,15 @@ def table_rows(
 
 
 def _below(
-    file: str, lines: Iterator[tuple[int, str, list[str]]], n_names: int, last: int, separator: str,
+    file: str, lines: Rows, n_names: int, last: int, separator: str,
     notes: list[str], cases: bool,
-) -> Iterator[tuple[int, str, list[str]]]:  # fmt: skip
-    marks, blank, gone, empty = f"{separator} \t\r\n", list[tuple[int, str, list[str]]](), 0, True
+) -> Rows:  # fmt: skip
+    marks, blank, gone, empty = (
+        f"{separator} \t\r\n",
+        list[Row](),
+        0,
+        True,
+    )
     for line, text, row in lines:
         if n_names > 1 and text and not text.strip(marks):
             blank.append((line, text, [*row, *[""] * n_names][:n_names]))
@@ -191,7 +225,7 @@ def _below(
             )
         last = line if text else 0  # a quoted row may have many lines
         empty = False
-        yield line, text, row[:n_names]
+        yield line, text, row if len(row) == n_names else row[:n_names]
     if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
     if empty or cases:
@@ -201,9 +235,7 @@ def _below(
         notes.append(f"empty lines are left out: {gone + len(blank)}.")
 
 
-def rows(
-    stream: Iterator[str], separator: str, start: int = 1
-) -> Iterator[tuple[int, str, list[str]]]:
+def rows(stream: Iterator[str], separator: str, start: int = 1) -> Rows:
     """Yield (line, text, cells) of every row that is not blank; a quoted empty cell is a cell.
 
     The line is the one the row begins in, counted from `start` as an editor counts: quoted cells
@@ -214,10 +246,11 @@ def rows(
     blank = " " if separator == "\t" else " \t"
     line = start
     for text in stream:
-        if text[0] != '"' and separator + '"' not in text:  # almost every row of a numeric table
+        # almost every row of a numeric table
+        if '"' not in text or (text[0] != '"' and separator + '"' not in text):
             bare = text.rstrip("\r\n")
             if bare.strip(blank):
-                yield line, text, bare.split(separator)
+                yield line, text, Split(bare, separator)
             line += 1
             continue
         reader = csv.reader(chain([text], stream), delimiter=separator, strict=True)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 _Floats = NDArray[np.float64]
 TIE = 1e-12  # cumulative shares round
@@ -76,6 +75,8 @@ def _borda(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _T
     if k == 1:
         return _majority(votes, weights, rows, settings)
     voting = (votes != votes[:, :, :1]).any(axis=2)
+    from scipy.stats import rankdata  # tables are read, and most votes answered, without it
+
     points = rankdata(votes, axis=2) - 1.0
     share = points / (k * (k - 1) / 2.0)
     shares = _shares(np.where(voting, weights, 0.0))

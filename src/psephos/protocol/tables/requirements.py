@@ -36,8 +36,9 @@ def refuse_farthest(
     X: Floats, names: Sequence[str], place: Callable[[int], str] = row_words
 ) -> None:
     """Raise PsephosError naming the first value that is infinite or too large."""
-    bad = beyond(X)
-    if bad.any():
+    ends = np.array([end.reduce(X, axis=None) for end in (np.fmin, np.fmax)])
+    if beyond(ends).any():
+        bad = beyond(X)
         row, column = (int(k) for k in np.argwhere(bad)[0])
         refuse_far(str(names[column]), float(X[row, column]), place(row))
 

@@ -10,10 +10,13 @@ from sklearn.exceptions import NotFittedError
 
 from psephos._errors import PsephosError, PsephosTypeError, shortly
 from psephos._types import Estimator, LabelsLike, PerRow, TableLike
-from psephos.estimator.checks import UnfittedError
 from psephos.estimator.partial import SoftLabels
 
 _ARRAYS = ("X", "y", "sample_weight")
+
+
+class UnfittedError(PsephosError, NotFittedError):
+    """A model that has to be fitted first."""
 
 
 class LearnsFromBatches:
