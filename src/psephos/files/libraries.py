@@ -243,5 +243,5 @@ def _beside(path: Path, *kinds: str) -> list[list[str]]:
     files = [path.with_name(f"{start}{kind}.tsv{gz}") for kind in kinds for gz in ("", ".gz")]
     for file in filter(Path.is_file, files):
         with opened(file) as stream:
-            return [row for _, _, row in rows(stream, "\t")]
+            return [list(row) for _, _, row in rows(stream, "\t")]
     return []

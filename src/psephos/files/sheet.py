@@ -81,6 +81,8 @@ class SheetRows:
         slots = [k for k, j in enumerate(columns) if j not in words]
         self._slots = np.array(slots, dtype=np.intp)
         self._places = [columns[k] for k in slots]
+        whole = self._places == list(range(len(self._header.names)))
+        self._used = None if whole else self._places
 
     def add(self, row: Sequence[str]) -> None:
         """Add a row."""
@@ -115,17 +117,16 @@ class SheetRows:
         width, first = len(self._header.names), rows[0]
         mark = first.separator if isinstance(first, Split) else _UNIT
         lines = [row.text if isinstance(row, Split) else mark.join(row) for row in rows]
-        pairs = zip(rows, lines, strict=True)
-        if any(not isinstance(row, Split) and line.count(mark) != width - 1 for row, line in pairs):
+        whole = all(
+            isinstance(row, Split) or line.count(mark) == width - 1
+            for row, line in zip(rows, lines, strict=True)
+        )
+        if not (whole and self._places and self._cells.plain):
             return None
-        if not self._cells.plain or not self._places:
-            return None
-        columns = None if len(self._places) == width else self._places
-        form: dict[str, Any] = {"comments": None, "delimiter": mark, "usecols": columns, "ndmin": 2}
         for marked in (False, True) if width > 1 else (True,):
             given = [self._marked(line, mark) for line in lines] if marked else lines
             with suppress(ValueError):
-                X = np.loadtxt(given, **form)
+                X = np.loadtxt(given, comments=None, delimiter=mark, usecols=self._used, ndmin=2)
                 return X if self._are_missing(X, rows) else None
         return None
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 from psephos._errors import PsephosError, shortly
 
@@ -46,7 +46,11 @@ class Split(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.text.split(self.separator))
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice) or index < 0:
             return self.text.split(self.separator)[index]
         behind = len(self) - index
@@ -56,8 +60,8 @@ class Split(Sequence[str]):
 
 
 #: The line that a row begins in, its text ('' of quoted rows), and its cells.
-Row: TypeAlias = tuple[int, str, Sequence[str]]
-Rows: TypeAlias = Iterator[Row]
+Line: TypeAlias = tuple[int, str, Sequence[str]]
+Rows: TypeAlias = Iterator[Line]
 
 #: Suffixes of text files, and whether .gz may follow.
 SUFFIXES = {".csv": True, ".tsv": True, ".txt": True}
@@ -201,7 +205,7 @@ def _below(
 ) -> Rows:  # fmt: skip
     marks, blank, gone, empty = (
         f"{separator} \t\r\n",
-        list[Row](),
+        list[Line](),
         0,
         True,
     )

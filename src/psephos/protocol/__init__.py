@@ -7,7 +7,7 @@ The folder that `out` names is described file by file in docs/study-folder.md.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from psephos.estimator.contender import Contender
@@ -58,7 +58,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for module in _MODULES if name in __all__ else ():
         found = import_module(f"psephos.{module}")
         if hasattr(found, name):

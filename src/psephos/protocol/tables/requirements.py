@@ -36,7 +36,7 @@ def refuse_farthest(
     X: Floats, names: Sequence[str], place: Callable[[int], str] = row_words
 ) -> None:
     """Raise PsephosError naming the first value that is infinite or too large."""
-    ends = np.array([end.reduce(X, axis=None) for end in (np.fmin, np.fmax)])
+    ends = np.array([end.reduce(X, axis=None, initial=0.0) for end in (np.fmin, np.fmax)])
     if beyond(ends).any():
         bad = beyond(X)
         row, column = (int(k) for k in np.argwhere(bad)[0])
