@@ -162,6 +162,8 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, Array]) -> dict[str, Any
     }
     if model.recalibration_ is not None:
         manifest["recalibration"] = encode(model.recalibration_, arrays, "recalibration")
+    if model.accepted_:
+        manifest["accepted"] = list(model.accepted_)
     if model._calibrated_on is not None:
         manifest["calibrated_on"] = encode(model._calibrated_on, arrays, "calibrated_on")
     return manifest
@@ -360,6 +362,7 @@ def _model(stored: Stored) -> "VoteEstimator":
     schema.name_columns(model)
     model._set_fitted(vote, schema, extras, None, baseline)
     model.recalibration_ = stored.recalibration
+    model.accepted_ = tuple(map(str, manifest.get("accepted", ())))
     model._calibrated_on = rows = decode(manifest.get("calibrated_on"), arrays)  # older have none
     fits = rows is None or (isinstance(rows, Profile) and rows.n_columns == len(vote.columns))
     check(fits, "a summary of other rows")

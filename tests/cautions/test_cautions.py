@@ -9,6 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from psephos import (
     AdaBoostClassifier,
@@ -237,6 +240,24 @@ def test_members_do_not_warn_again(model):
     with pytest.warns(TableWarning) as caught:
         model.fit(frame(nr=np.arange(N)), Y)
     assert sum(isinstance(one.message, TableWarning) for one in caught) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model, X: cross_val_score(model, X, Y),
+        lambda model, X: GridSearchCV(model, {"n_estimators": [1, 2]}).fit(X, Y),
+        lambda model, X: cross_val_score(make_pipeline(FunctionTransformer(), model), X, Y),
+    ],
+    ids=["folds", "search", "pipeline"],
+)
+def test_folds_searches_and_refits_of_scikit_learn_warn_once(call, request):
+    name = f"nr of {request.node.callspec.id}"  # a process is warned of a column once, by clones
+    with pytest.warns(TableWarning) as caught:
+        call(AdaBoostClassifier(n_estimators=2), frame(**{name: np.arange(N)}))
+    assert sum(isinstance(one.message, TableWarning) for one in caught) == 1
+    with pytest.warns(TableWarning, match=name):
+        AdaBoostClassifier(n_estimators=2).fit(frame(**{name: np.arange(N)}), Y)
 
 
 def test_fit_is_quiet_on_clean_frames_and_listed_categories():

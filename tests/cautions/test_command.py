@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from psephos import load
 from psephos.cli import main
 
 N = 60
@@ -62,6 +63,11 @@ def test_what_is_accepted_is_printed(table, tmp_path):
                 tmp_path / "m.psephos", *more)  # fmt: skip
     assert done.exit_code == 0
     assert done.stderr.count("Accepted (--accept).") == 3
+    words = "Fitted in spite of what was accepted: FD002 words-once, FD004 saved-index, FD008 targ"
+    assert words in call("describe", tmp_path / "m.psephos").output
+    model = load(tmp_path / "m.psephos")
+    assert model.reduce().accepted_ == model.accepted_
+    assert model.fit(ROWS, Y).accepted_ == ()
     done = call("fit", table, "--target", "state", "--out", tmp_path / "m", "--accept", "FD2")
     assert done.exit_code == 2
     assert "'FD2', which is not a caution" in done.output
@@ -80,8 +86,8 @@ def measured_twice(tmp_path):
 def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     measured_twice, tmp_path
 ):
-    given = ("compare", measured_twice, "--target", "state", "--models", "majority", "--n-jobs", 1)
-    given = (*given, "--no-report", "--drop", "patient")
+    given = ("compare", measured_twice, "--target", "state", "--models", "adaboost", "--n-jobs", 1)
+    given = (*given, "--protocol", "quick", "--no-report", "--drop", "patient")
     done = call(*given, "--out", tmp_path / "s")
     assert done.exit_code == 2
     assert "FD020 replicates: 40 rows are replicates" in done.output
@@ -93,6 +99,7 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     warned = json.loads((tmp_path / "s" / "environment.json").read_text())["warnings"]
     assert any(one.startswith("FD020 replicates") for one in warned)
     assert "FD020 replicates (accepted)" in done.stderr
+    assert load(tmp_path / "s" / "models" / "adaboost.psephos").accepted_ == ("FD020 replicates",)
     grouped = [*given[:-2], "--group", "patient"]
     done = call(*grouped, "--out", tmp_path / "g")
     assert done.exit_code == 0, done.output

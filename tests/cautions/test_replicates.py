@@ -24,11 +24,18 @@ def planted(kind, seed, n=60, p=20):
         again = again.round(1)
     if kind == "nearer":
         again += rng.normal(size=again.shape) * 1e-3
+    if kind == "proportional":
+        again *= 1 + 0.02 * rng.normal(size=again.shape)
+    if kind == "batch offset":
+        again += 0.05 * rng.normal(size=p) + 0.01 * rng.normal(size=again.shape)
+    if kind == "once a patient":
+        again = np.where(rng.permutation(p) < p // 3, again, rng.normal(size=again.shape))
     return np.vstack([X, again]), [(i, n + i) for i in range(n // 3)]
 
 
 KINDS = [
     "equal", "all but one", "all but two", "missing", "rounded", "counts", "few columns", "nearer",
+    "proportional", "batch offset", "once a patient",
 ]  # fmt: skip
 
 
@@ -44,6 +51,10 @@ def test_in_long_and_in_wide_tables(kind):
     X, pairs = planted(kind, 0, 900)
     found = set(replicates(X))
     assert len(found & set(pairs)) >= 0.95 * len(pairs)
+    assert found <= set(pairs)
+    X, pairs = planted(kind, 0, 200, 12)
+    found = set(replicates(X))
+    assert len(found & set(pairs)) >= 0.9 * len(pairs)
     assert found <= set(pairs)
     if kind != "few columns":
         X, pairs = planted(kind, 0, 30, 400)

@@ -430,6 +430,11 @@ def test_numbers_written_another_way_never_become_categories(tmp_path):
         read_table(write(tmp_path, text), target="y")
     table = read_table(write(tmp_path, text), target="y", categorical=["b"])
     assert table.categories == {1: ("20-30", "<20")}
+    bands = "a,b,y\n" + "1,<20,u\n2,20-30,v\n3,not known,u\n" * 3
+    table = read_table(write(tmp_path, bands, "bands.csv"), target="y")  # each of several rows
+    assert table.categories == {1: ("20-30", "<20", "not known")}
+    with says("column 'b' holds numbers written another way ('<20' in line 2, '20-30' in line 3)"):
+        read_table(write(tmp_path, bands.replace("not known", "25"), "limit.csv"), target="y")
     with says("column 'b' holds numbers written another way ('5,1' in row 0"):
         table_from_arrays(pd.DataFrame({"b": ["5,1", "6,2"]}), [0, 1])
     mixed = write(tmp_path, "a;y\n5,1;u\n6;v\n7,25;u\n", "m.csv")

@@ -12,13 +12,26 @@ from psephos.cautions.registry import CAUTIONS, OF_TYPES, Caution, Cautions, cau
 
 __all__ = ["CAUTIONS", "Caution", "Cautions", "Given", "cautions_on", "warn_of_types"]
 
+_warned: set[str] = set()  # columns of which this process was warned
+
 
 def warn_of_types(
-    X: Floats, names: Sequence[str], levels: Mapping[int, Sequence[str]], *, listed: bool
+    X: Floats,
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+    *,
+    listed: bool,
+    once: bool,
 ) -> None:
     """Warn, for who called `fit`, of columns whose names or types say that they measure nothing.
 
-    Where the user `listed` the columns of categories, these are taken as they are.
+    Where the user `listed` the columns of categories, these are taken as they are. What the process
+    was warned of is not repeated where `once` is wanted: for clones, of which scikit-learn's
+    searches and folds fit many, and in which an index may look otherwise.
     """
-    for one in cautions_on(Given(X, names, levels, listed=listed), OF_TYPES).warnings():
-        warnings.warn(one, stacklevel=3)
+    found = cautions_on(Given(X, names, levels, listed=listed), OF_TYPES)
+    before = _warned.copy() if once else set[str]()
+    for one in found:
+        if not before.issuperset(one.columns):
+            warnings.warn(one.warning(), stacklevel=3)
+        _warned.update(one.columns)

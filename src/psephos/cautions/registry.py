@@ -124,6 +124,10 @@ class Caution:
         """The name of the caution, such as 'saved-index'."""
         return self.rule.name
 
+    def warning(self) -> TableWarning:
+        """Return it as a warning."""
+        return TableWarning(str(self), self.code)
+
     def data(self) -> dict[str, str]:
         """Return code, name and sentence."""
         return {"code": self.code, "name": self.name, "sentence": self.sentence}
@@ -140,9 +144,9 @@ class Cautions(tuple[Caution, ...]):
     def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "no cautions"
 
-    def warnings(self) -> list[TableWarning]:
-        """Return a warning for each."""
-        return [TableWarning(str(one), one.code) for one in self]
+    def accepted(self, codes: Sequence[str]) -> tuple[str, ...]:
+        """Return those that a user accepted, as a model file names them."""
+        return tuple(f"{one.code} {one.name}" for one in self if one.code in codes)
 
     def refused(self, command: str, accepted: Sequence[str] = ()) -> "Cautions":
         """Return those that a command refuses, and that are not accepted."""

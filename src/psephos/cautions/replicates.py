@@ -4,7 +4,8 @@ Of two rows each column says how rare it is that values are so close (the share 
 rows that are as close or closer), and their closeness is the sum of -log q over the columns, but
 for the two least: a replicate may differ in a column or two. Of random pairs that sum is near a
 gamma distribution, whose mean and variance they give, however the columns depend on each other.
-Replicates are pairs so close that not one would be expected in a thousand such tables.
+Replicates are pairs so close that not one would be expected in twenty such tables, and clearly
+closer than the closest of all others, for the tail of that distribution is a guess.
 """
 
 import numpy as np
@@ -16,10 +17,11 @@ _PAIRS, _MOST_COLUMNS = 4096, 256  # random pairs; columns that are looked at
 # Random sets of columns in which neighbours are searched (fewer in long tables), the size of
 # a set, and the neighbours of a row.
 _SUBSETS, _TREE, _NEAR, _LONG = 16, 8, 3, 1000
-_LEAST_COLUMNS, _CHANCE = 4, 1e-3
+_EQUAL, _SHARE = 3, 0.25  # columns, or share of them, in which other candidates are equal
+_LEAST_COLUMNS, _CHANCE = 4, 0.05
 _FARTHEST = 16.0  # -log q of a pair that is closer than any other
 _COMMON = 0.5  # share of the commonest value in the middle column of a table that is mostly empty
-_TIMES = 1.25  # how many times closer than the closest of other rows
+_TIMES = 1.45  # how many times closer than the closest of other rows
 
 
 def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
@@ -111,7 +113,7 @@ class _Closeness:
 
 
 def _candidates(X: Floats, rng: np.random.Generator) -> Indices:
-    """Return pairs of rows that are neighbours in some random sets of columns, by their ranks."""
+    """Return pairs that are neighbours by ranks in some sets of columns, or equal in a quarter."""
     from scipy.spatial import KDTree  # commands that answer new cases need none
 
     n, p = X.shape
@@ -122,5 +124,10 @@ def _candidates(X: Floats, rng: np.random.Generator) -> Indices:
         columns = rng.choice(p, min(p, max(3, min(_TREE, p // 2))), replace=False)
         near = KDTree(ranks[:, columns]).query(ranks[:, columns], k=_NEAR + 1)[1]
         pairs.append(np.column_stack([np.repeat(np.arange(n), _NEAR + 1), near.ravel()]))
-    every = np.sort(np.concatenate(pairs), axis=1)
+    order = np.argsort(X, axis=0, kind="stable")
+    equal, column = np.nonzero(np.diff(np.take_along_axis(X, order, axis=0), axis=0) == 0)
+    beside = np.column_stack([order[equal, column], order[equal + 1, column]])
+    found, times = np.unique(beside, axis=0, return_counts=True)
+    many = times >= max(_EQUAL, p * _SHARE)
+    every = np.sort(np.concatenate([*pairs, found[many]]), axis=1)
     return np.unique(every[every[:, 0] != every[:, 1]], axis=0)

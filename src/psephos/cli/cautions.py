@@ -21,8 +21,12 @@ accept_option = click.option(
 )
 
 
-def settle(table: "DataTable", command: str, accepted: Sequence[str], *, ids: bool = False) -> None:
+def settle(
+    table: "DataTable", command: str, accepted: Sequence[str], *, ids: bool = False
+) -> tuple[str, ...]:
     """Print the cautions on a DataTable; raise PsephosError for those that end the command.
+
+    Returned are those that were accepted, by code and name.
 
     `ids` is whether a column names the cases already.
     """
@@ -46,3 +50,4 @@ def settle(table: "DataTable", command: str, accepted: Sequence[str], *, ids: bo
         raise PsephosError("\n".join(lines))
     for one in found:
         say(f"{one}" + (" Accepted (--accept)." if one.code in accepted else ""))
+    return found.accepted(accepted)

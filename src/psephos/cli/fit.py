@@ -69,7 +69,7 @@ def fit(
     refuse_measurements(data)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
-    settle(data, "fit", accept, ids=data.ids is not None)
+    in_spite = settle(data, "fit", accept, ids=data.ids is not None)
     if data.multilabel and not estimator.multilabel:
         raise PsephosError(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
@@ -88,11 +88,11 @@ def fit(
             raise PsephosError(f"{error}") from None
     if threshold is not None and place is not None:
         model = at_threshold(model, threshold, model.classes_.tolist()[place])
+    model.accepted_ = in_spite
     save(model, out)
     for sentence in _told(model, data):
         say(sentence)
-    kept = kept_words(model.vote_)
-    if kept:
+    if kept := kept_words(model.vote_):
         say(kept)
     if not model.n_features_used_:
         say("This model reads no column: it gives every case the same answer.")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from sklearn import get_config
@@ -80,6 +80,9 @@ class VoteEstimator(BaseEstimator):
     optional: ClassVar[tuple[str, ...]] = ()  # extras that exist only where a parameter asks
     #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
+    #: Cautions that fired and that whoever fitted the model accepted, such as 'FD004 saved-index'.
+    accepted_: tuple[str, ...] = ()
+    _cloned = False
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
     _sample: SampleRows | None = None  # training rows, within the process
     _calibration_rows: SampleRows | None = None  # and those of a calibration
@@ -119,10 +122,16 @@ class VoteEstimator(BaseEstimator):
             if is_outermost() and schema.names and isinstance(table.values, np.ndarray):
                 listed = not isinstance(getattr(self, "categorical_features", None), str)
                 levels = schema.words().levels
-                warn_of_types(table.values, schema.names, levels, listed=listed)
+                warn_of_types(table.values, schema.names, levels, listed=listed, once=self._cloned)
             if getattr(self, "warm_start", False):
                 context = replace(context, previous=self._previous(schema, labels.target))
             return self._learn(table, labels, weight, context, schema)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy, as scikit-learn fits in folds and searches."""
+        copy = cast("Self", super().__sklearn_clone__())
+        copy._cloned = True
+        return copy
 
     def _learn(
         self,
@@ -247,6 +256,7 @@ class VoteEstimator(BaseEstimator):
         self._sample = sample
         self._baseline = baseline
         self.recalibration_ = self._calibrated_on = self._calibration_rows = None
+        self.accepted_ = ()
         self.schema_ = schema
         for name in self.extras:
             vars(self).pop(name, None)
@@ -440,6 +450,8 @@ class VoteEstimator(BaseEstimator):
         for extra in self.extras:  # what a recipe remembers beside its vote
             told: Any = getattr(getattr(self, extra, None), "told", None)
             words += [] if told is None else told(names, self.vote_)
+        if self.accepted_:
+            words += [f"Fitted in spite of what was accepted: {', '.join(self.accepted_)}."]
         return describe(self.vote_, names, type(self).__name__) + words
 
     def _classes(self) -> list[Any]:
@@ -497,7 +509,7 @@ class VoteEstimator(BaseEstimator):
         reduced._sample = self._sample and self._sample.reduced(vote)
         reduced._calibration_rows = self._calibration_rows and self._calibration_rows.reduced(vote)
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
-        reduced.recalibration_ = self.recalibration_
+        reduced.recalibration_, reduced.accepted_ = self.recalibration_, self.accepted_
         return reduced
 
     def _params_on(self, columns: Array) -> dict[str, Any]:

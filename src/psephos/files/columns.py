@@ -17,6 +17,7 @@ _STRONG = frozenset({
     "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
     "thousands '", "thousands ’", "share", "bound", "sign",
 })  # fmt: skip
+_BANDS = frozenset({"band", "bound"})
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
@@ -93,11 +94,13 @@ def holds_words(
     Raises
     ------
     PsephosError
-        If words stand among numbers, or are numbers written in another way.
+        If words stand among numbers, or are numbers written in another way. Bands that stand in
+        three rows each, on average (20-30, <20, >=7), are categories.
     """
     if all(word is None for word in words):
         return False
-    refuse_numbers_in_words(name, words, place, ways=ways)
+    if n_numbers or not _are_bands(words):
+        refuse_numbers_in_words(name, words, place, ways=ways)
     if n_numbers:
         i = next(i for i, word in enumerate(words) if word is not None)
         raise PsephosError(
@@ -106,6 +109,13 @@ def holds_words(
             f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
         )
     return True
+
+
+def _are_bands(words: Sequence[str | None]) -> bool:
+    """Return whether words are bands of a measurement, two or more, each of several rows."""
+    counts = Counter(word for word in words if word is not None)
+    forms = [form for form in map(number_form, counts) if form]
+    return len(forms) > 1 and set(forms) <= _BANDS and 3 * len(counts) <= counts.total()
 
 
 def words_among(name: str, values: Sequence[Any], place: Place) -> list[str | None]:

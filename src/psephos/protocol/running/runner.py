@@ -235,8 +235,8 @@ def compare(
         warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
     cautions, accepted = divided.cautions(plan.folds), known_codes(accept)
-    for one in cautions.refused("compare", accepted).warnings():
-        warnings.warn(one, stacklevel=2)
+    for one in cautions.refused("compare", accepted):
+        warnings.warn(one.warning(), stacklevel=2)
     tasks = _tasks(divided, plan, named, splits, seed)
     folder = None if out is None else Path(out)
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
@@ -249,7 +249,7 @@ def compare(
         about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
         bounds = _bounds(table, finished, copies=found is not None)
-        ours = _models(finished, folder, fitted)
+        ours = _models(finished, folder, fitted, cautions.accepted(accepted))
         _recalibrate(ours, finished, divided, seed)
         if keep:
             about |= {"folds": folds_told(finished)}
@@ -466,7 +466,10 @@ def _warn(finished: Sequence[tuple[FitTask, Any]]) -> None:
 
 
 def _models(
-    finished: Sequence[tuple[FitTask, Any]], folder: Path | None, fitted: dict[str, Any]
+    finished: Sequence[tuple[FitTask, Any]],
+    folder: Path | None,
+    fitted: dict[str, Any],
+    accepted: tuple[str, ...],
 ) -> dict[str, Any]:
     from psephos.models import load
 
@@ -476,6 +479,8 @@ def _models(
             found[task.contender.name] = fitted[task.key]
         elif task.split is None and folder is not None and entry.get("file_sha256"):
             found[task.contender.name] = load(kept_model(folder, task.key))
+    for model in found.values():
+        model.accepted_ = accepted
     return found
 
 
