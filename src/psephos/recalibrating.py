@@ -50,7 +50,8 @@ def recalibrated(model: Any) -> Any:
     """
     found = getattr(model, "recalibration_", None)
     if found is None:
-        raise PsephosError(no_map(type(model).__name__))
+        target: Any = getattr(getattr(model, "vote_", None), "target", None)
+        raise PsephosError(no_map(type(model).__name__, getattr(target, "n_classes", 2)))
     again = copy(model)
     again.vote_ = with_calibration(model.vote_, found.calibration)
     again.recalibration_ = None

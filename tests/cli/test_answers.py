@@ -232,7 +232,10 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         ),
         (["--model", "xgboost"], "psephos compare measures it"),
         (["--model", "samba", "--set", "categorical_features=1"], "no parameter"),
-        (["--model", "SparseWrapperRegressor"], "use psephos.SparseWrapperRegressor in Python"),
+        (
+            ["--model", "SparseWrapperRegressor"],
+            "is not a number: correct it, or say --task classes",
+        ),
         (["--model", "swag", "--set", "m=some"], "parameter 'm' is 'some'"),
         (["--model", "voting", "--set", "estimators=[]"], "the command fits its default members"),
         (["--model", "stacking", "--set", "levels=[]"], "the command fits its default members"),

@@ -30,6 +30,10 @@ from psephos.vote.threshold import at_threshold, with_calibration
 
 def place_of(positive: str | None, classes: Sequence[str]) -> int:
     """Return the index of the class of a threshold; by default the second."""
+    if not classes:
+        raise PsephosError(
+            "--threshold and --positive are of classes: this model predicts numbers."
+        )
     if positive is None:
         return 1
     if positive not in classes:
@@ -81,7 +85,7 @@ class Answering:
         stored = read(model_path)
         self.recalibration = stored.recalibration if calibrated else None
         if calibrated and self.recalibration is None:
-            raise PsephosError(no_map(str(model_path)))
+            raise PsephosError(no_map(str(model_path), stored.vote.target.n_classes))
         # a library may be asked with what was measured: its other models abstain
         asked = stored.manifest["params"].get("absent") == "vote"
         library: Any = stored.model() if asked else None
@@ -111,6 +115,7 @@ class Answering:
             place = place_of(positive, self.classes)
             self.vote = at_threshold(self.vote, threshold, place)
         elif positive is not None:
+            place_of(positive, self.classes)
             raise PsephosError("--positive is the class of --threshold: give both, or neither.")
         for rule in filter(None, [getattr(self.vote.target, "rule", str)()]):
             say(f"Note: the answer is {rule}.")
@@ -156,6 +161,14 @@ class Answering:
         if not vote.target.n_classes:
             return answers, [[]] * len(X), answered
         return answers, vote.readout.probabilities(score, vote.target, mass).tolist(), answered
+
+    def spread(self, X: NDArray[np.float64], quantiles: Sequence[float]) -> list[tuple[str, ...]]:
+        """Return each row's standard deviation and quantiles, where the vote has densities."""
+        from psephos.models.prototypes.mixture import mixture_of
+
+        found = mixture_of(self.vote, X)
+        table = np.column_stack([np.sqrt(found.moments()[1]), found.quantile(quantiles)])
+        return [tuple(map(repr, row)) for row in table.tolist()]
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""

@@ -16,11 +16,18 @@ from psephos.cli.words import say, show
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
 _LISTED = 6  # columns that a sentence names
+_DEFAULT = {"classes": "samba", "labels": "samba", "numbers": "random-forest-regressor"}
+_NUMBERS = "-regressor"  # what the name of a model of numbers ends with
 
 
 @click.command(short_help="Fit one model on a table and write it to a file.")
 @table_options
-@click.option("--model", "model_name", default="samba", show_default=True, help="See psephos list.")
+@click.option(
+    "--model",
+    "model_name",
+    help="See psephos list. Of a target of numbers random-forest is random-forest-regressor.  "
+    f"[default: {_DEFAULT['classes']}; of numbers {_DEFAULT['numbers']}]",
+)
 @click.option(
     "--set",
     "settings",
@@ -41,7 +48,7 @@ _LISTED = 6  # columns that a sentence names
 @threshold_options
 @accept_option
 def fit(
-    table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int,
+    table: Path, model_name: str | None, settings: tuple[str, ...], out: Path, seed: int,
     threshold: float | None, positive: str | None, accept: tuple[str, ...], **roles: Any,
 ) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
@@ -55,7 +62,6 @@ def fit(
     from psephos.protocol import read_table
     from psephos.protocol.running.progress import announced
     from psephos.protocol.running.tasks import told_warnings
-    from psephos.protocol.tables.requirements import refuse_measurements
     from psephos.vote.describing import kept_words
 
     if positive is not None and threshold is None:
@@ -64,9 +70,9 @@ def fit(
             "records are right is --recorded-class."
         )
     refuse_overwriting(out, table)
+    data = read_table(table, **{**roles, "task": roles["task"] or _task_of(model_name)})
+    model_name = _fitting(model_name or _DEFAULT[data.kind], data)
     estimator = _estimator(model_name, settings, seed)
-    data = read_table(table, **roles)
-    refuse_measurements(data)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
     in_spite = settle(data, "fit", accept, ids=data.ids is not None)
@@ -107,9 +113,10 @@ def _place(data: Any, positive: str | None) -> int:
 
     classes = [] if data.multilabel else [str(label) for label in data.classes.tolist()]
     if len(classes) != 2:
+        has = {"numbers": "holds numbers", "labels": "has several labels a case"}
         raise PsephosError(
-            f"--threshold is for two classes, and {data.target_name} has "
-            f"{len(classes) or 'several labels a case'}: leave it out."
+            f"--threshold is for two classes, and {data.target_name} "
+            f"{has.get(data.kind, f'has {len(classes)}')}: leave it out."
         )
     return place_of(positive, classes)
 
@@ -160,36 +167,57 @@ def _multilabel() -> str:
     return " or ".join(taking)
 
 
-def _class_of(name: str) -> Any:
-    """Return the classifier that a name, or the name of its class, stands for."""
-    from sklearn.base import ClassifierMixin
+def _task_of(name: str | None) -> str | None:
+    """Return 'numbers' of a model that predicts them; refuse what is no model."""
+    from sklearn.base import is_regressor
 
+    return "numbers" if name is not None and is_regressor(_class_of(name)()) else None
+
+
+def _fitting(name: str, data: Any) -> str:
+    """Return the model of a name that fits the target: of numbers its regressor."""
+    from sklearn.base import is_regressor
+
+    from psephos.registry import estimator_classes, model_names
+
+    found, every = _class_of(name), estimator_classes()
+    if is_regressor(found()) == (data.kind == "numbers"):
+        return name
+    classes = model_names()
+    own = next((one for one, kind in classes.items() if every.get(kind) is found), name)
+    if data.kind != "numbers":
+        near = own.removesuffix(_NUMBERS)
+        other = f"use --model {near}" if near in classes else "see psephos list"
+        whole = data.kind == "classes" and data.y.dtype.kind in "iu"
+        more = ", or say --task numbers" if whole else ""
+        raise PsephosError(
+            f"{name} predicts numbers, and {data.target_name} holds {data.kind}: {other}{more}."
+        )
+    if own + _NUMBERS in classes:
+        return own + _NUMBERS
+    raise PsephosError(
+        f"{name} tells classes apart, and {data.target_name!r} holds numbers: use one of "
+        f"{', '.join(one for one in classes if one.endswith(_NUMBERS))}; or say --task classes if "
+        "its numbers are classes."
+    )
+
+
+def _class_of(name: str) -> Any:
+    """Return the class that a name, or the name of the class, stands for."""
     from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
-    from psephos.registry import estimator_class, estimator_classes, model_names
+    from psephos.registry import estimator_class, model_names
 
     classes = model_names()
-    wanted = classes.get(name, name)
-    found = estimator_class(wanted)
-    if found is not None and issubclass(found, ClassifierMixin):
-        return found
-    every = estimator_classes()
-    ours = [
-        one
-        for one, kind in classes.items()
-        if kind in every and issubclass(every[kind], ClassifierMixin)
-    ]
+    found = estimator_class(classes.get(name, name))
     if found is not None:
-        raise PsephosError(
-            f"{name} predicts numbers, and the command fits models of classes: use "
-            f"psephos.{wanted} in Python."
-        )
+        return found
     if name in PEERS:
         raise PsephosError(
             f"{name} is no model of psephos, and a model file holds only those: psephos compare "
-            f"measures it beside them. psephos fit knows {', '.join(ours)}."
+            f"measures it beside them. psephos fit knows {', '.join(classes)}."
         )
-    raise PsephosError(f"there is no model {name!r}: {suggest(name, ours)} All: psephos list.")
+    raise PsephosError(f"there is no model {name!r}: {suggest(name, classes)} All: psephos list.")
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -14,8 +14,9 @@ from psephos.cli.words import show
 def list_models(model: str | None) -> None:
     """List the models: those of psephos with what they are made of, and the others of compare.
 
-    Those marked + take part in psephos compare if --models does not name others. Regressors are
-    used in Python only. With MODEL: its parameters, with their defaults, as --set takes them.
+    Those marked + take part in psephos compare if --models does not name others. The target is what
+    a model predicts: classes, several labels a case, or numbers. With MODEL: its parameters, with
+    their defaults, as --set takes them.
     """
     if model is not None:
         _list_parameters(model)
@@ -30,13 +31,13 @@ def list_models(model: str | None) -> None:
         made = "; ".join(row[key] for key in ("voters", "weights", "read-out", "found by"))
         name = row["name"]
         default = name in known and known[name].default
-        ours.append([name, "+" if default else "", row["model"], made])
+        ours.append([name, "+" if default else "", row["target"], row["model"], made])
     for name, one in known.items():
         if one.origin != "psephos":
             here = "yes" if one.available else f"no: pip install 'psephos[{one.needs}]'"
             theirs.append([name, "+" if one.default else "", one.family, here])
     show("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
-    heads = ("model", "", "class", "voters; weights; read-out; found by")
+    heads = ("model", "", "target", "class", "voters; weights; read-out; found by")
     print_table(heads, ours, words=heads, spare=("class",), fold=heads[-1])
     show("\nOther models that psephos compare sets beside them")
     heads = ("model", "", "family", "here")

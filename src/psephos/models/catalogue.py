@@ -1,15 +1,20 @@
 """The models of the library as a table, generated from their anatomy."""
 
+from sklearn.base import is_regressor
+
 from psephos.registry import estimator_classes, model_names
+
+_CLASSES = ("classes", "classes, labels")  # of one label a case, and of several too
 
 
 def catalogue() -> list[dict[str, str]]:
-    """Return one row per estimator: name, class, what it is made of, and a summary."""
+    """Return one row per estimator: name, class, target, what it is made of, and a summary."""
     names = {kind: name for name, kind in model_names().items()}
     return [
         {
             "name": names[name],
             "model": name,
+            "target": "numbers" if is_regressor(cls()) else _CLASSES[getattr(cls, "multilabel", 0)],
             "voters": ", ".join(cls.anatomy.voters),
             "weights": cls.anatomy.weighting,
             "read-out": cls.anatomy.readout,

@@ -71,7 +71,7 @@ def scorer(estimator: VoteEstimator, name: str = "scorer.py") -> str:
             j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}
         },
         "vectors": vectors,
-        "recalibration": [None, no_map("the model")]
+        "recalibration": [None, no_map("the model", vote.target.n_classes)]
         if found is None
         else [to_plain(found.calibration), found.words()],
     }

@@ -293,6 +293,12 @@ class Vote:
             each = each / np.where(size > 0, size, 1.0)
         return np.broadcast_to(each, votes.shape), votes
 
+    @property
+    def has_densities(self) -> bool:
+        """Return whether it predicts the distribution of a number: voters vote with densities."""
+        found = self.voters.components() if self.target.kind == "regression" else None
+        return found is not None and bool(found[1].all())
+
     def answers(self, X: Any) -> Array:
         """Return the answer to each row, by the score and, where there is one, the calibration."""
         return self.decided(*self.score_and_mass(X))

@@ -143,7 +143,7 @@ def read_target(
     if task == "numbers" and odd:
         raise PsephosError(
             f"the target {shown(name)} has {shown(str(values[odd[0]]), CELL)} in {place(odd[0])}, "
-            "which is not a number: correct it, or leave --task numbers out."
+            "which is not a number: correct it, or say --task classes."
         )
     known = np.array([v for v in read if v is not None], dtype=np.float64)
     if odd or not len(known):
