@@ -161,7 +161,8 @@ def test_the_form_of_cells_is_remembered_by_the_model(call, tmp_path):
     write_csv(tmp_path / "p.csv", ["x", "y"], plain)
     refused = call("predict", out, tmp_path / "p.csv")
     assert refused.exit_code == 2
-    assert "column 'x' has text in line 2" in refused.stderr
+    assert "column 'x' holds numbers written another way" in refused.stderr
+    assert "read the table with --decimal . if all of it is written so" in refused.stderr
     again = call("predict", out, tmp_path / "p.csv", "--decimal", ".")
     assert again.stdout == told.stdout
 

@@ -60,7 +60,9 @@ def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None
         known = [v for v in sheet.X[:, j].tolist() if v == v]
         if j in sheet.words:
             values = with_words(sheet.X[:, j], sheet.words[j])
-            known = [v for v in values if v == v and not cells.is_missing(str(v))]
+            known = [
+                v for v in values if v == v and not (isinstance(v, str) and cells.is_missing(v))
+            ]
         gone += n - len(known)
         if 1 < len(set(known)) <= min(_CLASSES, n // 2):
             few.append(name)

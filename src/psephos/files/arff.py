@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from psephos._errors import PsephosError
-from psephos.files.cells import MISSING, Cells
+from psephos.files.cells import MISSING, Cells, Typed
 from psephos.files.formats import Reading
 from psephos.files.near import CELL, shown
 from psephos.files.sheet import Chooser, Sheet, SheetRows
@@ -17,6 +17,7 @@ _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)"
 _INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")
 _LABELS = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
 _NUMBERS = ("numeric", "real", "integer")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class Arff(NamedTuple):
@@ -39,7 +40,7 @@ class Arff(NamedTuple):
 
 
 def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read an ARFF file: its words for missing values are ? and those that are no nominal value."""
+    """Read an ARFF file: ? is missing, and NA and the like where they are not a nominal value."""
     if how.separator is not None or not cells.plain:
         raise PsephosError(
             f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
@@ -49,13 +50,17 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     notes: list[str] = []
     with opened(path, how.encoding, notes) as stream:
         head = arff_head(path.name, stream)
-        levels = {word for known in head.levels for word in known or ()}
-        if cells.missing == MISSING:
-            cells = Cells(tuple(word for word in MISSING if word not in levels))
+        spare = frozenset(MISSING[1:] if cells.missing == MISSING else ())  # the first is empty
+        named = [j for j, known in enumerate(head.levels) if spare.intersection(known or ())]
+        texts = {j for j, known in enumerate(head.levels) if known is None and not head.numbers[j]}
         header = Header(path.name, head.names, relation=head.relation)
-        reading = SheetRows(header, choose(header), cells)
+        choice = choose(header)
+        words = {*choice.words, *(texts.union(named) & set(choice.columns))}
+        reading = SheetRows(header, choice._replace(words=sorted(words)), cells)
         lines: list[int] = []
         for line, row in arff_rows(path.name, head, stream):
+            for j in named:
+                row[j] = Typed(row[j]) if row[j] in spare else row[j]
             reading.add(row)
             lines.append(line)
     if not lines:
@@ -216,10 +221,14 @@ def _cells(file: str, line: int, text: str) -> list[tuple[str, bool]]:
 
 
 def _unquoted(match: re.Match[str], last: int) -> str:
-    """Return the group that matched: the first two are quoted, with backslashes."""
+    """Return the group that matched: the first two are quoted, with backslashes.
+
+    A quoted ? is a word.
+    """
     for group in range(1, last):
         if match.group(group) is not None:
-            return re.sub(r"\\(.)", r"\1", match.group(group))
+            word = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), match.group(group))
+            return Typed(word) if word == "?" else word
     return (match.group(last) or "").strip()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Cell, NDArray
+from psephos._types import Array, Cell, Floats, NDArray
 from psephos.files.cells import FARTHEST
 
 
@@ -14,6 +14,14 @@ def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where numbers are infinite, or larger in size than any value may be."""
     most = min(FARTHEST, float(np.finfo(values.dtype).max))
     return (values > most) | (values < -most)
+
+
+def known_numbers(values: NDArray[Any], gone: Sequence[float]) -> Floats:
+    """Return numbers in float64, NaN where they are one of `gone` in the type they are kept in."""
+    with np.errstate(over="ignore"):
+        marks = np.array(gone, dtype=values.dtype if values.dtype.kind == "f" else np.float64)
+    marks = marks[np.isinf(marks) == np.isinf(gone)]  # what the type cannot hold stands nowhere
+    return np.where(np.isin(values, marks), np.nan, values.astype(np.float64))
 
 
 def check_values(array: Array, key: str, file: str, n_rows: int | None = None) -> None:

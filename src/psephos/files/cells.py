@@ -20,6 +20,26 @@ _SPACES = " \u00a0\u202f"  # plain, no-break, narrow no-break
 _MARKS = ",.'’ "
 
 
+class Typed(str):
+    """A cell whose file says what it holds, which no mark and no word for missing values changes.
+
+    `value` is the number that it is, NaN where that stands for no value; None of a word.
+    """
+
+    __slots__ = ("value",)
+    value: float | None
+
+    def __new__(cls, word: str, value: float | None = None) -> "Typed":
+        """Return a number, as a csv file shows it, or a word."""
+        cell = super().__new__(cls, word)
+        cell.value = value
+        return cell
+
+    def strip(self, chars: str | None = None, /) -> "Typed":
+        """Return the cell itself."""
+        return self
+
+
 @dataclass(frozen=True)
 class Cells:
     """How the cells of a file are written.
@@ -76,12 +96,16 @@ class Cells:
 
     def is_missing(self, word: str) -> bool:
         """Return whether a cell (without blanks around it) stands for no value."""
+        if isinstance(word, Typed):
+            return word.value != word.value
         if word in self.gone:
             return True
         return bool(self.gone_numbers) and self._value(word) in self.gone_numbers
 
     def number(self, cell: str) -> float | None:
         """Return the number a cell holds (NaN if missing), or None if it holds text."""
+        if isinstance(cell, Typed):
+            return cell.value
         word = cell.strip()
         if word in self.gone:
             return math.nan
@@ -177,6 +201,8 @@ _LONGEST = 40  # letters of a number
 _N = r"[+\-−]?(?:\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?|[.,]\d+)"
 _FORMS = (
     ("decimal comma", r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"),
+    ("decimal point", r"[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?"),
+    ("other groups", r"[+-]?\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d*)?|[+-]?\d{1,4}(?:,\d{4}){2,}"),
     ("thousands ,", r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"),
     ("thousands .", r"[+-]?\d{1,3}(?:\.\d{3}){2,}"),
     ("both", r"[+-]?\d{1,3}(?:\.\d{3})+,\d*"),
@@ -196,11 +222,12 @@ _FORMS = (
 
 
 def number_form(word: str) -> str:
-    """Return in which other way a word that is no plain number writes one; '' if it is a word.
+    """Return in which other way a word that is not read as a number writes one; '' if it is a word.
 
-    The ways are 'decimal comma', 'thousands m' with the mark m, 'grouped' (1,234: either of the
-    two), 'both', and those no setting reads: 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg),
-    'currency', 'band' (20-30), 'ratio', 'mark', and those of `plain_number`.
+    The ways are 'decimal comma', 'decimal point' (where it is not the mark), 'thousands m' with the
+    mark m, 'grouped' (1,234: either of the two), 'both', and those no setting reads: 'other groups'
+    (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'currency', 'band' (20-30),
+    'ratio', 'mark', and those of `plain_number`.
     """
     if len(word) > _LONGEST or not any(map(str.isdigit, word)):
         return ""

@@ -14,8 +14,8 @@ from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_for
 from psephos.files.near import CELL, shown
 
 _STRONG = frozenset({
-    "decimal comma", "grouped", "both", "thousands ,", "thousands .", "thousands space",
-    "thousands '", "thousands ’", "share", "bound", "sign",
+    "decimal comma", "decimal point", "grouped", "both", "thousands ,", "thousands .",
+    "thousands space", "thousands '", "thousands ’", "other groups", "share", "bound", "sign",
 })  # fmt: skip
 _BANDS = frozenset({"band", "bound"})
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
@@ -280,6 +280,12 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
                 f"{ways.option.format('decimal', ',')} if it is the decimal mark."
             )
         return ways.read(decimal=",")
+    if "decimal point" in kinds:
+        return (
+            f"{ways.read(decimal='.')} if all of it is written so, with "
+            f"{ways.option.format('thousands', '.')} if the point is between thousands; else "
+            "write all columns with one decimal mark."
+        )
     if fitted:
         return "write the bare numbers the model reads, NA where there is none."
     return (

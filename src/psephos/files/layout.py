@@ -8,10 +8,10 @@ from itertools import count
 from typing import TypeAlias
 
 from psephos._errors import PsephosError
-from psephos.files.cells import Cells
+from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import quoted, shown
-from psephos.files.sheet import Chooser, ColumnChoice, Sheet, cell_word, columns_sheet
+from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
 from psephos.files.text import Header
 
 Read: TypeAlias = Callable[[Chooser], Sheet]
@@ -118,7 +118,7 @@ class _Grid:
                 f"{header.file!r} holds its labels itself, a case a row: leave --transpose, "
                 "--labels-from and --duplicates out, or give the table as another kind of file."
             )
-        columns = [[cell_word(v, names[j]) for v in sheet.words[j]] for j in range(len(names))]
+        columns = [sheet.words[j] for j in range(len(names))]
         return cls(header, names, columns, sheet.lines, sheet.notes)
 
     def id_column(self, name: str | None) -> int:
@@ -127,7 +127,8 @@ class _Grid:
 
     def turn(self, id_name: str | None) -> None:
         """Exchange rows and columns; the first column names the new ones."""
-        cases, features = self._ids(self.names[1:], "the first line"), self.columns[0]
+        cases = self._ids(self.names[1:], "the first line")
+        features = list(map(str, self.columns[0]))
         self.columns = [cases, *(list(row) for row in zip(*self.columns[1:], strict=True))]
         self.names, self.lines = [id_name or _ROW_NAMES, *features], None
         self.header = self.header._replace(row_names=self.names[0], named=True)
@@ -199,4 +200,5 @@ def _means(name: str, columns: list[list[str]], cells: Cells) -> list[str]:
             "or first."
         )
     known = [[v for v in row if v is not None and v == v] for row in rows]
-    return [repr(sum(row) / len(row)) if row else "" for row in known]
+    means = [sum(row) / len(row) if row else None for row in known]
+    return ["" if mean is None else Typed(repr(mean), mean) for mean in means]

@@ -5,13 +5,16 @@ Where a library that is an extra is absent, a sentence says how to install it.
 
 # pyright: standard
 
+import io
 import re
 import zipfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -27,9 +30,8 @@ from psephos.files.text import Header, opened, rows
 _Foreign: TypeAlias = Any
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
-_FORMULA = re.compile(
-    rb'<c\b[^>]*\br="(\w+)"[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>'
-)
+_CELLS = ("c", "table-cell")  # of xlsx and ods
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]|formula=")
 
 
 @contextmanager
@@ -73,7 +75,10 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
 
     def column(k: int) -> Column:
         values = table.column(order[k])
-        numeric = re.match("u?int|float|double|half", str(values.type)) and not values.null_count
+        if str(values.type).startswith("dictionary"):
+            values = values.cast(values.type.value_type)
+        kind = re.match("u?int|float|double|half", str(values.type))
+        numeric = kind and not ("int" in kind.group() and values.null_count)
         return values.to_numpy() if numeric else values.to_pylist()
 
     header = _header(path, [names[j] for j in order])
@@ -84,9 +89,18 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
 def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read a sheet of a workbook, by default the only one that is not empty."""
     with _library(path, "python_calamine", "python-calamine", "excel") as calamine:
-        _check_parts(path)
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            sheet = book.get_sheet_by_name(_sheet_name(path, book, how.sheet))
+            name = _sheet_name(path, book, how.sheet)
+            formula = _without_result(path, name)
+            if formula is not None:
+                raise PsephosError(
+                    f"{path.name!r} holds a formula without its result ({formula}): open it in a "
+                    "spreadsheet program, and save it there."
+                )
+            sheet = book.get_sheet_by_name(name)
             rows = [[_plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
     filled = [i for i, row in enumerate(rows) if any(value != "" for value in row)]
     if len(filled) < 2:
@@ -109,21 +123,40 @@ def _plain(value: object) -> object:
     return value
 
 
-def _check_parts(path: Path) -> None:
-    """Raise PsephosError if a workbook unpacks to too much, or holds formulas without results."""
+def _without_result(path: Path, sheet: str) -> str | None:
+    """Return the cell of the first formula of a sheet (xlsx, ods) that has no result, or itself."""
     if not zipfile.is_zipfile(path):
-        return
+        return None
     with zipfile.ZipFile(path) as archive:
-        refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
-        for name in archive.namelist():
-            sheet = archive.read(name) if name.startswith("xl/worksheets/sheet") else b""
-            for found in _FORMULA.finditer(sheet):
-                if b't="str"' not in found.group():  # that one's result is an empty word
-                    raise PsephosError(
-                        f"{path.name!r} holds a formula without its result "
-                        f"({found.group(1).decode()}): open it in a spreadsheet program, and save "
-                        "it there."
-                    )
+        every, files = archive.namelist(), ["content.xml"]
+        if "xl/workbook.xml" in every:
+            sheets = _elements(archive.read("xl/workbook.xml"))
+            ids = {said["id"] for _, said in sheets if said.get("name") == sheet and "id" in said}
+            parts = _elements(archive.read("xl/_rels/workbook.xml.rels"))
+            files = [said["Target"].lstrip("/") for _, said in parts if said.get("Id") in ids]
+        texts = [archive.read(one) for one in every if one.endswith(tuple(files))]
+    found: str | None = None
+    for kind, said in chain.from_iterable(map(_elements, filter(_FORMULA.search, texts))):
+        if kind == "table":  # of ods, which holds every sheet in one file
+            if said.get("name") == sheet:
+                break
+            found = None
+        formula = said.get("f", said.get("formula")) if kind in _CELLS else None
+        result = said.get("v") or said.get("is") or said.get("value-type")
+        empty_word = said.get("t") == "str" and "v" in said
+        if found is None and formula is not None and not result and not empty_word:
+            found = said.get("r", formula)
+    return found
+
+
+def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
+    """Yield the name of each element of XML, and its attributes and the texts inside by name."""
+    for _, node in ElementTree.iterparse(io.BytesIO(text)):
+        kind = node.tag.rpartition("}")[2]
+        inside = ((one.tag, "".join(one.itertext()).strip()) for one in node)
+        yield kind, {key.rpartition("}")[2]: word for key, word in (*node.items(), *inside)}
+        if kind in _CELLS:
+            node.clear()
 
 
 def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> str:
@@ -167,14 +200,20 @@ def _decoded(value: object) -> object:
 
 
 def _h5_column(found: _Foreign) -> list[object]:
-    """Return the values of a column: an array, codes of categories, or values with a mask."""
-    if hasattr(found, "keys") and "codes" in found:
-        levels = _h5_column(found["categories"])
-        return [levels[code] if code >= 0 else None for code in found["codes"][:].tolist()]
-    if hasattr(found, "keys"):
-        pairs = zip(found["values"][:].tolist(), found["mask"][:].tolist(), strict=True)
+    """Return the values of a column: an array, codes of categories, or values with a mask.
+
+    In files of anndata 0.7 codes name their categories in an attribute.
+    """
+    group = hasattr(found, "keys")
+    old = None if group else found.attrs.get("categories")
+    if old is not None or (group and "codes" in found):
+        levels = _h5_column(found["categories"] if old is None else found.file[old])
+        codes = found["codes"] if old is None else found
+        return [levels[code] if code >= 0 else None for code in codes[:].tolist()]
+    if group:
+        pairs = zip(found["values"][:], found["mask"][:].tolist(), strict=True)
         return [None if gone else _decoded(value) for value, gone in pairs]
-    return [_decoded(value) for value in found[:].tolist()]
+    return [_decoded(value) for value in found[:]]  # numbers in the type they are kept in
 
 
 def _h5_matrix(found: _Foreign, shape: tuple[int, int]) -> Callable[[int], Column]:
@@ -213,7 +252,10 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     stands before "matrix" in the file's own name.
     """
     with _library(path, "scipy.io", "scipy") as io:
-        refuse_huge(path.name, *map(int, io.mminfo(path)[:2]))
+        n, p, _, _, field, _ = io.mminfo(path)
+        if field == "complex":
+            raise PsephosError(f"{path.name!r} holds complex numbers: write real numbers.")
+        refuse_huge(path.name, int(n), int(p))
         matrix = import_module("scipy.sparse").csc_array(io.mmread(path))
     ids, features = _beside(path, "barcodes"), _beside(path, "features", "genes")
     header, notes, first = Header(path.name, unnamed(matrix.shape[1]), named=False), [_UNNAMED], []

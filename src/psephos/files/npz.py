@@ -11,7 +11,7 @@ import numpy as np
 
 from psephos._errors import PsephosError, shortly
 from psephos._types import Array
-from psephos.files.arrays import check_values
+from psephos.files.arrays import check_values, known_numbers
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, suffixes
 from psephos.files.near import suggest
@@ -86,16 +86,13 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         for row in X.tolist():
             reading.add(row)
         return reading.sheet(None)
-    values = np.array(X[:, list(choice.columns)], dtype=np.float64)
-    values[np.isin(values, cells.gone_numbers)] = math.nan
-    words = {j: [_word(value, cells) for value in X[:, j].tolist()] for j in choice.words}
+    values = known_numbers(X[:, list(choice.columns)], cells.gone_numbers)
+    words = dict[int, list[Any]]()
+    for j in choice.words:  # as the numbers that they are, to match numeric labels
+        known = known_numbers(X[:, j], cells.gone_numbers)
+        pairs = zip(X[:, j].tolist(), known.tolist(), strict=True)
+        words[j] = ["" if number != number else value for value, number in pairs]
     return Sheet(header, choice, values, words, None, cells)
-
-
-def _word(value: Any, cells: Cells) -> Any:
-    """Return a value as the number that it is, to match numeric labels; '' if it is missing."""
-    gone = value != value or value in cells.gone_numbers
-    return "" if gone else value
 
 
 def _check_size(archive: Any, key: str, path: Path) -> None:

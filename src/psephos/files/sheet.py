@@ -5,16 +5,17 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Cell, Floats, NDArray
-from psephos.files.arrays import beyond, check_values
+from psephos.files.arrays import beyond, check_values, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
-from psephos.files.cells import Cells
+from psephos.files.cells import Cells, Typed
 from psephos.files.columns import refuse_far
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown
@@ -175,6 +176,7 @@ class SheetRows:
 # ---------------------------------------------------------------------- columns with types
 #: The values of a column: numbers, or any.
 Column: TypeAlias = Floats | list[Any]
+_NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _MOST = 1 << 31  # cells, 16 GiB of numbers
 
 
@@ -187,19 +189,26 @@ def refuse_huge(file: str, n_rows: int, n_columns: int) -> None:
         )
 
 
-def cell_word(value: object, name: str) -> str:
+def _cell_word(value: object, name: str, cells: Cells) -> str:
     """Return a value as a csv file shows it: empty if it is missing, dates as ISO 8601."""
+    if isinstance(value, Typed):
+        return value
     if value is None or value != value:  # NaN, and NaT
         return ""
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat().removesuffix("T00:00:00")
     kind = type(value).__name__
-    if kind in ("list", "dict", "bytes", "ndarray"):
+    if kind in ("list", "dict", "bytes", "ndarray") or isinstance(value, complex):
         raise PsephosError(
             f"column {shown(name)} holds a {kind} ({shown(value, CELL)}): each cell must be a "
             "number or a word; leave the column out of the file, or write it so."
         )
-    return str(value).strip()
+    word = str(value).strip()
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
+        return word
+    shown_as = float(word)  # of 32 bits the shortest number, as it is written elsewhere
+    number = shown_as if isinstance(value, int) else float(cast("float", value))
+    return Typed(word, math.nan if shown_as in cells.gone_numbers else number)
 
 
 def columns_sheet(
@@ -211,27 +220,26 @@ def columns_sheet(
     refuse_huge(header.file, n_rows, len(choice.columns))
     X, words = np.full((n_rows, len(choice.columns)), np.nan), dict[int, list[object]]()
     for j in choice.words:
-        words[j] = _words(column(j), header.names[j])
+        words[j] = [_cell_word(value, header.names[j], cells) for value in column(j)]
     for k, j in enumerate(choice.columns):
-        values, name = column(j) if j not in words else np.empty(0), header.names[j]
-        read = [_number(v, name, cells) for v in values] if isinstance(values, list) else values
-        if isinstance(read, list) and None in read:
-            words[j] = _words(values, name)
-        elif j not in words:
-            numbers = np.asarray(read, dtype=np.float64)
-            X[:, k] = np.where(np.isin(numbers, cells.gone_numbers), np.nan, numbers)
+        if j in words:
+            continue
+        values, name = column(j), header.names[j]
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+            X[:, k] = known_numbers(values, cells.gone_numbers)
+            continue
+        read = [_number(value, name, cells) for value in values]
+        if None in read:
+            words[j] = [_cell_word(value, name, cells) for value in values]
+        else:
+            X[:, k] = read
     return Sheet(header, choice, X, words, lines, cells, [*notes])
 
 
-def _words(values: Column, name: str) -> list[object]:
-    listed = values if isinstance(values, list) else values.tolist()
-    return [cell_word(value, name) for value in listed]
-
-
 def _number(value: object, name: str, cells: Cells) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return cells.number(cell_word(value, name))
+    if type(value) in (int, float) and not cells.gone_numbers:
+        return float(cast("float", value))
+    return cells.number(_cell_word(value, name, cells))
 
 
 # ---------------------------------------------------------------------- cases
@@ -317,4 +325,4 @@ def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
     name = id_column or header.row_names
     if name is None:
         return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]
-    return list(sheet.words[header.names.index(name)])
+    return list(map(str, sheet.words[header.names.index(name)]))

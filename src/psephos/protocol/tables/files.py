@@ -3,6 +3,7 @@
 What `compare` takes as a table: arrays or a frame, a DataTable, or the path of a file.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -369,7 +370,8 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     else:
         y = read_target(
             _cells_or_none(apart["--target"], sheet), target, sheet.place,
-            task=roles.task, number=lambda word: sheet.cells.number(str(word)), tidy=written_labels,
+            task=roles.task, number=lambda word: sheet.cells.number(cast("str", word)),
+            tidy=written_labels,
         )  # fmt: skip
     return DataTable(
         **common,
@@ -449,6 +451,8 @@ def _numbers_written(
     given = with_words(sheet.X[:, k], words)
     read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
     odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
+    if None not in read:
+        return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)
     if found is None:
         holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
