@@ -131,21 +131,21 @@ def _without_result(path: Path, sheet: str) -> str | None:
         every, files = archive.namelist(), ["content.xml"]
         if "xl/workbook.xml" in every:
             sheets = _elements(archive.read("xl/workbook.xml"))
-            ids = {said["id"] for _, said in sheets if said.get("name") == sheet and "id" in said}
+            ids = {held["id"] for _, held in sheets if held.get("name") == sheet and "id" in held}
             parts = _elements(archive.read("xl/_rels/workbook.xml.rels"))
-            files = [said["Target"].lstrip("/") for _, said in parts if said.get("Id") in ids]
+            files = [held["Target"].lstrip("/") for _, held in parts if held.get("Id") in ids]
         texts = [archive.read(one) for one in every if one.endswith(tuple(files))]
     found: str | None = None
-    for kind, said in chain.from_iterable(map(_elements, filter(_FORMULA.search, texts))):
+    for kind, held in chain.from_iterable(map(_elements, filter(_FORMULA.search, texts))):
         if kind == "table":  # of ods, which holds every sheet in one file
-            if said.get("name") == sheet:
+            if held.get("name") == sheet:
                 break
             found = None
-        formula = said.get("f", said.get("formula")) if kind in _CELLS else None
-        result = said.get("v") or said.get("is") or said.get("value-type")
-        empty_word = said.get("t") == "str" and "v" in said
+        formula = held.get("f", held.get("formula")) if kind in _CELLS else None
+        result = held.get("v") or held.get("is") or held.get("value-type")
+        empty_word = held.get("t") == "str" and "v" in held
         if found is None and formula is not None and not result and not empty_word:
-            found = said.get("r", formula)
+            found = held.get("r", formula)
     return found
 
 
