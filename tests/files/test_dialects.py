@@ -1,5 +1,7 @@
 """What programs write before, between and below the rows of a text file."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,8 @@ PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
         ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are divided by blanks"),
         ("a,b\n[mg/l],%\n1,3\n2,4\n", [3, 4], "line 2 holds units ('[mg/l]', '%')"),
         ("a,b\nmmol/L,\n1,3\n2,4\n", [3, 4], "line 2 holds units ('mmol/L')"),
+        ("a,b\nAU,log(1/R)\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU', 'log(1/R)')"),
+        ("a,b\nAU,AU\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU')"),
     ],
 )
 def test_what_is_left_out_is_reported(tmp_path, text, lines, note):
@@ -179,3 +183,42 @@ def test_cases_of_empty_cells_at_the_end_are_answered(tmp_path):
     table = read_table(path, target="y")
     assert len(table.X) == 3
     assert "empty lines are left out: 2." in table.notes
+
+
+WIDE = {"a": ["1", "2"], "b": ["3", "4"], "c": ["u", "v"]}
+
+
+@pytest.mark.parametrize(
+    ("above", "lines", "note"),
+    [
+        ("List of the ward;;\n", [3, 4], "line 1 above the names of columns ('List of the ward')"),
+        ("List of the ward\n", [3, 4], "line 1 above the names"),
+        ("\nList, of, the ward\n\n2024;;\n", [6, 7], "lines 2 to 4 above the names"),
+        ("# x\nList;;\n", [4, 5], "line 2 above the names of columns ('List')"),
+    ],
+)
+def test_titles_above_the_names_are_left_out(tmp_path, above, lines, note):
+    words, found, notes = read(tmp_path / "t.csv", f"{above}a;b;c\n1;3;u\n2;4;v\n")
+    assert (words, found) == (WIDE, lines)
+    assert any(note in one for one in notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"a\nof two lines",b,c,d,e\n1,3,u,5,7\n2,4,v,6,8\n',  # a quoted name
+        "a;b;c\n;;u\n1;3;v\n",  # cells are empty below the names, not above
+    ],
+)
+def test_names_are_no_titles(tmp_path, text):
+    assert not any("title" in one for one in read(tmp_path / "t.csv", text)[2])
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"), [(b"PK\3\4", "a workbook (.xlsx"), (b"%PDF-1.4\n", "a pdf document")]
+)
+def test_files_of_another_kind_are_known_by_their_first_bytes(tmp_path, start, kind):
+    path = tmp_path / "t.csv"
+    path.write_bytes(start + b"a,b\n1,2\n")
+    with pytest.raises(PsephosError, match=f"'t.csv' is {re.escape(kind)}.* by its first bytes"):
+        read_table(path, target="b")

@@ -292,6 +292,21 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
         read_table(path, target="y", sheet="empty")
 
 
+def test_titles_and_the_sheet_are_reported(book, tmp_path):
+    filled(book.active, [["confidential"]])
+    filled(book.create_sheet("cases"), [["List of the ward"], [], ["a", "b", "y"], [1, 2, "u"]])
+    filled(book["cases"], [[3, 4, "v"]])
+    book.create_sheet("empty")
+    book.save(tmp_path / "t.xlsx")
+    found = read_table(tmp_path / "t.xlsx", target="y")
+    np.testing.assert_array_equal(found.X, [[1, 2], [3, 4]])
+    assert list(found.lines) == [4, 5]
+    assert found.notes == (
+        "the sheet 'cases' is read, not 'Sheet'.",
+        "line 1 above the names of columns ('List of the ward'): left out as a title.",
+    )
+
+
 def test_a_formula_without_its_result_is_refused(book, tmp_path):
     filled(book.active, [*ROWS, ["=1+1", "v"]])
     book.save(tmp_path / "t.xlsx")

@@ -167,3 +167,10 @@ def test_a_word_is_kept(tmp_path):
     assert read_table(path, target="y", keep_word=["NA"], drop=["x"]).categories == {
         0: ("EU", "NA")
     }
+
+
+def test_ids_that_differ_in_case_are_said_to(tmp_path):
+    path = write(tmp_path / "t.csv", "id,x\nGSM1,1\nGSM2,2\n")
+    labels = write(tmp_path / "l.csv", "id,y\ngsm1,u\ngsm2,v\n")
+    with pytest.raises(PsephosError, match=r"differ in upper and lower case \('GSM1' and 'gsm1'\)"):
+        read_table(path, target="y", labels_from=labels)

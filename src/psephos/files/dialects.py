@@ -14,15 +14,25 @@ from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 from psephos.files.near import quoted
 from psephos.files.sheet import Chooser, Sheet, SheetRows
-from psephos.files.text import Header, Rows, opened, separator_of, table_rows
+from psephos.files.text import (
+    Header,
+    Rows,
+    opened,
+    separator_of,
+    table_rows,
+    titles,
+    titles_words,
+)
 
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _TAXON = ("taxonomy", "consensus lineage")
+_ABOVE = 9  # lines among which titles above the names are looked for
 _AHEAD = 5  # rows that show what kind a column is of
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
     rf"[\[(].{{0,30}}[\])]|[%‰°]|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
-    r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
+    r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|m?AU|OD|RFU|cps|a\.?u\.|-?log\s?\(?1/[RT]\)?|"
+    r"cm\^?[-−]1|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
 )
 
 
@@ -56,10 +66,13 @@ def _table(
         first = next(stream, "")
     if above and _names_columns(path, above[-1], first, separator):
         stream, first = chain([first], stream), above.pop()
+    top = len(above)  # line before `first`
+    if not first.startswith("#"):
+        stream, first, top = _below_titles(path, first, stream, top, separator, notes)
     if above:
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
-    header, below = table_rows(path, lines, separator, notes, len(above) + 1, cases)
+    header, below = table_rows(path, lines, separator, notes, top + 1, cases)
     if not first.startswith("#OTU ID"):
         return header, _without_units(header, below, notes)
     if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
@@ -67,6 +80,32 @@ def _table(
         header = header._replace(names=header.names[:-1])
         below = ((line, text, row[:-1]) for line, text, row in below)
     return header._replace(features=True), below
+
+
+def _below_titles(
+    path: Path, first: str, stream: Iterator[str], top: int, separator: str | None, notes: list[str]
+) -> tuple[Iterator[str], str, int]:
+    """Return the lines below titles, the first of them, and how many lines stand above it."""
+    lines = [first, *islice(stream, _ABOVE)]
+    stream, held = chain(lines, stream), [k for k, line in enumerate(lines) if line.strip()]
+    for i, k in enumerate(held[:-1]):
+        mark = separator or separator_of(path, lines[k])
+        names, n_cells = _filled(lines[k], mark)
+        alike = n_cells == _filled(lines[held[i + 1]], mark)[1]
+        if lines[k].count('"') % 2 or (alike and not i and 3 * names > n_cells > 2):
+            break  # a cell of several lines, or names: the usual table
+        if i and alike and titles([_filled(lines[j], mark)[0] for j in held]) == i:
+            above = [lines[j].strip(f"{mark} \t\r\n") for j in held[:i]]
+            notes.append(titles_words([top + 1 + j for j in held[:i]], above))
+            stream, top = islice(stream, k, None), top + k
+            break
+    return stream, next(stream, ""), top
+
+
+def _filled(line: str, mark: str) -> tuple[int, int]:
+    """Return how many cells of a line are filled, and how many it has."""
+    cells = re.sub('"[^"]*"', '"', line).split(mark)
+    return sum(map(bool, map(str.strip, cells))), len(cells)
 
 
 def _names_columns(path: Path, above: str, first: str, separator: str | None) -> bool:
@@ -121,7 +160,7 @@ def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
     if len(rows) > 2 and _are_units([row for _, _, row in rows]):
         line, _, units = rows.pop(0)
         named = [word.strip() for word in units if word.strip()]
-        notes.append(f"line {line} holds units ({quoted(named)}) and is left out.")
+        notes.append(f"line {line} holds units ({quoted(dict.fromkeys(named))}) and is left out.")
     yield from chain(rows, below)
 
 

@@ -146,6 +146,14 @@ class _Grid:
         where, here = {word: i for i, word in enumerate(theirs)}, set(mine)
         kept = [i for i, word in enumerate(mine) if word in where]
         if not kept:
+            lowered = {word.casefold(): word for word in theirs}
+            cased = [word for word in mine if word.casefold() in lowered]
+            if cased:
+                raise PsephosError(
+                    f"ids of {file!r} and {other!r} differ in upper and lower case "
+                    f"({shown(cased[0])} and {shown(lowered[cased[0].casefold()])}): write them "
+                    "alike in both files."
+                )
             raise PsephosError(
                 f"{file!r} has the cases {quoted(mine)}, and the column {column} of {other!r} has "
                 f"others ({quoted(theirs)}): name the column of ids with --id."

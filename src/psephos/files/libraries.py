@@ -21,10 +21,10 @@ import numpy as np
 from psephos._errors import MissingExtraError, PsephosError, shortly
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
-from psephos.files.near import quoted, suggest
+from psephos.files.near import quoted, shown, suggest
 from psephos.files.packed import refuse_bomb
 from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, refuse_huge, unnamed
-from psephos.files.text import Header, opened, rows
+from psephos.files.text import Header, opened, rows, titles, titles_words
 
 #: What a library that may be absent returns.
 _Foreign: TypeAlias = Any
@@ -93,7 +93,7 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
             with zipfile.ZipFile(path) as archive:
                 refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            name = _sheet_name(path, book, how.sheet)
+            name, others = _sheet_name(path, book, how.sheet)
             formula = _without_result(path, name)
             if formula is not None:
                 raise PsephosError(
@@ -105,11 +105,16 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     filled = [i for i, row in enumerate(rows) if any(value != "" for value in row)]
     if len(filled) < 2:
         raise PsephosError(f"the sheet of {path.name!r} has no rows below one of column names.")
-    top, *below = filled
-    width = max(j + 1 for i in filled for j, value in enumerate(rows[i]) if value != "")
+    above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])
+    top, *below = filled[above:]
+    width = max(j + 1 for i in filled[above:] for j, value in enumerate(rows[i]) if value != "")
     header = _header(path, [str(name) for name in rows[top][:width]])
     empty = below[-1] - top - len(below)
-    notes = [f"empty rows are left out: {empty}."] if empty else []
+    notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
+    if above:
+        words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
+        notes.append(titles_words([i + 1 for i in filled[:above]], words))
+    notes += [f"empty rows are left out: {empty}."] if empty else []
     lines = [i + 1 for i in below]
     return columns_sheet(
         header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
@@ -159,11 +164,12 @@ def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
             node.clear()
 
 
-def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> str:
+def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> tuple[str, list[str]]:
+    """Return the sheet to read, and the others unless it was named."""
     names: list[str] = book.sheet_names
     if wanted is not None and wanted not in names:
         if wanted.isdecimal() and 0 < int(wanted) <= len(names):
-            return names[int(wanted) - 1]
+            return names[int(wanted) - 1], []
         raise PsephosError(
             f"{path.name!r} has no sheet {wanted!r} (--sheet); {suggest(wanted, names)}"
         )
@@ -173,7 +179,9 @@ def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> str:
             f"{path.name!r} has {len(filled)} sheets ({quoted(filled)}): say which to read with "
             f"--sheet, by name or by number from 1, such as --sheet '{filled[0]}'."
         )
-    return wanted or (filled or names)[0]
+    taken = wanted or (filled or names)[0]
+    others = [] if wanted else [name for name in names if name != taken]
+    return taken, [name for name in others if book.get_sheet_by_name(name).to_python()]
 
 
 # ---------------------------------------------------------------------- AnnData
@@ -187,12 +195,14 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         refuse_huge(path.name, len(ids), len(features))
         of_X = _h5_matrix(file["X"], (len(ids), len(features)))
     header = _header(path, ["", *labels, *map(str, features)])
-    notes = [f"columns of obs, read as columns: {quoted(labels)}."] if labels else []
+    choice = choose(header)
+    read = [name for j, name in enumerate(labels, 1) if j in choice.columns]
+    notes = [f"columns of obs, read beside those of X: {quoted(read)}."] if read else []
 
     def column(j: int) -> Column:
         return first[j] if j < len(first) else of_X(j - len(first))
 
-    return columns_sheet(header, len(ids), column, choose, cells, notes)
+    return columns_sheet(header, len(ids), column, lambda _: choice, cells, notes)
 
 
 def _decoded(value: object) -> object:

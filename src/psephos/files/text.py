@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias, overload
 
 from psephos._errors import PsephosError, shortly
+from psephos.files.near import quoted
 
 
 class Header(NamedTuple):
@@ -65,6 +66,14 @@ Rows: TypeAlias = Iterator[Line]
 
 #: Suffixes of text files, and whether .gz may follow.
 SUFFIXES = {".csv": True, ".tsv": True, ".txt": True}
+_BYTES = {
+    b"PK\3\4": "a workbook (.xlsx, .ods) or another zip archive",
+    b"\xd0\xcf\x11\xe0": "a workbook (.xls)",
+    b"%PDF": "a pdf document",
+    b"\x1f\x8b": "packed by gzip (.gz)",
+    b"PAR1": "a parquet file",
+    b"\x89HDF": "an HDF5 file (.h5ad)",
+}
 _BLOCK = 1 << 20  # bytes that are decoded at once
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
@@ -124,6 +133,12 @@ def _encoding(file: pathlib.Path, notes: list[str]) -> str:
         if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             notes.append(f"{file.name!r} is UTF-16 text, and read as such.")
             return "utf-16"
+        kind = next((words for mark, words in _BYTES.items() if block.startswith(mark)), None)
+        if kind is not None:
+            raise PsephosError(
+                f"{file.name!r} is {kind} by its first bytes, and not the text that its name says: "
+                "give it the ending of its kind, or write the table as csv."
+            )
         if b"\0" in block.partition(b"\n")[0]:
             raise PsephosError(
                 f"{file.name!r} is not text (its first line holds NUL bytes): save it as UTF-8, or "
@@ -153,6 +168,22 @@ def checked_separator(given: str | None) -> str | None:
     if len(mark) != 1 or mark in '"\r\n\0':
         raise PsephosError(f"the separator is {given!r}: use one character, or the word tab.")
     return mark
+
+
+def titles(filled: Sequence[int]) -> int:
+    """Return how many first rows are titles above the names, by the filled cells of each.
+
+    At most a third as many are filled in a title as in the names, which are three or more.
+    """
+    most = max(filled, default=0)
+    head = next((i for i, n in enumerate(filled) if 2 < n > most / 3), 0)
+    return head if all(3 * n <= filled[head] for n in filled[:head]) else 0
+
+
+def titles_words(lines: Sequence[int], words: Sequence[str]) -> str:
+    """Return a sentence on titles that are left out: their lines, and what stands there."""
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+    return f"{where} above the names of columns ({quoted(words)}): left out as a title."
 
 
 def separator_of(file: pathlib.Path, first: str) -> str:
