@@ -1,10 +1,23 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Self
+
 _LENGTH = 160  # characters of another library's message
+_COMPLAINTS = 20  # complaints of one message
 
 
 class PsephosError(ValueError):
     """A value that cannot be used; the message names the place and the remedy."""
+
+    #: Options that settle it, and their values: what a command is repeated with.
+    options: tuple[tuple[str, str], ...] = ()
+
+    def settled_by(self, *options: tuple[str, str]) -> Self:
+        """Return the error, with the options that settle it."""
+        self.options = tuple(dict.fromkeys(options))
+        return self
 
 
 class PsephosTypeError(PsephosError, TypeError):
@@ -27,6 +40,33 @@ class MissingExtraError(PsephosError, ImportError):
             f"{purpose} needs the package {package!r}; install it with: "
             f"pip install 'psephos[{extra}]'"
         )
+
+
+class Complaints:
+    """What is wrong with a table, gathered, so that one message holds all of it."""
+
+    def __init__(self) -> None:
+        self._found: list[PsephosError] = []
+
+    @contextmanager
+    def gather(self) -> Generator[None]:
+        """Keep an error of the block for the message; the block ends there."""
+        try:
+            yield
+        except PsephosError as error:
+            self._found.append(error)
+
+    def refuse(self) -> None:
+        """Raise the error that was gathered, or one whose lines are the sentences of several."""
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            lines = [f"{i}. {error}" for i, error in enumerate(self._found[:_COMPLAINTS], 1)]
+            more = len(self._found) - _COMPLAINTS
+            lines += [f"and {more} more of the kind."] if more > 0 else []
+            message = "\n".join([f"{len(self._found)} things are wrong with the table.", *lines])
+            options = (one for error in self._found for one in error.options)
+            raise PsephosError(message).settled_by(*options)
 
 
 class CollapseWarning(UserWarning):

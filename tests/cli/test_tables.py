@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 
 import numpy as np
 import pytest
@@ -193,6 +194,37 @@ def test_a_missing_word_of_the_call_is_missing_even_where_it_is_a_category(call,
     told = call("predict", path, named, "--missing", "unk")
     assert told.stdout == call("predict", path, empty).stdout
     assert told.stdout != call("predict", path, named).stdout
+
+
+def test_all_columns_that_a_new_table_lacks_are_named(call, tmp_path):
+    names = [f"c{j}" for j in range(9)]
+    rows = [[(i * (j + 2) + j) % 11 for j in range(9)] + ["ab"[i % 2]] for i in range(30)]
+    write_csv(tmp_path / "t.csv", [*names, "y"], rows)
+    path, told = tmp_path / "m.psephos", tmp_path / "new.csv"
+    words = ["--target", "y", "--model", "rank-ridge", "--out", path]
+    assert call("fit", tmp_path / "t.csv", *words).exit_code == 0
+    write_csv(told, ["c0", "z"], [[1, 2]])
+    refused = call("predict", path, told)
+    assert refused.exit_code == 2
+    assert (
+        f"has no column {', '.join(map(repr, names[1:]))}: the model reads them" in refused.stderr
+    )
+    write_csv(told, names, [[1, *"xyz", *range(5)], [2] * 9])
+    refused = call("predict", path, told)
+    assert "3 things are wrong" in refused.stderr
+    assert all(f"column 'c{j}' has text in line 2" in refused.stderr for j in (1, 2, 3))
+
+
+def test_the_command_to_repeat_settles_what_options_can(call, tmp_path):
+    rows = [[i % 7, f"{i % 5},5", "n.d." if i == 3 else i % 9, "uv"[i % 2]] for i in range(1, 30)]
+    write_csv(tmp_path / "t.csv", ["a", "b", "c", "y"], rows)
+    out = tmp_path / "m.psephos"
+    words = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--model", "cart", "--out", str(out)]
+    refused = call(*words)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 4)
+    last = shlex.split(refused.stderr.splitlines()[-1])
+    assert last == ["Repeat", "with:", "psephos", *words, "--decimal", ",", "--missing", "n.d."]
+    assert call(*last[3:]).exit_code == 0
 
 
 def test_a_column_that_stands_twice_in_a_new_table_is_refused(call, tmp_path):

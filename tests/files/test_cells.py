@@ -46,7 +46,8 @@ def test_marks_of_numbers(cells, word, value):
 def test_a_missing_number_is_missing_however_it_is_written():
     cells = Cells().but(missing=["-9", "n.d."])
     assert all(math.isnan(cells.number(word)) for word in ("-9", "-9.0", "-9e0", "n.d.", ""))
-    assert cells.number("NA") is None
+    assert math.isnan(cells.number("NA"))  # added to the list, not put in its place
+    assert cells.but(keep=["NA"]).number("NA") is None
     assert Cells.of(cells.data()) == cells
 
 

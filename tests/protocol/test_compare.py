@@ -112,6 +112,28 @@ def test_the_folder(done):
     assert "numpy" in json.loads((folder / "environment.json").read_text())["versions"]
 
 
+def test_a_file_is_read_as_read_table_reads_it(tmp_path):
+    rng = np.random.default_rng(0)
+    y, X = np.arange(40) % 2, rng.normal(size=(40, 2))
+    X[:, 0] += 3 * y
+    heads = ["gene", *(f"s{i}" for i in range(40))]
+    rows = [[name, *map(str, X[:, j])] for j, name in enumerate("ab")]
+    genes, cases = tmp_path / "genes.csv", tmp_path / "cases.csv"
+    genes.write_text("\n".join(";".join(row) for row in [heads, *rows]), "cp1252")
+    cases.write_text("\n".join(["case,state", *(f"s{i},{'uv'[c]}" for i, c in enumerate(y))]))
+    form = {"separator": ";", "transpose": True, "labels_from": cases, "id": "case", "drop": ["b"]}
+    with pytest.warns(UserWarning, match="features are in rows"):
+        found = compare(genes, "state", ["cart"], "demo", **form)
+    wanted = compare(X[:, :1], np.array(["u", "v"])[y], ["cart"], "demo", column_names=["a"])
+    assert_array_equal(
+        *(one.frame("pandas")["balanced_accuracy"].to_numpy() for one in (found, wanted))
+    )
+    with pytest.raises(PsephosError, match="X is a table, and sheet, drop say how a file is read"):
+        compare(X, y, ["cart"], "demo", sheet=1, drop=["a"])
+    with pytest.raises(TypeError, match="'seperator'"):
+        compare(genes, "state", ["cart"], "demo", seperator=";")
+
+
 def test_predictions_give_back_the_results(done):
     _, folder = done
     classes = ["ill", "well"]

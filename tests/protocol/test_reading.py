@@ -445,11 +445,61 @@ def test_numbers_written_another_way_never_become_categories(tmp_path):
 
 def test_missing_words_may_be_others(tmp_path):
     path = write(tmp_path, "a,c,y\n-9,NA,u\n2,none,v\n-9.0,NA,v\n")
-    table = read_table(path, target="y", missing=["-9", "none"])
+    assert np.isnan(read_table(path, target="y", missing=["-9", "none"]).X[:, 1]).all()
+    table = read_table(path, target="y", missing=["-9", "none"], keep_word=["NA"])
     assert_array_equal(np.isnan(table.X), [[True, False], [False, True], [True, False]])
     assert table.categories == {1: ("NA",)}
     np.savez(tmp_path / "t.npz", X=[[-9.0], [2.0]], y=[0, 1])
     assert np.isnan(read_table(tmp_path / "t.npz", missing=["-9"]).X[0, 0])
+
+
+def test_all_complaints_of_a_table_are_one_message(tmp_path):
+    path = write(
+        tmp_path, "id,y,a,b,c,d\n1,u,1.5,2,x,7\n,v,2,<0.1,x,7\n3,,k,3,4,inf\n4,v,l,4,5,7\n"
+    )
+    with pytest.raises(PsephosError) as found:
+        read_table(path, target="y", id="id")
+    lines = str(found.value).split("\n")
+    assert lines[0] == "6 things are wrong with the table."
+    for line, words in zip(
+        lines[1:],
+        [
+            "1. column 'a' has text in line 4 ('k')",
+            "2. column 'b' holds numbers written another way ('<0.1' in line 3)",
+            "3. column 'c' has text in line 2 ('x')",
+            "4. column 'd' is infinite in line 4",
+            "5. the target 'y' has no value in 1 row(s) (line 4)",
+            "6. the id column 'id' is empty in line 3",
+        ],
+        strict=True,
+    ):
+        assert line.startswith(words)
+    assert found.value.options == (("--drop", "a"), ("--drop", "b"), ("--missing", "x"))
+    with pytest.raises(PsephosError) as found:
+        read_table(path, target="z", drop=["e", "f"])
+    assert re.findall("no column '(.)'", str(found.value)) == ["z", "e", "f"]
+    path = write(tmp_path, "a,b,,a,b\n1,2,3,4,5\n")
+    with pytest.raises(
+        PsephosError, match=r"(?s)column 3 .* has no name.*'a' stands twice .* 'b'\)"
+    ):
+        read_table(path, target="z")
+
+
+def test_many_complaints_are_counted(tmp_path):
+    names = [f"c{j}" for j in range(30)]
+    rows = [",".join(["k" if i else "1"] * 30) for i in range(2)]
+    path = write(tmp_path, "\n".join([",".join(names), *rows]))
+    with pytest.raises(PsephosError) as found:
+        read_table(path, target="c0")
+    lines = str(found.value).split("\n")
+    assert (lines[0][:9], lines[-1]) == ("29 things", "and 9 more of the kind.")
+    assert len(lines) == 22
+
+
+def test_all_rows_of_another_length_are_listed(tmp_path):
+    path = write(tmp_path, "a,y\n1,u\n1\n2,v\n1,2,3\n4\n")
+    with pytest.raises(PsephosError, match=r"line 3 .* 1 cells .* \(not so many in 2 more: 5, 6\)"):
+        read_table(path, target="y")
 
 
 def test_row_names_are_left_out_where_another_column_is_the_id(tmp_path):

@@ -1,6 +1,8 @@
 """The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input, 130 stopped."""
 
+import shlex
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,9 @@ class _Commands(click.Group):
             with plain_warnings():
                 return super().invoke(ctx)
         except PsephosError as error:
-            raise _BadInput(printable(str(error))) from error
+            again = ["psephos", *ctx.meta["words"], *chain.from_iterable(error.options)]
+            last = f"\nRepeat with:  {shlex.join(again)}" if error.options else ""
+            raise _BadInput(printable(str(error)) + last) from error
         except KeyboardInterrupt as error:
             raise _Stopped("stopped.") from error
         except BrokenPipeError:

@@ -90,8 +90,8 @@ _FORM = (
         "--missing",
         multiple=True,
         metavar="WORD",
-        help="A word that stands for no value, in place of NA, N/A, n/a, #N/A, NaN, nan, NAN, null,"
-        " NULL, None, ? and a point; repeatable. The empty cell always does.",
+        help="A word that stands for no value, besides the empty cell, NA, N/A, n/a, #N/A, NaN, "
+        "nan, NAN, null, NULL, None, ? and a point; repeatable.",
     ),
     click.option("--decimal", metavar="MARK", help="The decimal mark: . or a comma."),
     click.option(

@@ -50,7 +50,7 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     notes: list[str] = []
     with opened(path, how.encoding, notes) as stream:
         head = arff_head(path.name, stream)
-        spare = frozenset(MISSING[1:] if cells.missing == MISSING else ())  # the first is empty
+        spare = cells.gone.intersection(MISSING[1:])  # the first is empty
         named = [j for j, known in enumerate(head.levels) if spare.intersection(known or ())]
         texts = {j for j, known in enumerate(head.levels) if known is None and not head.numbers[j]}
         header = Header(path.name, head.names, relation=head.relation)

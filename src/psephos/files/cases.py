@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes, Unknown
-from psephos.files.near import CELL, shown, suggest
+from psephos.files.near import CELL, quoted, shown, suggest
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
+
+_NAMED = 40  # columns that a sentence names
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,13 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
             f"({spare[0]!r}{more}): taken as missing."
         )
     if lacking and not wanted.absent:
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        what = "it" if len(lacking) == 1 else "them"
         alone = ""
         if len(header.names) == 1:
             alone = "; its first line names one column only: --separator says what divides cells"
         raise PsephosError(
-            f"{header.file!r} has no column {shown(lacking[0])}{more}: the model reads it; add "
-            f"it, left empty where it was not measured{alone}."
+            f"{header.file!r} has no column {quoted(lacking, _NAMED)}: the model reads {what}; add "
+            f"{what}, left empty where nothing was measured{alone}."
         )
     for name in names:
         _check_once(header, name)
@@ -263,15 +265,17 @@ class CaseFile:
                 for j in kept:
                     words[j].append(divided[j].strip())
         self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
-        columns: list[list[float]] = []
+        columns, wrong = list[list[float]](), Complaints()
         for place, j in zip(places, wanted.columns, strict=True):
             name, levels = wanted.word(j), wanted.levels.get(j)
-            if place < 0:
-                columns.append([math.nan] * len(lines))
-            elif levels is not None:
-                columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
-            else:
-                columns.append(_finite_in(name, words[place], cells, lines, self.notes))
+            with wrong.gather():
+                if place < 0:
+                    columns.append([math.nan] * len(lines))
+                elif levels is not None:
+                    columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
+                else:
+                    columns.append(_finite_in(name, words[place], cells, lines, self.notes))
+        wrong.refuse()
         self.rows = [[column[i] for column in columns] for i in range(len(lines))]
 
 

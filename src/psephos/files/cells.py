@@ -162,11 +162,11 @@ class Cells:
         thousands: str | None = None,
         keep: Sequence[str] = (),
     ) -> "Cells":
-        """Return these settings with those that are given put in place of them.
+        """Return these settings with other marks, and more words for missing values.
 
-        The words to `keep` are left out of those for missing values.
+        The words to `keep` are left out of those.
         """
-        words = tuple(word.strip() for word in missing) if missing else self.missing
+        words = dict.fromkeys([*self.missing, *(word.strip() for word in missing or ())])
         return Cells(
             tuple(word for word in words if word not in keep),
             self.decimal if decimal is None else decimal,

@@ -4,6 +4,7 @@
 
 import datetime
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Number
@@ -103,11 +104,13 @@ def holds_words(
         refuse_numbers_in_words(name, words, place, ways=ways)
     if n_numbers:
         i = next(i for i, word in enumerate(words) if word is not None)
+        known = {word for word in words if word is not None}
+        by = ("--drop", name) if len(known) > 1 else ("--missing", str(words[i]))
         raise PsephosError(
             f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
             f"{n_numbers} of its values are numbers: {ways.missing}, or "
             f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
-        )
+        ).settled_by(by)
     return True
 
 
@@ -200,10 +203,13 @@ def refuse_numbers_in_words(
         f"{shown(word, CELL)} in {place(i)}" for word, i in list(first.items())[:3]
     )
     kinds = Counter(forms[word] for word in first if word is not None)
+    remedy = _remedy(name, kinds, fitted, ways)
+    start = ways.read()
+    words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
+    by = [(a, b) for a, b in zip(words_of[::2], words_of[1::2], strict=False) if len(words_of) < 5]
     raise PsephosError(
-        f"column {shown(name)} holds numbers written another way ({found_in}): "
-        f"{_remedy(name, kinds, fitted, ways)}"
-    )
+        f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
+    ).settled_by(*by, *(() if by or fitted else [("--drop", name)]))
 
 
 def in_one_form(

@@ -30,8 +30,8 @@ def shown(word: object, most: int = _NAME) -> str:
     return text if len(text) <= most else f"{text[:part]}…{text[-part:]}"
 
 
-def quoted(names: Iterable[object]) -> str:
+def quoted(names: Iterable[object], most: int = _SHOWN) -> str:
     """Return the first few names, quoted, and how many more there are."""
     words = [shown(name, _NAME) for name in names]
-    more = len(words) - _SHOWN
-    return ", ".join(words[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")

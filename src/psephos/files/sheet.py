@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos._types import Cell, Floats, NDArray
 from psephos.files.arrays import beyond, check_values, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
@@ -285,13 +285,15 @@ def read_cases(
 
     sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column, cases=True))
     notes[:0] = sheet.notes
-    X = np.full((len(sheet.X), len(places)), np.nan)
+    X, wrong = np.full((len(sheet.X), len(places)), np.nan), Complaints()
     for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):
         name, levels = wanted.word(j), wanted.levels.get(j)
-        if place >= 0 and levels is not None:
-            X[:, k] = codes_in(name, sheet.words[place], levels, sheet.cells, missing, notes)
-        elif place >= 0:
-            X[:, k] = _numbers(sheet, place, name, notes)
+        with wrong.gather():
+            if place >= 0 and levels is not None:
+                X[:, k] = codes_in(name, sheet.words[place], levels, sheet.cells, missing, notes)
+            elif place >= 0:
+                X[:, k] = _numbers(sheet, place, name, notes)
+    wrong.refuse()
     return CaseTable(_ids(sheet, id_column), X, notes)
 
 

@@ -240,6 +240,7 @@ def _below(
         0,
         True,
     )
+    odd: list[tuple[int, int]] = []  # lines of another number of cells
     for line, text, row in lines:
         if n_names > 1 and text and not text.strip(marks):
             blank.append((line, text, [*row, *[""] * n_names][:n_names]))
@@ -248,11 +249,9 @@ def _below(
         yield from blank  # rows of empty cells are rows, unless nothing stands below them
         blank.clear()
         if len(row) != n_names and (len(row) < n_names or any(map(str.strip, row[n_names:]))):
-            raise PsephosError(
-                f"line {line} of {file!r} has {len(row)} cells where the first line names "
-                f"{n_names} columns: check its quotes, and what separates its cells "
-                f"(--separator; now {separator!r})."
-            )
+            odd.append((line, len(row)))
+            last = line if text else 0
+            continue
         if n_names == 1 and 0 < last < line - 1:
             raise PsephosError(
                 f"line {last + 1} of {file!r} is blank, and the table has one column: write "
@@ -261,6 +260,14 @@ def _below(
         last = line if text else 0  # a quoted row may have many lines
         empty = False
         yield line, text, row if len(row) == n_names else row[:n_names]
+    if odd:
+        others = ", ".join(str(line) for line, _ in odd[1:6]) + (", ..." if len(odd) > 6 else "")
+        more = f" (not so many in {len(odd) - 1} more: {others})" if len(odd) > 1 else ""
+        raise PsephosError(
+            f"line {odd[0][0]} of {file!r} has {odd[0][1]} cells where the first line names "
+            f"{n_names} columns{more}: check its quotes, and what separates its cells "
+            f"(--separator; now {separator!r})."
+        )
     if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
     if empty or cases:

@@ -55,7 +55,7 @@ from psephos.protocol.study.outputs import (
     versions,
 )
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
-from psephos.protocol.tables.files import table_given
+from psephos.protocol.tables.given import table_given
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.runtime.workers import delayed
@@ -127,6 +127,7 @@ def compare(
     positive: Label | None = None,
     accept: Sequence[str] = (),
     task: str | None = None,
+    **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -199,6 +200,9 @@ def compare(
     task : {'classes', 'numbers'}, optional
         What the target holds. By default numbers where they clearly are a measurement
         (`read_table`); in doubt the call is refused.
+    **reading
+        Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
+        keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
 
     Returns
     -------
@@ -225,7 +229,7 @@ def compare(
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
         "positive": positive, "task": task,
     }  # fmt: skip
-    table = table_given(X, y, dataset, given)
+    table = table_given(X, y, dataset, given, reading)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)

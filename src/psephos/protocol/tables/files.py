@@ -1,7 +1,4 @@
-"""Tables in files: which columns are what, for those who fit.
-
-What `compare` takes as a table: arrays or a frame, a DataTable, or the path of a file.
-"""
+"""Tables in files: which columns are what, for those who fit."""
 
 import math
 import re
@@ -12,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos._types import Array, Cell, Indices, NDArray
 from psephos.files.arff import labels_declared
 from psephos.files.arrays import check_values, word_array
@@ -38,37 +35,7 @@ from psephos.protocol.tables.labels import (
     written_labels,
 )
 from psephos.protocol.tables.requirements import refuse_duplicates, refuse_farthest
-from psephos.protocol.tables.table import DataTable, table_from_arrays
-
-
-def table_given(X: Any, y: Any, dataset: str | None, given: dict[str, Any]) -> DataTable:
-    """Return the table that `compare` was called with: arrays, a DataTable or a file."""
-    if isinstance(X, str | Path):
-        return _from_file(X, y, dataset, given)
-    if not isinstance(X, DataTable):
-        if y is None:
-            raise PsephosError("y is missing: give one class label per row of X.")
-        return table_from_arrays(X, y, dataset=dataset or "table", **given)
-    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
-        if value is not None:
-            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
-    return X if dataset is None else X.renamed(dataset)
-
-
-def _from_file(path: str | Path, target: Any, dataset: str | None, given: dict[str, Any]) -> Any:
-    """Return the table in a file, whose columns are given by name."""
-    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
-    for name, values in columns.items():
-        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
-        if not all(one is None or isinstance(one, str) for one in words):
-            raise PsephosError(
-                f"X is the path of a file, so {name} is the name of a column in it. For arrays "
-                "give the values of the table as X, or a DataTable (psephos.read_table)."
-            )
-    if given["column_names"] is not None:
-        raise PsephosError("a file names its columns: leave column_names out.")
-    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
-    return read_table(path, target=target, group=given["groups"], dataset=dataset, **roles)
+from psephos.protocol.tables.table import DataTable
 
 
 @dataclass(frozen=True)
@@ -169,7 +136,7 @@ def read_table(
         Columns whose numbers are categories. Text columns are always categorical. Name the
         target to accept its values as classes without checks.
     missing : sequence of str, optional
-        The words that stand for no value, in place of `MISSING`; the empty cell always does.
+        Words that stand for no value, besides those of `MISSING` and the empty cell.
     decimal : {'.', ','}, optional
         The decimal mark; by default a point.
     thousands : str, optional
@@ -216,7 +183,7 @@ def read_table(
         One sentence naming column and line: no such file or column, a name that stands twice, a
         row of another length, text in a numeric column, numbers written in another way (5,1; 5 %;
         <0.1; 20-30), an infinite value, an empty table, a target with missing values or one
-        class, ids that repeat.
+        class, ids that repeat. Several of these, of columns and cells, are lines of one message.
 
     Notes
     -----
@@ -304,19 +271,23 @@ def _choose(found: Header, roles: _Roles) -> ColumnChoice:
     if found.of_arrays:
         return _choose_arrays(found, roles)
     header, file = found.names, found.file
+    wrong = Complaints()
     for j, name in enumerate(header):
-        if not name:
-            raise PsephosError(
-                f"column {j + 1} of {file!r} has no name: name it in the first line."
-            )
+        with wrong.gather():
+            if not name:
+                raise PsephosError(
+                    f"column {j + 1} of {file!r} has no name: name it in the first line."
+                )
     numbers = found.relation is None and len(header) > 1
     if numbers and all(Cells().number(name) is not None for name in header):
         raise PsephosError(
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
-    refuse_duplicates(header)
+    with wrong.gather():
+        refuse_duplicates(header)
     roles = _with_labels(_with_row_names(roles, found), found)
     if not roles.target:
+        wrong.refuse()
         raise PsephosError(
             "no target is given: name the column of labels with --target (several: repeat it, or "
             f"say with --labels how many of the last columns they are); {suggest('', header)}"
@@ -328,7 +299,9 @@ def _choose(found: Header, roles: _Roles) -> ColumnChoice:
     wanted = [*roles.apart, *(("--drop", one) for one in roles.drop)]
     wanted += [("--categorical", one) for one in roles.categorical]
     for flag, one in wanted:
-        _known(one, flag, header, file)
+        with wrong.gather():
+            _known(one, flag, header, file)
+    wrong.refuse()
     both = [one for one in roles.target if len(roles.target) > 1 and one in roles.drop]
     if both:
         raise PsephosError(f"{shown(both[0])} is both a label and left out (--drop): choose one.")
@@ -356,40 +329,44 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
 
 def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
-    common = _common(sheet, roles, dataset)
+    wrong = Complaints()
+    common = _common(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
     target = together(roles.target)
-    partial = None
-    if labels:
-        y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
-    elif roles.partly:
-        cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
-        check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
-        partial, y = partly_written(cells, roles, target, sheet)
-    else:
-        y = read_target(
-            _cells_or_none(apart["--target"], sheet), target, sheet.place,
-            task=roles.task, number=lambda word: sheet.cells.number(cast("str", word)),
-            tidy=written_labels,
-        )  # fmt: skip
+    partial, y = None, np.empty(0)
+    with wrong.gather():
+        if labels:
+            y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
+        elif roles.partly:
+            cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+            check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
+            partial, y = partly_written(cells, roles, target, sheet)
+        else:
+            y = read_target(
+                _cells_or_none(apart["--target"], sheet), target, sheet.place, task=roles.task,
+                number=lambda word: sheet.cells.number(cast("str", word)), tidy=written_labels,
+            )  # fmt: skip
+    ids = _per_row(apart, "--id", roles.id, sheet, wrong)
+    groups = _per_row(apart, "--group", roles.group, sheet, wrong)
+    wrong.refuse()
     return DataTable(
         **common,
         y=y,
         labels=labels,
         target_name=target,
-        ids=_per_row(apart, "--id", roles.id, sheet),
-        groups=_per_row(apart, "--group", roles.group, sheet),
+        ids=ids,
+        groups=groups,
         lines=sheet.lines,
         partial=partial,
     )
 
 
-def _common(sheet: Sheet, roles: _Roles, dataset: str) -> dict[str, Any]:
+def _common(sheet: Sheet, roles: _Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
     """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
     notes = list(sheet.notes)
     return {
-        "categories": _encode(sheet, roles, notes),
+        "categories": _encode(sheet, roles, notes, wrong),
         "X": sheet.X,
         "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
         "group_name": roles.group or "",
@@ -427,20 +404,25 @@ def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
     return table
 
 
-def _encode(sheet: Sheet, roles: _Roles, notes: list[str]) -> dict[int, tuple[str, ...]]:
+def _encode(
+    sheet: Sheet, roles: _Roles, notes: list[str], wrong: Complaints
+) -> dict[int, tuple[str, ...]]:
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
     for k, j in enumerate(sheet.choice.columns):
-        if j in sheet.words:
-            words = _cells_or_none(sheet.words[j], sheet)
+        if j not in sheet.words:
+            continue
+        words, numbers = _cells_or_none(sheet.words[j], sheet), None
+        with wrong.gather():
             if names[j] not in roles.categorical:
                 numbers = _numbers_written(names[j], words, sheet, k, notes)
-                if numbers is not None:
-                    sheet.X[:, k] = numbers
-                    continue
-            sheet.X[:, k], categories[k] = coded(words)
-    refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
+            if numbers is not None:
+                sheet.X[:, k] = numbers
+            else:
+                sheet.X[:, k], categories[k] = coded(words)
+    with wrong.gather():
+        refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
     return categories
 
 
@@ -466,18 +448,20 @@ def _cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
 
 
 def _per_row(
-    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet
+    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet, wrong: Complaints
 ) -> Array | None:
     if name is None:
         return None
     words = _cells_or_none(apart[flag], sheet)
-    for i, word in enumerate(words):
-        if word is None:
+    empty = [i for i, word in enumerate(words) if word is None]
+    with wrong.gather():
+        if empty:
+            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
             raise PsephosError(
                 f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
-                f"{sheet.place(i)}: fill it in, or remove the row."
+                f"{sheet.place(empty[0])}{more}: fill it in, or remove the row."
             )
-    return word_array(words)
+    return word_array(["" if word is None else word for word in words])
 
 
 # ------------------------------------------------------------------- npz
@@ -495,7 +479,9 @@ def _choose_arrays(header: Header, roles: _Roles) -> ColumnChoice:
 
 
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
-    common = _common(sheet, roles, dataset)
+    wrong = Complaints()
+    common = _common(sheet, roles, dataset, wrong)
+    wrong.refuse()
     partial = None
     if roles.partly:
         named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise PsephosError naming the first column name that stands twice."""
+    """Raise PsephosError naming the columns whose name stands twice."""
     seen: dict[str, int] = {}
-    for j, name in enumerate(names):
-        if name in seen:
-            raise PsephosError(
-                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
-                f"{j + 1}): rename one of them, so that rules can name their column (of a file: "
-                "--duplicates number, mean or first)."
-            )
-        seen[name] = j
+    again = [(name, j) for j, name in enumerate(names) if seen.setdefault(name, j) != j]
+    if again:
+        name, j = again[0]
+        others = sorted({other for other, _ in again} - {name})
+        more = f"; so do {quoted(others)}" if others else ""
+        raise PsephosError(
+            f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+            f"{j + 1}{more}): rename one of them, so that rules can name their column (of a file: "
+            "--duplicates number, mean or first)."
+        ).settled_by(("--duplicates", "number"))
 
 
 def refuse_farthest(

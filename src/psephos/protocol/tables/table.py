@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
 
-from psephos._errors import PsephosError, PsephosTypeError
+from psephos._errors import Complaints, PsephosError, PsephosTypeError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import is_missing
@@ -171,8 +171,11 @@ class DataTable:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
         refuse_farthest(self.X, self.names)
-        check_target(self)
-        check_rows(self)
+        wrong = Complaints()
+        for check in (check_target, check_rows):
+            with wrong.gather():
+                check(self)
+        wrong.refuse()
         if self.partial is not None:
             self.partial.check(self.y, self.classes)
 

@@ -121,7 +121,7 @@ def _options(about: str) -> Any:
     parser.add_argument("--out", metavar="FILE", help="(else the screen)")
     parser.add_argument(
         "--missing", action="append", metavar="WORD", default=[],
-        help="a word that stands for no value, in place of those of the fit; repeatable",
+        help="a word that stands for no value, besides those of the fit; repeatable",
     )  # fmt: skip
     parser.add_argument("--decimal", metavar="MARK", help="the decimal mark: . or a comma")
     parser.add_argument("--thousands", metavar="MARK", help="between thousands: , . ' or a space")
