@@ -93,7 +93,7 @@ class TableWarning(UserWarning):
         self.code = code
 
 
-def shortly(error: Exception) -> str:
+def shortly(error: BaseException) -> str:
     """Return another library's message as a part of ours: its beginning, if it quotes a file."""
     words = str(error)
     return words if len(words) <= _LENGTH else f"{words[:_LENGTH]} …"

@@ -271,7 +271,8 @@ def test_a_shape_that_is_not_there_is_refused(tmp_path, shape):
     with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
         archive.writestr("X.npy", head.getvalue())
         archive.writestr("y.npy", head.getvalue())
-    with says("claims the shape"):
+    # what is not there is too wide, too large for memory, or ends too early
+    with pytest.raises(PsephosError, match=r"claims 0 rows and 100,000,000,000|is damaged"):
         read_table(tmp_path / "t.npz")
     np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0, 1], feature_names=["a", " "])
     with says("names no column 2"):

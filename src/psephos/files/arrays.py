@@ -24,6 +24,12 @@ def known_numbers(values: NDArray[Any], gone: Sequence[float]) -> Floats:
     return np.where(np.isin(values, marks), np.nan, values.astype(np.float64))
 
 
+def check_text(array: Array) -> None:
+    """Raise an exception of some kind if an array of words holds what is not text."""
+    if array.dtype.kind == "U":
+        "".join(array.ravel().tolist()).encode()
+
+
 def check_values(array: Array, key: str, file: str, n_rows: int | None = None) -> None:
     """Raise PsephosError unless an array holds plain values, one for each of `n_rows`."""
     if array.dtype.kind not in "biufUmM" or array.shape != (n_rows or len(array),):

@@ -5,12 +5,14 @@ Where a library that is an extra is absent, a sentence says how to install it.
 
 # pyright: standard
 
-import io
+import gzip
 import re
 import zipfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import reduce
 from importlib import import_module
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,11 +20,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from psephos._errors import MissingExtraError, PsephosError, shortly
+from psephos._errors import MissingExtraError, PsephosError
+from psephos.files.arrays import check_text
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest
-from psephos.files.packed import refuse_bomb
+from psephos.files.packed import MOST, hostile, refuse_bomb
 from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, refuse_huge, unnamed
 from psephos.files.text import Header, opened, rows, titles, titles_words
 
@@ -30,26 +33,22 @@ from psephos.files.text import Header, opened, rows, titles, titles_words
 _Foreign: TypeAlias = Any
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
+_HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix, its sizes the last line
+_PLACE = re.compile(rb"""\sr=["']([A-Z]*)(\d{1,7})["']""")
+_FAR, _GRID = re.compile(rb"""["'](?:[A-Z]{3}\d|[A-Z]+\d{6})"""), 1 << 27  # cells
 _CELLS = ("c", "table-cell")  # of xlsx and ods
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]|formula=")
 
 
 @contextmanager
 def _library(path: Path, name: str, package: str, extra: str = "") -> Generator[_Foreign]:
-    """Yield a library; what it makes of a damaged file is a sentence."""
+    """Yield a library; what it raises is a sentence."""
     try:
         library = import_module(name)
     except ImportError as error:
         raise MissingExtraError(package, f"reading {path.name!r}", extra) from error
-    try:
+    with hostile(path):
         yield library
-    except (PsephosError, MemoryError):
-        raise
-    except Exception as error:  # of any kind: the file may be hostile
-        raise PsephosError(
-            f"{path.name!r} is damaged, or not what its name says ({shortly(error)}): write it "
-            "again."
-        ) from error
 
 
 def _header(path: Path, names: list[str]) -> Header:
@@ -68,18 +67,24 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
             refuse_huge(path.name, found.num_rows, found.num_columns)
             table = parquet.ParquetFile(path).read()
         else:
-            table = import_module("pyarrow.feather").read_table(path)
+            with path.open("rb") as raw:
+                is_stream = raw.read(4) == b"\xff" * 4
+            with path.open("rb") as raw:
+                ipc, feather = map(import_module, ("pyarrow.ipc", "pyarrow.feather"))
+                table = ipc.open_stream(raw).read_all() if is_stream else feather.read_table(raw)
+        table.validate(full=True)  # what it holds is trusted by C
     names: list[str] = table.column_names
     # names of rows, as pandas keeps them, stand first, as in its csv files
     order = sorted(range(len(names)), key=lambda j: names[j] != _INDEX)
 
     def column(k: int) -> Column:
-        values = table.column(order[k])
-        if str(values.type).startswith("dictionary"):
-            values = values.cast(values.type.value_type)
-        kind = re.match("u?int|float|double|half", str(values.type))
-        numeric = kind and not ("int" in kind.group() and values.null_count)
-        return values.to_numpy() if numeric else values.to_pylist()
+        with hostile(path):
+            values = table.column(order[k])
+            if str(values.type).startswith("dictionary"):
+                values = values.cast(values.type.value_type)
+            kind = re.match("u?int|float|double|half", str(values.type))
+            numeric = kind and not ("int" in kind.group() and values.null_count)
+            return values.to_numpy() if numeric else values.to_pylist()
 
     header = _header(path, [names[j] for j in order])
     return columns_sheet(header, table.num_rows, column, choose, cells)
@@ -89,12 +94,10 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
 def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read a sheet of a workbook, by default the only one that is not empty."""
     with _library(path, "python_calamine", "python-calamine", "excel") as calamine:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
+        parts = _parts_of(path)
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
             name, others = _sheet_name(path, book, how.sheet)
-            formula = _without_result(path, name)
+            formula = _without_result(parts, name)
             if formula is not None:
                 raise PsephosError(
                     f"{path.name!r} holds a formula without its result ({formula}): open it in a "
@@ -128,18 +131,35 @@ def _plain(value: object) -> object:
     return value
 
 
-def _without_result(path: Path, sheet: str) -> str | None:
-    """Return the cell of the first formula of a sheet (xlsx, ods) that has no result, or itself."""
+def _parts_of(path: Path) -> dict[str, bytes]:
+    """Return the XML files in a workbook; none of xls. Too many bytes or cells are refused."""
     if not zipfile.is_zipfile(path):
-        return None
+        return {}
     with zipfile.ZipFile(path) as archive:
-        every, files = archive.namelist(), ["content.xml"]
-        if "xl/workbook.xml" in every:
-            sheets = _elements(archive.read("xl/workbook.xml"))
-            ids = {held["id"] for _, held in sheets if held.get("name") == sheet and "id" in held}
-            parts = _elements(archive.read("xl/_rels/workbook.xml.rels"))
-            files = [held["Target"].lstrip("/") for _, held in parts if held.get("Id") in ids]
-        texts = [archive.read(one) for one in every if one.endswith(tuple(files))]
+        refuse_bomb(path, sum(entry.file_size for entry in archive.infolist()))
+        names = [one for one in archive.namelist() if one.endswith((".xml", ".rels"))]
+        parts = {name: archive.read(name) for name in names}
+    for text in filter(_FAR.search, parts.values()):
+        found = {(b"", b"1"), *_PLACE.findall(text)}
+        n = max(int(row) for _, row in found)
+        p = max(reduce(lambda k, c: 26 * k + c - 64, letters, 0) for letters, _ in found)
+        if n * p > _GRID:  # cells are kept whether they are empty or not
+            raise PsephosError(
+                f"the cells of {path.name!r} reach row {n:,} and column {p:,}: remove what is far "
+                "from the table, or write it as csv."
+            )
+    return parts
+
+
+def _without_result(parts: dict[str, bytes], sheet: str) -> str | None:
+    """Return the cell of the first formula of a sheet (xlsx, ods) that has no result, or itself."""
+    files = ["content.xml"]
+    if "xl/workbook.xml" in parts:
+        sheets = _elements(parts["xl/workbook.xml"])
+        ids = {held["id"] for _, held in sheets if held.get("name") == sheet and "id" in held}
+        related = _elements(parts["xl/_rels/workbook.xml.rels"])
+        files = [held["Target"].lstrip("/") for _, held in related if held.get("Id") in ids]
+    texts = [text for name, text in parts.items() if name.endswith(tuple(files))]
     found: str | None = None
     for kind, held in chain.from_iterable(map(_elements, filter(_FORMULA.search, texts))):
         if kind == "table":  # of ods, which holds every sheet in one file
@@ -156,7 +176,7 @@ def _without_result(path: Path, sheet: str) -> str | None:
 
 def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
     """Yield the name of each element of XML, and its attributes and the texts inside by name."""
-    for _, node in ElementTree.iterparse(io.BytesIO(text)):
+    for _, node in ElementTree.iterparse(BytesIO(text)):
         kind = node.tag.rpartition("}")[2]
         inside = ((one.tag, "".join(one.itertext()).strip()) for one in node)
         yield kind, {key.rpartition("}")[2]: word for key, word in (*node.items(), *inside)}
@@ -189,10 +209,17 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read an AnnData file: the columns of obs, and X, whose columns var names."""
     with _library(path, "h5py", "h5py", "h5ad") as h5py, h5py.File(path, "r") as file:
         obs, var = file["obs"], file["var"]
+        if not hasattr(obs, "keys") or "X" not in file:
+            raise PsephosError(
+                f"{path.name!r} has no matrix X, or was written by anndata 0.6 or older: write it "
+                "with X, by a later version."
+            )
         labels = [str(_decoded(name)) for name in obs.attrs.get("column-order", ())]
         ids, features = (_h5_column(one[_decoded(one.attrs["_index"])]) for one in (obs, var))
         first = [ids, *(_h5_column(obs[name]) for name in labels)]
         refuse_huge(path.name, len(ids), len(features))
+        if any(len(one) != len(ids) for one in first):
+            raise ValueError("columns of obs of several lengths")
         of_X = _h5_matrix(file["X"], (len(ids), len(features)))
     header = _header(path, ["", *labels, *map(str, features)])
     choice = choose(header)
@@ -218,23 +245,33 @@ def _h5_column(found: _Foreign) -> list[object]:
     old = None if group else found.attrs.get("categories")
     if old is not None or (group and "codes" in found):
         levels = _h5_column(found["categories"] if old is None else found.file[old])
-        codes = found["codes"] if old is None else found
-        return [levels[code] if code >= 0 else None for code in codes[:].tolist()]
+        codes = _h5_array(found["codes"] if old is None else found)
+        return [levels[code] if code >= 0 else None for code in codes.tolist()]
     if group:
-        pairs = zip(found["values"][:], found["mask"][:].tolist(), strict=True)
+        pairs = zip(_h5_array(found["values"]), _h5_array(found["mask"]).tolist(), strict=True)
         return [None if gone else _decoded(value) for value, gone in pairs]
-    return [_decoded(value) for value in found[:]]  # numbers in the type they are kept in
+    return [_decoded(value) for value in _h5_array(found)]  # numbers in the type they are kept in
+
+
+def _h5_array(found: _Foreign) -> _Foreign:
+    refuse_huge(Path(found.file.filename).name, found.size, 1)
+    return found[:]
 
 
 def _h5_matrix(found: _Foreign, shape: tuple[int, int]) -> Callable[[int], Column]:
     """Return the columns of X, which is dense or sparse by rows or columns."""
     if not hasattr(found, "keys"):
-        dense = np.asarray(found[:]).reshape(shape)
+        if found.shape != shape:
+            raise ValueError(f"X is {found.shape}, and obs and var name {shape}")
+        dense = np.asarray(_h5_array(found))
         return lambda j: dense[:, j]
     sparse = import_module("scipy.sparse")
-    by_columns = _decoded(found.attrs.get("encoding-type", "")) == "csc_matrix"
-    kind = sparse.csc_array if by_columns else sparse.csr_array
-    matrix = kind(tuple(found[part][:] for part in ("data", "indices", "indptr")), shape=shape)
+    form = _decoded(found.attrs.get("encoding-type", found.attrs.get("h5sparse_format")))
+    forms = {"csr": sparse.csr_array, "csc": sparse.csc_array}
+    kind = forms[str(form).removesuffix("_matrix")]
+    matrix = kind(
+        tuple(_h5_array(found[part]) for part in ("data", "indices", "indptr")), shape=shape
+    )
     matrix.check_format(full_check=True)
     columns = matrix.tocsc()
     return lambda j: columns[:, [j]].toarray()[:, 0]
@@ -247,6 +284,8 @@ def read_npy(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         array = numpy.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim != 2 or array.dtype.kind not in "biufU":
             raise PsephosError(f"{path.name!r} must be a table (n, p) of numbers, or of words.")
+        refuse_huge(path.name, *array.shape)
+        check_text(array)
 
     def column(j: int) -> Column:
         return array[:, j].tolist() if array.dtype.kind in "bU" else np.array(array[:, j])
@@ -262,11 +301,8 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     stands before "matrix" in the file's own name.
     """
     with _library(path, "scipy.io", "scipy") as io:
-        n, p, _, _, field, _ = io.mminfo(path)
-        if field == "complex":
-            raise PsephosError(f"{path.name!r} holds complex numbers: write real numbers.")
-        refuse_huge(path.name, int(n), int(p))
-        matrix = import_module("scipy.sparse").csc_array(io.mmread(path))
+        text = _checked_matrix(path, io)
+        matrix = import_module("scipy.sparse").csc_array(io.mmread(BytesIO(text)))
     ids, features = _beside(path, "barcodes"), _beside(path, "features", "genes")
     header, notes, first = Header(path.name, unnamed(matrix.shape[1]), named=False), [_UNNAMED], []
     if ids and features:
@@ -286,6 +322,26 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         return first[j] if j < len(first) else matrix[:, [j - len(first)]].toarray()[:, 0]
 
     return columns_sheet(header, matrix.shape[0], column, choose, cells, notes)
+
+
+def _checked_matrix(path: Path, io: _Foreign) -> bytes:
+    """Return the text of a matrix, all that its reader in C trusts checked, and its end a line."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        text = file.read(MOST + 1)
+    refuse_bomb(path, len(text))
+    n, p, entries, layout, field, symmetry = io.mminfo(BytesIO(text))
+    if field == "complex":
+        raise PsephosError(f"{path.name!r} holds complex numbers: write real numbers.")
+    refuse_huge(path.name, n, p)
+    general = symmetry == "general"
+    least = entries if layout == "coordinate" else n * p if general else n * (p - 1) // 2
+    if min(n, p) < 1 or not (general or n == p) or 2 * least > len(text):
+        raise ValueError(f"{n} rows, {p} columns and {entries} entries are not there")
+    entries = _HEAD.sub(b"", text, 1)
+    odd = entries.translate(None, b"0123456789+-.eE \t\r\nNnAaIiFfTtYy")
+    if odd:
+        raise ValueError(f"{odd[:1]!r} is not part of a number")
+    return text.rstrip() + b"\n"
 
 
 def _beside(path: Path, *kinds: str) -> list[list[str]]:

@@ -7,7 +7,6 @@ import bz2
 import lzma
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +17,23 @@ from psephos.files.near import quoted
 
 MOST = 4 << 30  # bytes of an unpacked table
 PACKED = (".zip", ".bz2", ".xz")
-_DAMAGED = (zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError)
 _Stream: TypeAlias = IO[bytes] | bz2.BZ2File | lzma.LZMAFile
+
+
+@contextmanager
+def hostile(
+    path: Path, words: str = "is damaged, or not what its name says", advice: str = "write it again"
+) -> Generator[None]:
+    """Make a sentence of whatever a library raises when it reads a file, which may be hostile."""
+    try:
+        yield
+    except (PsephosError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # panics of Rust are not exceptions
+        words = (
+            "is damaged, or does not fit into memory" if isinstance(error, MemoryError) else words
+        )
+        raise PsephosError(f"{path.name!r} {words} ({shortly(error)}): {advice}.") from error
 
 
 @contextmanager
@@ -30,7 +44,7 @@ def unpacked(path: Path) -> Generator[Path]:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="psephos-") as folder:
-        try:
+        with hostile(path, "cannot be unpacked", "write it again, without a password"):
             if kind == ".zip":
                 with zipfile.ZipFile(path) as archive:
                     name = _only_file(path, archive)
@@ -40,11 +54,6 @@ def unpacked(path: Path) -> Generator[Path]:
             else:
                 to = Path(folder, path.stem)
                 _copy((bz2 if kind == ".bz2" else lzma).open(path, "rb"), to, path)
-        except _DAMAGED as error:
-            raise PsephosError(
-                f"{path.name!r} cannot be unpacked ({shortly(error)}): write it again, without a "
-                "password."
-            ) from error
         yield to
 
 

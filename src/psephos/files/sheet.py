@@ -177,15 +177,15 @@ class SheetRows:
 #: The values of a column: numbers, or any.
 Column: TypeAlias = Floats | list[Any]
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
-_MOST = 1 << 31  # cells, 16 GiB of numbers
+_MOST, _WIDEST = 1 << 31, 1 << 24  # cells, 16 GiB of numbers; and columns, each with a name
 
 
 def refuse_huge(file: str, n_rows: int, n_columns: int) -> None:
     """Raise PsephosError if a file claims more cells than can be read."""
-    if n_rows * n_columns > _MOST:
+    if n_rows * n_columns > _MOST or n_columns > _WIDEST:
         raise PsephosError(
-            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the "
-            f"{_MOST:,} cells that are read: write the part of it that is needed."
+            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the {_MOST:,} "
+            f"cells and {_WIDEST:,} columns that are read: write the part of it that is needed."
         )
 
 
