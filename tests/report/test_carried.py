@@ -10,8 +10,8 @@ import pytest
 from psephos.explain.effects import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
-from psephos.report.drawings.values import FEWEST
 from psephos.report.numbers.classes import About, ClassNames, judged
+from psephos.report.numbers.column_values import FEWEST
 from psephos.report.study.answers import class_codes, held_out_answers
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
@@ -74,9 +74,9 @@ def test_curves_without_answers_do_not_tell_their_order():
     for _ in range(3):
         answers = tenths / 10 + rng.uniform(0.001, 0.099, 80)
         one = judged(answers, positive, ClassNames("ill", "well", "m", "p"), about)
-        drawn.append([one["curves"][key]["d"] for key in ("roc", "pr", "nb")] + one["tenths"])
+        drawn.append([one["curves"][key] for key in ("steps", "nb")] + one["tenths"])
     assert drawn[0] == drawn[1] == drawn[2]
-    assert drawn[0][0].count("L") <= len(edges)
+    assert len(drawn[0][0]) <= len(edges) + 1
 
 
 @pytest.mark.parametrize("cases", ["rounded", "none"])

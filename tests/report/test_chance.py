@@ -34,7 +34,7 @@ def test_a_page_of_noise_praises_no_model(builders, tmp_path):
         " (balanced accuracy 0.50; p > 0.05, corrected for 10 models)." in report["verdict"]
     )
     assert not any(m["frontier"] for m in report["models"])
-    assert not any(chart["front"] for chart in report["chart"])
+    assert not any(p["frontier"] for p in report["island"]["chart"]["points"])
     page = build_report(folder).read_text("utf-8")
     assert "By these counts acting on it" not in page
 

@@ -128,7 +128,7 @@ def test_a_model_that_only_failed_is_listed_and_not_drawn(copy):
     edit(copy / "results.csv", fail)
     report = summarise(copy)
     assert "sklearn-decision-tree" in [m["key"] for m in report["models"]]
-    assert "sklearn-decision-tree" not in [m["key"] for m in report["chart"][0]["marks"]]
+    assert "sklearn-decision-tree" not in [p["key"] for p in report["island"]["chart"]["points"]]
     assert "sklearn-decision-tree" in build_report(copy).read_text("utf-8")
 
 

@@ -103,9 +103,9 @@ def test_groups_of_few_cases_have_counts_only(builders, tmp_path):
         for (right, of), cell in zip(pairs, row["measures"], strict=True):
             counts = f"{right.sum()} of {of.sum()}"
             if of.sum() < 10:
-                assert (cell["text"], cell["bar"]) == (counts, None)
+                assert cell == counts
             else:
-                assert cell["text"].startswith(f"{counts}: {right.sum() / of.sum():.2f} (")
+                assert cell.startswith(f"{counts}: {right.sum() / of.sum():.2f} (")
 
 
 @pytest.mark.parametrize("where", ["one fold", "a class absent from folds", "three repeats"])
@@ -136,9 +136,6 @@ def test_of_many_cases_the_page_stays_small(builders, tmp_path):
     report = summarise(folder)
     one = len(json.dumps(report["island"]["missed"]["models"]["m"]))
     assert len(render(report).encode()) + 24 * one < 5_000_000  # with 24 models more
-    lanes = report["missed"]["lanes"]["lanes"]
-    assert all(lane["bars"] for lane in lanes)
-    assert sum(len(lane["dots"]) for lane in lanes) <= 800
 
 
 def test_answers_that_would_make_the_page_too_large_are_left_out_and_it_is_said(

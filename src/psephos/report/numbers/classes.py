@@ -11,7 +11,7 @@ from psephos._types import Floats, Indices, JsonObject, NDArray
 from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
-from psephos.report.drawings.answers import BINS, benefit_grid, benefits, curves_drawing, worth
+from psephos.report.drawings.answers import BINS, benefit_grid, benefits, curves_of, worth
 from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four
 from psephos.report.study.answers import called
 from psephos.report.words import (
@@ -66,7 +66,7 @@ def judged(
         "axis": names.axis,
         "m": int(positive.sum()),
         "n": int((~positive).sum()),
-        "curves": curves_drawing(answers, positive, under, names.pos, about.groups, about.edges),
+        "curves": curves_of(answers, positive, under, names.pos, about.groups, about.edges),
         "tenths": _tenths(answers, positive),
         "note": _note(answers, positive, under, names, about),
     }
@@ -88,10 +88,6 @@ def fills(c: Fourfold, threshold: float, names: ClassNames) -> dict[str, str]:
         "cleared": of(c.cleared, c.negative, names.neg),
         "alarms": of(c.alarms, c.negative, names.neg),
         "more": more,
-        "n-found": f"{count(c.found)} found",
-        "n-missed": f"{count(c.missed)} missed",
-        "n-cleared": f"{count(c.cleared)} cleared",
-        "n-alarms": plural(c.alarms, "false alarm"),
     }
 
 
@@ -110,14 +106,8 @@ def measures_rows(
 
 
 def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
-    ends = (figure.value, figure.low, figure.high)
-    return {
-        "name": name,
-        "counts": counts,
-        "value": rate(figure.value),
-        "interval": span(figure.low, figure.high),
-        "bar": [round(v, 4) for v in ends] if math.isfinite(figure.value) else None,
-    }
+    interval = span(figure.low, figure.high)
+    return {"name": name, "counts": counts, "value": rate(figure.value), "interval": interval}
 
 
 def _tenths(answers: Floats, positive: NDArray[np.bool_]) -> list[list[str]]:
@@ -314,8 +304,8 @@ def _share(one: Estimate, what: str) -> list[str]:
 def _curves(
     answers: Any, positive: NDArray[np.bool_], under: Estimate, name: str, about: About
 ) -> JsonObject:
-    drawn = curves_drawing(answers, positive, under, name, about.groups, about.edges)
-    return {key: drawn[key] for key in ("roc", "pr", "cal")}
+    drawn = curves_of(answers, positive, under, name, about.groups, about.edges)
+    return {key: drawn[key] for key in ("steps", "roc", "pr", "cal")}
 
 
 def _note_of_several(names: ClassNames, about: About) -> str:

@@ -26,7 +26,7 @@ from psephos.explain.effects import (
     value_text,
 )
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.report.drawings.values import EIGHTHS, FEWEST, plane
+from psephos.report.drawings.values import plane
 from psephos.report.study.folder import Folder
 from psephos.report.study.opened import Opened, Reduced, Saved
 from psephos.report.study.options import carried_rows, carried_values, guarded
@@ -94,6 +94,7 @@ DRAWN = 24  # columns that are drawn at most; of more, the first ones and a tabl
 PAINTED = 10  # of more, those that the form of a new case shows first are painted
 _LISTED = 200  # columns that the table lists
 _BINS = 48  # of a histogram
+EIGHTHS, FEWEST = 8, 5  # bins, and least cases of one, where no single case is to be told
 _MANY = 400  # cases of a class from which on they are counted in bins
 _DIGITS = 4  # decimals of what is drawn
 _WORTH = 0.02  # of the range of the answers to the cases

@@ -218,12 +218,8 @@ def subgroup_rows(
     return rows
 
 
-def _measure(k: int, n: int, figure: Estimate) -> dict[str, Any]:
+def _measure(k: int, n: int, figure: Estimate) -> str:
     if n < FEW:
-        return {"text": of(k, n), "bar": None}
-    text = f"{of(k, n)}: {rate(figure.value)}"
-    if not math.isfinite(figure.low):  # of one group alone
-        return {"text": text, "bar": None}
-    ends = (figure.value, figure.low, figure.high)
-    text += f" ({span(figure.low, figure.high)})"
-    return {"text": text, "bar": [round(v, 4) for v in ends]}
+        return of(k, n)
+    interval = span(figure.low, figure.high)  # of one group alone there is none
+    return f"{of(k, n)}: {rate(figure.value)}" + (f" ({interval})" if interval else "")

@@ -53,7 +53,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
         parts = kept, [written[i] for i in kept], opened.whole
         book = _book(ballots, cases, [said.index(one) for one in truths], said, *parts)
         book["verb"] = "has" if folder.multilabel else "is"
-        size = len(_dumps(book))
+        size = len(json.dumps(book, separators=(",", ":")))
         if size <= limit or most <= 2:
             break
         most = max(min(int(0.95 * most * limit / size), most - 1), 2)
@@ -229,10 +229,6 @@ def _rows(case: dict[str, Any]) -> set[int]:
     return {case["i"], *(near[0] for near in case["n"] if near[0] >= 0)}
 
 
-def _dumps(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
 def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
     if multilabel or ballots.calibrated:
         summed = "label by label, to its score" if multilabel else "to the score"
@@ -263,18 +259,17 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
     output = 0 if len(book["outputs"]) == 1 else case.get("f", case["p"])
     of = f"of {book['outputs'][output]}; " if "f" in case else ""
     lines = sorted(case["l"], key=lambda line: -abs(line[3 + output]))
-    reach = max([abs(line[3 + output]) for line in lines], default=0.0) or 1.0
     rows: list[dict[str, Any]] = []
     running = 0.0
     for line in lines[:_SHOWN]:
         running += line[3 + output]
-        rows.append(_row(book, line, output, running, reach))
+        rows.append(_row(book, line, output, running))
     n, *others = case["o"]
     left = lines[_SHOWN:]
     if left or n:
         rest = math.fsum([*(line[3 + output] for line in left), others[output]])
         words = plural(len(left) + n, "other voter" if n else "other line")
-        rows.append(_rest_row(words, rest, running + rest, reach))
+        rows.append(_rest_row(words, rest, running + rest))
     return {
         "title": f"Case {in_row(name)}",
         "words": case_words(book, case),
@@ -310,9 +305,7 @@ def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:
     return words
 
 
-def _row(
-    book: dict[str, Any], line: list[Any], output: int, running: float, reach: float
-) -> dict[str, Any]:
+def _row(book: dict[str, Any], line: list[Any], output: int, running: float) -> dict[str, Any]:
     sentence, term = book["sentences"][line[0]], line[3 + output]
     return {
         "voters": sentence["v"],
@@ -322,11 +315,10 @@ def _row(
         "contribution": difference(term),
         "exact": term,
         "sum": difference(running),
-        "bar": _bar(term, reach),
     }
 
 
-def _rest_row(words: str, term: float, running: float, reach: float) -> dict[str, Any]:
+def _rest_row(words: str, term: float, running: float) -> dict[str, Any]:
     return {
         "voters": "",
         "words": f"{words}, together",
@@ -335,16 +327,6 @@ def _rest_row(words: str, term: float, running: float, reach: float) -> dict[str
         "contribution": difference(term),
         "exact": term,
         "sum": difference(running),
-        "bar": _bar(term, reach),
-    }
-
-
-def _bar(term: float, reach: float) -> dict[str, Any]:
-    width = round(min(abs(term) / reach, 1.0) * 58, 1)
-    return {
-        "sign": "for" if term > 0 else "against",
-        "x": 60 if term > 0 else round(60 - width, 1),
-        "width": width,
     }
 
 

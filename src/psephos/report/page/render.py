@@ -18,7 +18,7 @@ STYLES = (  # in the order of the page
 )  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
-    "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "pareto.js", "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
     "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model

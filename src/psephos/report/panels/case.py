@@ -278,6 +278,7 @@ def case_section(
     say what they would add.
     """
     shown, kept = choice.opened if choice else None, options.cases != "none"
+    absent = "The training cases were not kept." if kept else "This page carries no cases."
     island: dict[str, Any] = {"ballots": None}
     first = book = None
     carried = ""
@@ -294,7 +295,7 @@ def case_section(
         "case": first,
         "ballots": book,
         "case_carries": carried,
-        "ballots_absent": "" if shown is None or (first and kept) else _absent(kept),
+        "ballots_absent": "" if shown is None or (first and kept) else absent,
         "island": island,
     }
 
@@ -310,10 +311,6 @@ def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -
             words += f" The decision {verb.format(series(keys))} values of training cases,"
             words += f" to {how} figures."
     return words
-
-
-def _absent(kept: bool) -> str:
-    return "The training cases were not kept." if kept else "This page carries no cases."
 
 
 def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions) -> dict[str, Any]:

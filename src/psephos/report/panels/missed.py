@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import t_quantile
-from psephos.report.drawings.answers import FRAME, benefits, lanes_drawing, marks_at
+from psephos.report.drawings.answers import FRAME
 from psephos.report.numbers.classes import (
     About,
     ClassNames,
@@ -276,9 +276,6 @@ def _first_state(
     label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
         state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
-        wrong = called(chances) != truth
-        tenths = None if told.kept else [0.0, *TENTHS]
-        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, False, tenths)
         if told.kept:
             more = _beside(columns, [], answers)
             state["wrong"] = _wrong(chances, truth, places, told.classes, label, more)
@@ -287,14 +284,11 @@ def _first_state(
     c = counts_at(units, mine, t)
     wrong = (units >= in_millionths(t)) != mine
     groups = None if answers.groups is None else answers.groups[known]
-    worth = float(benefits(chances[:, code], mine, np.array([t]))[0][0])
     state |= {
         "order": [code, 1 - code],
         "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names, four(units, mine, t, groups)),
-        "marks": marks_at(c, t, worth, model["curves"]["nb"]["top"]),
-        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, True, told.edges),
     }
     if told.kept:
         more = _beside(columns, listed, answers)

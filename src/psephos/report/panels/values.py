@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._types import JsonObject
-from psephos.report.drawings.values import FEWEST, strip
-from psephos.report.numbers.column_values import FIRST, portrait
+from psephos.report.numbers.column_values import FEWEST, FIRST, portrait
 from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
@@ -51,13 +50,19 @@ def values_section(
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown, opened) if shown and opened else None,
         "values": None,
+        "island": {},
     }
     if shown is None or not saved.keys:
         return entries
     found = {key: _portrait(saved, key, options) for key in saved.keys}
+    joined = entries["together"] or {"network": None, "errors": None}
     return entries | {
-        "values": _first(found[shown.key], saved.folder, positive.code, options),
-        "island": {"values": _island(saved, found, positive.code, options)},
+        "values": _first(found[shown.key], saved.folder, positive.code),
+        "island": {
+            "values": _island(saved, found, positive.code, options),
+            "network": joined["network"],
+            "search": joined["errors"],
+        },
     }
 
 
@@ -110,34 +115,24 @@ def how_painted(one: Mapping[str, Any]) -> str:
     )
 
 
-def _first(
-    one: Mapping[str, Any], folder: Folder, positive: int, options: PageOptions
-) -> dict[str, Any]:
-    """Return what stands in the page before its script runs."""
-    first = one["columns"][:FIRST]
+def _first(one: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any]:
+    """Return what stands in the page without its script: words and tables."""
+    n_classes = len(folder.about["classes"])
     return {
         "lead": one["lead"],
         "notes": one["notes"],
-        "columns": [
-            column | {"strip": _strip(column, folder, positive, options.cases != "none")}
-            for column in first
-        ],
+        "base": one["base"],
+        "columns": one["columns"][:FIRST],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
-        "hues": class_kinds(len(folder.about["classes"]), positive),
+        "hues": class_kinds(n_classes, positive),
+        "order": _order(n_classes, positive),
     }
 
 
-def _strip(
-    column: Mapping[str, Any], folder: Folder, positive: int, kept: bool
-) -> dict[str, Any] | None:
-    """Return the picture of a column, of all cases: counts, so that it stands without cases too."""
-    cases = folder.cases
-    if cases is None or column["kind"] != "number":
-        return None
-    values: Any = cases.values[:, cases.names.index(column["whole"])]
-    order = [positive, *(k for k in range(len(folder.about["classes"])) if k != positive)]
-    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order, kept)
+def _order(n_classes: int, positive: int) -> list[int]:
+    """Return the classes, the positive one first."""
+    return [positive, *(k for k in range(n_classes) if k != positive)]
 
 
 def _island(
@@ -154,7 +149,7 @@ def _island(
     return {
         "classes": classes,
         "positive": positive,
-        "order": [positive, *(k for k in range(len(classes)) if k != positive)],
+        "order": _order(len(classes), positive),
         "sampled": _sampled(len(rows), len(y)),
         "sizes": np.bincount(y, minlength=len(classes)).tolist(),
         "rows": rows.tolist(),

@@ -44,7 +44,7 @@ def verdict(
     if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
         words.append(
             "No model that reads a column did better than a constant prediction, which has "
-            f"{_article(folder)} {folder.measure} of {rate(folder.constant)}."
+            f"{'an' if folder.multilabel else 'a'} {folder.measure} of {rate(folder.constant)}."
         )
     else:
         words.append(_beyond(folder, rows, better))
@@ -105,10 +105,6 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
 
 def _is(named: Sequence[str]) -> str:
     return "is" if len(named) == 1 else "are"
-
-
-def _article(folder: Folder) -> str:
-    return "an" if folder.multilabel else "a"
 
 
 def _best(folder: Folder, rows: Sequence[Standing], best: Standing) -> str:

@@ -165,7 +165,7 @@ class Folder:
                 seen.right += cells[-3 * n : -2 * n] == cells[-2 * n : -n]
                 continue
             try:
-                chances = [_number(row[name]) for name in _probability_columns(row, classes)]
+                chances = [_number(row[name]) for name in list(row)[-len(classes) :]]
             except ValueError as error:
                 raise damaged(path, error) from error
             known = [value if value is not None else -1.0 for value in chances]
@@ -499,8 +499,3 @@ def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> 
         levels = categories[names[j]]
         mixed[:, j] = [None if np.isnan(code) else levels[int(code)] for code in values[:, j]]
     return mixed
-
-
-def _probability_columns(row: dict[str, str], classes: list[str]) -> list[str]:
-    """Return the names of the probability columns: the last ones, one a class, in order."""
-    return list(row)[-len(classes) :]

@@ -1,6 +1,25 @@
 // Accuracy against columns: a mark or a row chooses the model of the page.
 (() => {
-  const { all, hub, make } = page;
+  const { all, at, data, hub, make, svg } = page;
+  at("chart").hidden = false;
+  at("chart").firstElementChild.append(
+    ...page.pareto.FRAMES.map((frame) => page.pareto.draw(data.chart, frame)),
+  );
+  // differences from the best: middle, low and high as parts of the axis, which ends at 1
+  all("[data-bar]").forEach((cell) => {
+    const [x, x1, x2] = cell.dataset.bar
+      .split(" ")
+      .map((v) => 60 * (1 + Math.min(Math.max(Number(v), -1), 1)));
+    cell.append(
+      svg(
+        "svg",
+        { width: 120, height: 14, "aria-hidden": "true" },
+        svg("line", { class: "axis", x1: 60, x2: 60, y1: 0, y2: 14 }),
+        svg("line", { class: "interval", x1, x2, y1: 7, y2: 7 }),
+        svg("circle", { class: "dot", cx: x, cy: 7, r: 3 }),
+      ),
+    );
+  });
   const rows = all("#results tbody tr");
   rows.forEach((row) => {
     const head = row.cells[0],

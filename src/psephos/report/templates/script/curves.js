@@ -6,24 +6,58 @@ page.curves = (() => {
   const y = (v) => f.top + (1 - v) * (f.height - f.top - f.bottom);
   const up = (v, top) => f.top + ((top - v) / (top + 0.1)) * (f.height - f.top - f.bottom);
 
+  const fixed = (v) => Math.round(v * 10) / 10;
+  const path = (id, points) =>
+    at(id).setAttribute(
+      "d",
+      points.length ? "M" + points.map(([a, b]) => `${fixed(a)} ${fixed(b)}`).join("L") : "",
+    );
+
+  // Words on the base line of the precision stand off the curve: beneath it, else on top, right.
+  const besideBase = (points, share) => {
+    const left = f.left + 5,
+      low = f.height - f.bottom - 5,
+      beneath = y(share) + 15;
+    const above = points.every(([recall, precision]) => !recall || precision >= share - 1e-9);
+    if (beneath <= low && above) return [left, beneath, "start"];
+    if (points.every(([recall, precision]) => recall <= 0.2 || precision < 0.8))
+      return [f.width - f.right, f.top + 10, "end"];
+    return [left, Math.min(beneath, low), "start"];
+  };
+
   const show = (c) => {
-    at("roc-d").setAttribute("d", c.roc.d);
+    const [m, n] = c.steps[c.steps.length - 1],
+      share = m / (m + n);
+    path("roc-d", m && n ? c.steps.map(([found, alarms]) => [x(alarms / n), y(found / m)]) : []);
     at("roc-area").textContent = c.roc.area;
     at("roc-interval").textContent = c.roc.interval;
-    at("pr-d").setAttribute("d", c.pr.d);
-    ["y1", "y2"].forEach((end) => at("pr-base").setAttribute(end, c.pr.base));
-    at("pr-text").textContent = c.pr.text;
-    ["x", "y", "text-anchor"].forEach((name, i) => at("pr-text").setAttribute(name, c.pr.at[i]));
+    const precision = c.steps
+      .filter(([found, alarms]) => found + alarms)
+      .map(([found, alarms]) => [m ? found / m : 0, found / (found + alarms)]);
+    path("pr-d", m ? precision.map(([recall, right]) => [x(recall), y(right)]) : []);
+    ["y1", "y2"].forEach((end) => at("pr-base").setAttribute(end, fixed(y(share))));
+    at("pr-text").textContent = c.pr;
+    besideBase(precision, share).forEach((value, i) =>
+      at("pr-text").setAttribute(["x", "y", "text-anchor"][i], value),
+    );
     at("cal-points").replaceChildren(
-      ...c.cal.flatMap((p) => [
-        svg("line", { class: "interval", x1: p.x, x2: p.x, y1: p.y1, y2: p.y2 }),
-        svg("circle", { class: "dot", cx: p.x, cy: p.y, r: 4 }),
+      ...c.cal.flatMap(({ at: [told, value, low, high] }) => [
+        svg("line", { class: "interval", x1: x(told), x2: x(told), y1: y(low), y2: y(high) }),
+        svg("circle", { class: "dot", cx: x(told), cy: y(value), r: 4 }),
       ]),
     );
-    if (c.nb) {
-      at("nb-d").setAttribute("d", c.nb.d);
-      at("nb-all").setAttribute("d", c.nb.all);
-    }
+    if (c.nb)
+      [
+        ["nb-d", c.nb.model],
+        ["nb-all", c.nb.all],
+      ].forEach(([id, worth]) =>
+        path(
+          id,
+          c.nb.at
+            .map((t, i) => [x(t), up(worth[i], c.nb.top), worth[i]])
+            .filter(([, , value]) => value >= -0.1),
+        ),
+      );
     const rows = c.cal.map((p) => {
       const row = page.make("tr"),
         head = page.make("th", p.cells[0]);

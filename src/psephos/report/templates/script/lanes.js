@@ -1,4 +1,4 @@
-// One dot a case in lanes, drawn at the width there is; psephos.report.drawings.answers does the same.
+// One dot a case in lanes, drawn at the width there is.
 page.lanes = (() => {
   const { svg } = page;
   const UNIT = 1e6,

@@ -4,6 +4,7 @@
   const told = page.data.missed;
   page.setThreshold = () => {};
   if (!told || !at("missed-body") || !at("lanes")) return;
+  at("lanes-figure").hidden = at("curves").hidden = false;
   const two = told.kind === "two",
     UNIT = 1e6,
     Z = 1.959963984540054;

@@ -1,0 +1,214 @@
+// Accuracy against columns: one mark a model, in three sizes of which the page shows the widest that fits.
+page.pareto = (() => {
+  const { svg } = page,
+    { count, number } = page.words;
+  const sized = (name, width, height, left, right, letter) => ({
+    name,
+    width,
+    height,
+    left,
+    right: width - right,
+    top: 34,
+    bottom: height - 50,
+    letter,
+  });
+  const FRAMES = [
+    sized("wide", 940, 430, 46, 16, 6.9),
+    sized("middle", 620, 400, 46, 12, 6.9),
+    sized("narrow", 344, 440, 40, 8, 6.6),
+  ];
+  const round = (v) => Math.round(v * 100) / 100;
+  const inside = (v, low, high) => Math.min(Math.max(v, low), high);
+
+  // 0 has a place of its own, 0 to 1 is linear, from 1 on the scale is logarithmic.
+  const columnScale = (start, end, top) => {
+    const step = 0.11 * (end - start);
+    return (columns) =>
+      columns <= 1
+        ? start + step * Math.max(columns, 0)
+        : start + step + (end - start - step) * Math.min(Math.log(columns) / Math.log(top), 1);
+  };
+
+  // Where the axis of scores starts, and the step of its ticks. Models that read nothing do not count if
+  // they would press the others together: they then stand at the foot, with their score beside them.
+  const scoreRange = (points, constant) => {
+    const reading = points
+      .filter((p) => p.columns > 0)
+      .map((p) => Math.min(p.score, ...p.fits.map(([, score]) => score)));
+    let low = reading.length ? Math.min(...reading) : constant;
+    if (low - constant < 0.2 || !reading.length)
+      low = Math.min(low, constant, ...points.map((p) => p.score));
+    const step = low < 0.8 ? 0.1 : 0.05;
+    return [Math.max(round(Math.floor((low - 0.004) / step) * step), 0), step];
+  };
+
+  // Ticks at 0, 1 and round numbers, and the number of columns at the end.
+  const columnTicks = (across, n, frame) => {
+    const decades = Math.log10(Math.max(n, 2)),
+      steps = decades <= 2.2 ? [1, 2, 5] : decades <= 3.2 && frame.name !== "narrow" ? [1, 3] : [1];
+    const values = Array.from({ length: Math.ceil(decades) + 1 }, (_, k) =>
+      steps.map((s) => s * 10 ** k),
+    ).flat();
+    const width = frame.letter * (count(n).length + 2.5);
+    return [0, ...values.filter((v) => v < n && across(n) - across(v) > width), n].map((v) => ({
+      x: across(v),
+      text: count(v),
+    }));
+  };
+
+  // A stair along the frontier, for nothing lies between two models.
+  const front = (points, across, up) =>
+    points
+      .filter((p) => p.frontier)
+      .sort((a, b) => a.columns - b.columns || a.score - b.score)
+      .map((p, i) => {
+        const [x, y] = [round(across(p.columns)), round(up(p.score))];
+        return i ? `H${x}V${y}` : `M${x} ${y}`;
+      })
+      .join("");
+
+  // Beside a mark, from near to far.
+  const AWAY = [0, -14, 14, -28, 28, -42, 42, -56, 56, -70, 70, -84, 84].flatMap((dy) => [
+    [11, 4 + dy, "start"],
+    [-11, 4 + dy, "end"],
+  ]);
+  AWAY.push([0, -12, "middle"], [0, 20, "middle"]);
+  const overlap = (a, b) =>
+    Math.max(Math.min(a[2], b[2]) - Math.max(a[0], b[0]), 0) *
+    Math.max(Math.min(a[3], b[3]) - Math.max(a[1], b[1]), 0);
+  const about = ({ x, y }, r) => [x - r, y - r, x + r, y + r];
+
+  // Each label where it covers least; readable models choose first.
+  const labels = (marks, frame) => {
+    const taken = marks.map((m) => about(m, 6)),
+      folds = marks.filter((m) => m.readable).flatMap((m) => m.fits.map((fit) => about(fit, 3)));
+    const order = marks
+      .map((_, i) => i)
+      .sort((i, j) => marks[j].readable - marks[i].readable || i - j);
+    order.forEach((i) => {
+      const m = marks[i],
+        width = frame.letter * m.label.length;
+      let least = Infinity,
+        best = null;
+      AWAY.forEach(([dx, dy, anchor], rank) => {
+        const x = m.x + dx,
+          y = m.y + dy,
+          left = x - { start: 0, middle: width / 2, end: width }[anchor],
+          box = [left, y - 10, left + width, y + 3];
+        const beyond =
+          Math.max(frame.left + 2 - box[0], box[2] - frame.right - 10, 0) +
+          Math.max(frame.top - 10 - box[1], box[3] - frame.bottom + 2, 0);
+        const sum = (boxes) => boxes.reduce((total, other) => total + overlap(box, other), 0);
+        const covered = sum(taken.filter((_, j) => j !== i)) + sum(folds) / 2;
+        const cost = 3 * covered + 40 * beyond + 3 * rank;
+        if (cost < least) {
+          least = cost;
+          best = { x, y, anchor, far: Math.abs(dy) > 16, box };
+        }
+      });
+      m.text = best;
+      taken.push(best.box);
+    });
+  };
+
+  // Where everything stands in a frame.
+  const plan = ({ points, n_columns: n, constant }, frame) => {
+    const [low, step] = scoreRange(points, constant),
+      across = columnScale(frame.left + 16, frame.right - 8, Math.max(n, 2));
+    const up = (score) =>
+      frame.bottom - ((inside(score, low, 1) - low) / (1 - low)) * (frame.bottom - frame.top);
+    const marks = points.map((p) => ({
+      ...p,
+      label: p.score <= low ? `${p.label} \u2193 ${number(p.score, 2)}` : p.label,
+      x: across(p.columns),
+      y: up(p.score),
+      span: p.fits.length
+        ? [Math.min, Math.max].map((f) => across(f(...p.fits.map(([c]) => c))))
+        : null,
+      fits: p.fits.map(([c, score]) => ({ x: across(c), y: up(score) })),
+      final: p.final === null ? null : across(p.final),
+    }));
+    labels(marks, frame);
+    const ticks = Array.from(
+      { length: Math.round((1 - low) / step) + 1 },
+      (_, i) => low + step * i,
+    );
+    return {
+      marks,
+      columns: columnTicks(across, n, frame),
+      scores: ticks.map((v) => ({ y: up(v), text: number(v, step === 0.1 ? 1 : 2) })),
+      constant: constant >= low ? up(constant) : null,
+      front: front(points, across, up),
+    };
+  };
+
+  const draw = (data, frame) => {
+    const f = frame,
+      made = plan(data, f);
+    const text = (x, y, words, kind = "soft", anchor = "end") =>
+      svg("text", { class: kind, x: round(x), y: round(y), "text-anchor": anchor }, words);
+    const line = (kind, x1, x2, y1, y2 = y1) =>
+      svg("line", { class: kind, x1: round(x1), x2: round(x2), y1: round(y1), y2: round(y2) });
+    const box = svg("svg", {
+      class: `pareto ${f.name}`,
+      width: f.width,
+      height: f.height,
+      viewBox: `0 0 ${f.width} ${f.height}`,
+      role: "img",
+      "aria-label": `${data.measure[0].toUpperCase()}${data.measure.slice(1)} against columns used, one mark for each model; the table below holds the same numbers.`,
+      "data-test": `chart-${f.name}`,
+    });
+    made.scores.forEach(({ y, text: words }) =>
+      box.append(line("grid", f.left, f.right, y), text(f.left - 8, y + 4, words)),
+    );
+    made.columns.forEach(({ x, text: words }) =>
+      box.append(
+        line("axis", x, x, f.bottom, f.bottom + 5),
+        text(x, f.bottom + 20, words, "soft", "middle"),
+      ),
+    );
+    box.append(line("axis", f.left, f.right, f.bottom));
+    if (made.constant !== null)
+      box.append(
+        line("chance", f.left, f.right, made.constant),
+        text(
+          f.right,
+          made.constant - 5,
+          `constant prediction ${number(data.constant, 2)}`,
+          "soft halo",
+        ),
+      );
+    box.append(
+      text(f.right, f.height - 6, "columns used (logarithmic from 1)"),
+      text(0, 14, `${data.measure} on held-out cases`, "soft", "start"),
+    );
+    if (made.front) box.append(svg("path", { class: "front", d: made.front }));
+    made.marks.forEach((m) => {
+      const at = { cx: round(m.x), cy: round(m.y) };
+      const mark = svg("g", { class: `mark${m.readable ? " readable" : ""}`, "data-model": m.key });
+      Object.assign(mark.dataset, { test: "point", columns: m.columns, score: m.score });
+      mark.append(svg("title", {}, m.sentence));
+      if (m.text.far) mark.append(line("axis", m.x, m.text.x, m.y, m.text.y - 4));
+      mark.append(
+        svg("circle", { class: "hit", ...at, r: 12 }),
+        svg("circle", { class: "dot", ...at, r: 4.6 }),
+        text(m.text.x, m.text.y, m.label, "halo", m.text.anchor),
+      );
+      box.append(mark);
+    });
+    // of the model being read: its folds, the span of their columns, and the fit to all cases
+    made.marks.forEach((m) => {
+      const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" }),
+        path = (kind, d) => own.append(svg("path", { class: kind, d }));
+      path("fit", m.fits.map(({ x, y }) => `M${round(x)} ${round(y)}h0`).join(""));
+      if (m.span) {
+        const [low, high] = m.span.map(round);
+        path("span", `M${low} ${round(m.y + 9)}v6m0 -3H${high}m0 -3v6`);
+      }
+      if (m.final !== null) path("final", `M${round(m.final)} ${f.bottom - 1}l-5.5 -9h11z`);
+      box.append(own);
+    });
+    return box;
+  };
+  return { FRAMES, draw, plan };
+})();

@@ -1,0 +1,108 @@
+"""The chart of accuracy against columns: where the script puts marks, labels and ticks."""
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+WIDE = 0
+
+
+def point(key, columns, score, *, readable=False, frontier=False, fits=(), final=None):
+    return {
+        "key": key, "label": key, "sentence": key, "readable": readable, "frontier": frontier,
+        "columns": columns, "score": score, "fits": fits, "final": final,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def plan(visit):
+    """Return a function that returns a frame, and where models stand in it."""
+    page = visit()
+
+    def planned(points, n_columns, frame=WIDE, constant=0.5):
+        data = {"measure": "accuracy", "points": points, "n_columns": n_columns}
+        return page.evaluate(
+            "([data, k]) => [page.pareto.FRAMES[k], page.pareto.plan(data, page.pareto.FRAMES[k])]",
+            [data | {"constant": constant}, frame],
+        )
+
+    return planned
+
+
+def test_more_columns_stand_further_right_and_better_scores_higher(plan):
+    points = [point(str(c), c, 0.5 + i / 20) for i, c in enumerate([0, 0.5, 1, 3, 40, 2000])]
+    marks = plan(points, 2000)[1]["marks"]
+    assert [m["x"] for m in marks] == sorted({m["x"] for m in marks})
+    assert [m["y"] for m in marks] == sorted({m["y"] for m in marks}, reverse=True)
+
+
+def test_columns_are_logarithmic_from_one_on(plan):
+    x = [m["x"] for m in plan([point(str(c), c, 0.7) for c in (1, 10, 100)], 1000)[1]["marks"]]
+    assert x[2] - x[1] == pytest.approx(x[1] - x[0])
+
+
+def test_the_front_passes_through_the_frontier_only(plan):
+    points = [
+        point("none", 0, 0.5, frontier=True),
+        point("few", 3, 0.8, frontier=True),
+        point("bad", 50, 0.7),
+        point("many", 90, 0.9, frontier=True),
+    ]
+    chart = plan(points, 100)[1]
+    places = [
+        (float(f"{m['x']:.2f}"), float(f"{m['y']:.2f}")) for m in chart["marks"] if m["frontier"]
+    ]
+    front = chart["front"].replace("H", " ").replace("V", " ").removeprefix("M").split()
+    assert [float(v) for v in front] == pytest.approx([v for one in places for v in one], abs=0.011)
+
+
+def test_everything_is_drawn_inside_the_frame(plan):
+    rng = np.random.default_rng(0)
+    for frame in range(3):
+        for n_columns in (1, 7, 300, 100_000):
+            points = []
+            for i in range(12):
+                own, other = (min(c, n_columns) for c in np.exp(rng.uniform(-2, 12, 2)).tolist())
+                score, fold = rng.random(2).tolist()
+                fits, readable = [(other, fold), (own, score)], bool(i % 2)
+                points.append(point(f"m{i}", own, score, fits=fits, final=other, readable=readable))
+            f, chart = plan(points, n_columns, frame)
+            for mark in chart["marks"]:
+                across = [mark["x"], mark["final"], *mark["span"], *(m["x"] for m in mark["fits"])]
+                assert all(f["left"] <= x <= f["right"] for x in across)
+                up = [mark["y"], *(m["y"] for m in mark["fits"])]
+                assert all(f["top"] - 0.01 <= y <= f["bottom"] + 0.01 for y in up)
+                assert np.isfinite(mark["text"]["x"])
+            ticks = [tick["x"] for tick in chart["columns"]]
+            assert ticks == sorted(ticks)
+            assert chart["columns"][-1]["text"].replace("\u202f", "") == str(n_columns)
+
+
+def test_a_span_goes_from_the_fewest_columns_of_the_folds_to_the_most(plan):
+    own = point("a", 5, 0.8, fits=[(2, 0.7), (8, 0.9)], final=3)
+    (mark,) = plan([own], 100)[1]["marks"]
+    two, eight = sorted(f["x"] for f in mark["fits"])
+    assert mark["span"] == [two, eight]
+    assert two < mark["final"] < mark["x"] < eight
+    assert plan([point("a", 5, 0.8)], 100)[1]["marks"][0]["span"] is None
+
+
+def test_labels_of_models_that_stand_together_do_not_cover_each_other(plan):
+    points = [point("model number one", 20, 0.8), point("model number two", 20, 0.805)]
+    a, b = (m["text"]["box"] for m in plan(points, 100)[1]["marks"])
+    assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_a_constant_answer_does_not_press_the_others_together(plan):
+    points = [point("none", 0, 0.5), point("a", 3, 0.95), point("b", 9, 0.97)]
+    frame, chart = plan(points, 100)
+    marks = {m["key"]: m for m in chart["marks"]}
+    assert marks["none"]["y"] == frame["bottom"]
+    assert marks["none"]["label"] == "none ↓ 0.50"
+    assert chart["constant"] is None
+    assert marks["a"]["label"] == "a"
+    assert marks["a"]["y"] - marks["b"]["y"] > 50
+    near = [point("none", 0, 0.5), point("a", 3, 0.65)]
+    chart = plan(near, 100)[1]
+    assert chart["constant"] is not None
+    assert chart["marks"][0]["y"] < frame["bottom"]
