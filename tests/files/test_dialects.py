@@ -135,6 +135,25 @@ def test_a_series_matrix(tmp_path):
         read_table(tmp_path / "t.txt", target="y")
 
 
+PHENOTYPES = (
+    '!Sample_geo_accession\t"GSM2"\t"GSM1"\t"GSM3"\n'
+    '!Sample_characteristics_ch1\t"disease state: well: now"\t"disease state: ill"\t"age: 7"\n'
+    '!Sample_characteristics_ch1\t"age: 40"\t""\t"disease state: ill"\n'
+)
+
+
+def test_phenotypes_of_a_series_matrix(tmp_path):
+    (tmp_path / "t.txt").write_text(PHENOTYPES + SERIES)
+    found = read_table(tmp_path / "t.txt", target="disease state", drop=["y"])
+    assert found.names == ("age", "1007_s_at")
+    assert found.y.tolist() == ["ill", "well: now", "ill"]
+    np.testing.assert_array_equal(found.X, [[np.nan, 1.5], [40, 2.5], [7, 3.5]])
+    assert "phenotypes of its header, read as columns: 'disease state', 'age'." in found.notes
+    (tmp_path / "cases.csv").write_text("id,dx\nGSM3,a\nGSM2,b\nGSM1,a\n")
+    other = read_table(tmp_path / "t.txt", target="dx", labels_from=tmp_path / "cases.csv")
+    assert (other.names, other.y.tolist()) == (("1007_s_at", "y"), ["a", "b", "a"])
+
+
 # ------------------------------------------------------------------- encodings
 def test_encodings(tmp_path):
     text = "größe,µg\n1,ä\n2,€\n"

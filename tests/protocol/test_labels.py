@@ -269,7 +269,7 @@ def test_arff(tmp_path, kind):
         ("{0 1,3 1 4 1}\n", "line 9 .*'1 4 1' is none of the values that the column 'sea'"),
         ("{0 1,}\n", "line 9 .*does not begin with an 'index value'"),
         (f"{{{'9' * 5000} 1}}\n", "line 9 .*does not begin with an 'index value'"),
-        ("1,Bath,1,1,0,{5}\n", "a weight of the row"),
+        ("1,Bath,1,1,0,{5\n", "line 9 .* cells for 5 columns|is none of the values"),
         ("1,'Bath,1,1,0\n", "line 9 .* cannot be divided into cells"),
         ("", "has no rows below @data"),
     ],
@@ -277,6 +277,24 @@ def test_arff(tmp_path, kind):
 def test_arff_refuses(tmp_path, rows, words):
     with pytest.raises(PsephosError, match=words):
         read_table(arff(tmp_path / "t.arff", rows))
+
+
+def test_arff_with_the_weights_that_weka_writes(tmp_path):
+    head = (
+        "@relation w\n@attribute 'it\\'s \\\"x\\\"' numeric {0.5}\n@attribute b real [0, 9]\n"
+        "@attribute c {u,'v w'} {2}\n@attribute s {1}\n@data\n% a comment\n"
+    )
+    rows = ["1,2,u,1", "?,3,'v w',1, {2}", "{1 4, 2 'v w'}, {0.5}", "{0 7,1 ?}\t{3}", '5,6,"v w",1']
+    table = read_table(arff(tmp_path / "t.arff", "\n".join(rows) + "\n", head), target="c")
+    assert table.names == ('it\'s "x"', "b", "s")
+    assert_array_equal(table.X[:, :2], [[1, 2], [np.nan, 3], [0, 4], [7, np.nan], [5, 6]])
+    assert table.y.tolist() == ["u", "v w", "v w", "u", "v w"]
+    assert [note for note in table.notes if "weights" in note] == [
+        "weights of rows ({3} at most) are not used: every row counts once (in Python fit takes "
+        "sample_weight)."
+    ]
+    equal = "1,2,u,1,{2}\n3,4,'v w',1,{2}\n"
+    assert not read_table(arff(tmp_path / "t.arff", equal, head), target="c").notes
 
 
 def test_heads_of_arff(tmp_path):

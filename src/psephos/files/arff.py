@@ -16,6 +16,9 @@ _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
 _INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")
 _LABELS = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
+# what Weka writes behind a row or a column, in braces; in brackets a range
+_WEIGHT = re.compile(r"(?:[,\s]+|(?<=\}),?\s*)\{\s*(\d[\d.eE+-]*)\s*\}$")
+_RANGE = re.compile(r"\s*\[[^\]]*\]$")
 _NUMBERS = ("numeric", "real", "integer")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -58,7 +61,7 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         words = {*choice.words, *(texts.union(named) & set(choice.columns))}
         reading = SheetRows(header, choice._replace(words=sorted(words)), cells)
         lines: list[int] = []
-        for line, row in arff_rows(path.name, head, stream):
+        for line, row in arff_rows(path.name, head, stream, notes):
             for j in named:
                 row[j] = Typed(row[j]) if row[j] in spare else row[j]
             reading.add(row)
@@ -107,11 +110,11 @@ def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | 
     found = _NAME.fullmatch(text)
     if not found:
         raise PsephosError(f"line {line} of {file!r} declares a column without its kind.")
-    name, kind = _unquoted(found, 3), found.group(4).strip()
+    name, kind = _unquoted(found, 3), _WEIGHT.sub("", found.group(4).strip())
     if kind.startswith("{") and kind.endswith("}"):
         levels = tuple(word for word, _ in _cells(file, line, kind[1:-1]))
         return name, levels, False
-    if kind.lower() in _NUMBERS:
+    if _RANGE.sub("", kind.lower()) in _NUMBERS:
         return name, None, True
     if kind.lower() == "string" or kind.lower().startswith("date"):
         return name, None, False
@@ -121,17 +124,24 @@ def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | 
     )
 
 
-def arff_rows(file: str, head: Arff, stream: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+def arff_rows(
+    file: str, head: Arff, stream: Iterator[str], notes: list[str]
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of every row, the cells a sparse row leaves out filled in.
 
-    A missing value (an unquoted ?) is an empty cell.
+    A missing value (an unquoted ?) is an empty cell. Of weights of rows that differ `notes` gets a
+    sentence.
     """
+    weights = list[float]()
     known = [None if levels is None else frozenset(levels) for levels in head.levels]
     defaults, width = head.defaults(), len(head.names)
     for line, text in enumerate(stream, head.line + 1):
         bare = text.strip()
         if not bare or bare.startswith("%"):
             continue
+        weight = _WEIGHT.search(bare)
+        weights.append(float(weight.group(1)) if weight else 1.0)
+        bare = bare[: weight.start()] if weight else bare
         if bare.startswith("{"):
             row = _sparse(file, line, bare, head, defaults)
         else:
@@ -148,14 +158,14 @@ def arff_rows(file: str, head: Arff, stream: Iterator[str]) -> Iterator[tuple[in
                     f"the column {shown(head.names[j])} declares."
                 )
         yield line, row
+    if len(set(weights)) > 1:
+        notes.append(
+            f"weights of rows ({{{max(weights):g}}} at most) are not used: every row counts once "
+            "(in Python fit takes sample_weight)."
+        )
 
 
 def _row(file: str, line: int, text: str) -> list[str]:
-    if text.endswith("}"):
-        raise PsephosError(
-            f"line {line} of {file!r} ends in {{...}}, a weight of the row: psephos reads no "
-            "weights from files. Remove them, or give sample_weight in Python."
-        )
     if "'" not in text and '"' not in text:
         cells = [cell.strip() for cell in text.split("," if "," in text else "\t")]
         return ["" if cell == "?" else cell for cell in cells]
@@ -166,8 +176,7 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
     """Return the cells of ``{index value, ...}``, indices from 0."""
     if not text.endswith("}") or ("}" in text[:-1] and text.count("{") > 1):
         raise PsephosError(
-            f"line {line} of {file!r} does not end with the }} of its sparse row: weights of rows "
-            "are not read, and a row is one line."
+            f"line {line} of {file!r} does not end with the }} of its sparse row: it is one line."
         )
     given: dict[int, str] = {}
     inside, at = text[1:-1], 0

@@ -6,7 +6,7 @@ and a row of units. What an exported scorer reads, too, is in `psephos.files.tex
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, repeat, takewhile
 from pathlib import Path
 
 from psephos._errors import PsephosError
@@ -18,6 +18,7 @@ from psephos.files.text import (
     Header,
     Rows,
     opened,
+    rows,
     separator_of,
     table_rows,
     titles,
@@ -45,7 +46,7 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     numbers: list[int] = []
     notes: list[str] = []
     with opened(path, how.encoding, notes) as stream:
-        header, below = _table(path, stream, how.separator, notes, how.cases)
+        header, below = _table(path, stream, how, notes)
         reading = SheetRows(header, choose(header), cells)
         for line, _, row in below:
             reading.add(row)
@@ -54,12 +55,12 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def _table(
-    path: Path, stream: Iterator[str], separator: str | None, notes: list[str], cases: bool
+    path: Path, stream: Iterator[str], how: Reading, notes: list[str]
 ) -> tuple[Header, Rows]:
     """Return what a file says of its columns, and its rows."""
-    above, first = list[str](), next(stream, "")
+    separator, above, first = how.separator, list[str](), next(stream, "")
     if first.startswith("!"):
-        return _series(path, first, stream, notes)
+        return _series(path, first, stream, notes, how.labels_from is not None)
     while first.startswith(("#", "sep=")) or (above and first and not first.strip()):
         above.append(first)
         separator = separator or (first[4:5] if first.startswith("sep=") else None)
@@ -72,7 +73,7 @@ def _table(
     if above:
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
-    header, below = table_rows(path, lines, separator, notes, top + 1, cases)
+    header, below = table_rows(path, lines, separator, notes, top + 1, how.cases)
     if not first.startswith("#OTU ID"):
         return header, _without_units(header, below, notes)
     if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
@@ -133,13 +134,33 @@ def _divided(
 
 
 # ---------------------------------------------------------------------- features in rows
-def _series(path: Path, first: str, stream: Iterator[str], notes: list[str]) -> tuple[Header, Rows]:
-    """Read the table of a series matrix of GEO."""
+def _series(
+    path: Path, first: str, stream: Iterator[str], notes: list[str], labelled: bool
+) -> tuple[Header, Rows]:
+    """Read a series matrix of GEO; its phenotypes are rows, too, unless labels are elsewhere."""
     above = list(takewhile(lambda text: not text.startswith(_BEGIN), chain([first], stream)))
     notes.append(f"the table of the series matrix begins in line {len(above) + 2}.")
     lines = _until_end(path, stream)
     header, below = table_rows(path, lines, "\t", notes, len(above) + 2)
-    return header._replace(features=True), below
+    found = {} if labelled else _phenotypes(above, header.names[1:])
+    if found:
+        notes.append(f"phenotypes of its header, read as columns: {quoted(found)}.")
+    cases = header.names[1:]
+    first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in found.items())
+    return header._replace(features=True), chain(first_rows, below)
+
+
+def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]:
+    """Return what the header of a series matrix says of its cases, 'key: value', by key."""
+    found: dict[str, dict[str, str]] = {}
+    for _, _, (tag, *cells) in rows(iter(above), "\t"):
+        if tag == "!Sample_geo_accession":
+            cases = cells
+        for case, cell in zip(cases, cells, strict=False):
+            key, colon, value = cell.partition(":")
+            if colon and tag.startswith("!Sample_characteristics"):
+                found.setdefault(key.strip(), {})[case] = value.strip()
+    return found
 
 
 def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:
