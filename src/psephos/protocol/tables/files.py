@@ -110,9 +110,9 @@ def read_table(
     path : str or Path
         A text file whose first line names the columns (.csv, .tsv, .txt, .tab, .data; also BIOM's
         tsv and a series matrix of GEO, with the phenotypes of its header); .arff (dense or sparse
-        rows); .parquet, .feather; a sheet of .xlsx, .xls or .ods; .h5ad (X and the columns of obs); .mtx beside the files of its
-        names; an array .npy; or .npz with the arrays X
-        (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
+        rows); .parquet, .feather; a sheet of .xlsx, .xls or .ods; .h5ad (X and the
+        columns of obs); .mtx beside the files of its names; an array .npy; or .npz with the arrays
+        X (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
         and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
         of 0 and 1 instead of y, and perhaps label_names (K,). Text, .arff and .mtx may be followed
         by .gz, and each kind may be the one file of a .zip, .bz2 or .xz. No pickled object is ever
