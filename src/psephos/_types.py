@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     #: (T, p): which voter reads which column.
     Usage: TypeAlias = csr_array[np.bool_, tuple[int, int]]
-    Values: TypeAlias = NDArray[np.float64] | csc_array[np.float64]
+    Sparse: TypeAlias = csc_array[np.float64]
+    Values: TypeAlias = NDArray[np.float64] | Sparse
 else:
     # matplotlib need not be installed, and older releases of scipy do not subscript
-    Axes, Usage, Values = Any, csr_array, np.ndarray | csc_array
+    Axes, Usage, Sparse, Values = Any, csr_array, csc_array, np.ndarray | csc_array
 
 #: One value of a table, and one class label.
 Cell: TypeAlias = str | bool | int | float | None

@@ -8,9 +8,16 @@ from collections.abc import Mapping, Sequence
 
 from psephos._types import Floats
 from psephos.cautions.given import Given
-from psephos.cautions.registry import CAUTIONS, OF_TYPES, Caution, Cautions, cautions_on
+from psephos.cautions.registry import (
+    CAUTIONS,
+    OF_COLUMNS,
+    OF_TYPES,
+    Caution,
+    Cautions,
+    cautions_on,
+)  # fmt: skip
 
-__all__ = ["CAUTIONS", "Caution", "Cautions", "Given", "cautions_on", "warn_of_types"]
+__all__ = ["CAUTIONS", "OF_COLUMNS", "Caution", "Cautions", "Given", "cautions_on", "warn_of_types"]
 
 _warned: set[str] = set()  # columns of which this process was warned
 

@@ -91,6 +91,7 @@ CAUTIONS: dict[str, Rule] = {
 #: What `fit` of a frame asks: names and types of columns.
 OF_TYPES = ("FD001", "FD002", "FD003", "FD004", "FD005", "FD006")
 OF_CASES = ("FD040", "FD041")
+OF_COLUMNS = tuple(code for code, rule in CAUTIONS.items() if rule.kind == "columns")
 NAMING = ("FD003", "FD004", "FD005")  # columns that may serve as the id
 
 

@@ -23,6 +23,9 @@ def table(context: click.Context, **_: object) -> None:
     Rows, columns by kind, missing values, what names the rows, and how the file was read. With
     --target its cautions (docs/cautions.md); without, which columns may be one.
     """
+    import numpy as np
+
+    from psephos.estimator.columns import stored
     from psephos.protocol import read_table
 
     roles = dict(context.params)
@@ -31,7 +34,7 @@ def table(context: click.Context, **_: object) -> None:
     if roles["target"] or roles["n_labels"]:
         data = read_table(path, **roles)
         show(data.contents())
-        missing, named, notes, last = int((data.X != data.X).sum()), data.ids, data.notes, []
+        missing, named, notes, last = int(np.isnan(stored(data.X)).sum()), data.ids, data.notes, []
     else:
         how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
         form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]

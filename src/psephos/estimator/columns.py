@@ -72,6 +72,11 @@ def dense_columns(X: Values, columns: Indices | slice = slice(None)) -> Floats:
     return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
 
 
+def stored(X: Values) -> Floats:
+    """Return the values of a table, but for those that a sparse one leaves out."""
+    return X if isinstance(X, np.ndarray) else X.data
+
+
 def plain_column(y: Any) -> Any:
     """Return a nullable column of whole numbers or truth values, of which none is missing, as such.
 

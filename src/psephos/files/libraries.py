@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._types import Sparse
 from psephos.files.arrays import check_text
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
@@ -220,7 +221,7 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         refuse_huge(path.name, len(ids), len(features))
         if any(len(one) != len(ids) for one in first):
             raise ValueError("columns of obs of several lengths")
-        of_X = _h5_matrix(file["X"], (len(ids), len(features)))
+        of_X, matrix = _h5_matrix(file["X"], (len(ids), len(features)))
     header = _header(path, ["", *labels, *map(str, features)])
     choice = choose(header)
     read = [name for j, name in enumerate(labels, 1) if j in choice.columns]
@@ -229,7 +230,7 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     def column(j: int) -> Column:
         return first[j] if j < len(first) else of_X(j - len(first))
 
-    return columns_sheet(header, len(ids), column, lambda _: choice, cells, notes)
+    return columns_sheet(header, len(ids), column, lambda _: choice, cells, notes, matrix=matrix)
 
 
 def _decoded(value: object) -> object:
@@ -258,13 +259,15 @@ def _h5_array(found: _Foreign) -> _Foreign:
     return found[:]
 
 
-def _h5_matrix(found: _Foreign, shape: tuple[int, int]) -> Callable[[int], Column]:
-    """Return the columns of X, which is dense or sparse by rows or columns."""
+def _h5_matrix(
+    found: _Foreign, shape: tuple[int, int]
+) -> tuple[Callable[[int], Column], Sparse | None]:
+    """Return the columns of X, which is dense or sparse by rows or columns; and X if sparse."""
     if not hasattr(found, "keys"):
         if found.shape != shape:
             raise ValueError(f"X is {found.shape}, and obs and var name {shape}")
         dense = np.asarray(_h5_array(found))
-        return lambda j: dense[:, j]
+        return lambda j: dense[:, j], None
     sparse = import_module("scipy.sparse")
     form = _decoded(found.attrs.get("encoding-type", found.attrs.get("h5sparse_format")))
     forms = {"csr": sparse.csr_array, "csc": sparse.csc_array}
@@ -274,7 +277,7 @@ def _h5_matrix(found: _Foreign, shape: tuple[int, int]) -> Callable[[int], Colum
     )
     matrix.check_format(full_check=True)
     columns = matrix.tocsc()
-    return lambda j: columns[:, [j]].toarray()[:, 0]
+    return lambda j: columns[:, [j]].toarray()[:, 0], columns
 
 
 # ---------------------------------------------------------------------- matrices
@@ -321,7 +324,7 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     def column(j: int) -> Column:
         return first[j] if j < len(first) else matrix[:, [j - len(first)]].toarray()[:, 0]
 
-    return columns_sheet(header, matrix.shape[0], column, choose, cells, notes)
+    return columns_sheet(header, matrix.shape[0], column, choose, cells, notes, matrix=matrix)
 
 
 def _checked_matrix(path: Path, io: _Foreign) -> bytes:

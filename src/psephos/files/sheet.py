@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from psephos._errors import Complaints, PsephosError
-from psephos._types import Cell, Floats, NDArray
+from psephos._types import Cell, Floats, NDArray, Sparse
 from psephos.files.arrays import beyond, check_values, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
 from psephos.files.cells import Cells, Typed
@@ -43,6 +43,11 @@ class Sheet:
     lines: list[int] | None  # where each row begins; None for an npz file
     cells: Cells
     notes: list[str] = field(default_factory=list[str])  # sentences on how it was read
+    rest: Sparse | None = None  # (n, q'), columns chosen behind those of X that stay sparse
+
+    def dense(self) -> Floats:
+        """Return all columns chosen, (n, q + q')."""
+        return self.X if self.rest is None else np.hstack([self.X, self.rest.toarray()])
 
     def place(self, i: int) -> str:
         """Return the words for row i: its line in the file, or its row counted from 0."""
@@ -178,6 +183,7 @@ class SheetRows:
 Column: TypeAlias = Floats | list[Any]
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _MOST, _WIDEST = 1 << 31, 1 << 24  # cells, 16 GiB of numbers; and columns, each with a name
+_DENSE = 1 << 25  # cells, 256 MiB: columns of a sparse file that are fewer are made dense
 
 
 def refuse_huge(file: str, n_rows: int, n_columns: int) -> None:
@@ -213,15 +219,25 @@ def _cell_word(value: object, name: str, cells: Cells) -> str:
 
 def columns_sheet(
     header: Header, n_rows: int, column: Callable[[int], Column], choose: Chooser, cells: Cells,
-    notes: Sequence[str] = (), lines: list[int] | None = None,
+    notes: Sequence[str] = (), lines: list[int] | None = None, matrix: Sparse | None = None,
 ) -> Sheet:  # fmt: skip
-    """Return the columns that `choose` takes; `column` returns the values of one."""
+    """Return the columns that `choose` takes; `column` returns the values of one.
+
+    `matrix` (n, p) holds the last p columns of a sparse file. They stay sparse if many are taken.
+    """
     choice = choose(header)
     refuse_huge(header.file, n_rows, len(choice.columns))
-    X, words = np.full((n_rows, len(choice.columns)), np.nan), dict[int, list[object]]()
+    columns, rest = choice.columns, None
+    first = len(header.names) - (0 if matrix is None else matrix.shape[1])
+    sparse = [j - first for j in columns if j >= first]
+    fit = 0.0 not in cells.gone_numbers and not {first + j for j in sparse} & {*choice.words}
+    if matrix is not None and fit and n_rows * len(sparse) > _DENSE:
+        columns = [j for j in columns if j < first]
+        rest = _numbers_of(matrix, sparse, cells)
+    X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
     for j in choice.words:
         words[j] = [_cell_word(value, header.names[j], cells) for value in column(j)]
-    for k, j in enumerate(choice.columns):
+    for k, j in enumerate(columns):
         if j in words:
             continue
         values, name = column(j), header.names[j]
@@ -233,7 +249,15 @@ def columns_sheet(
             words[j] = [_cell_word(value, name, cells) for value in values]
         else:
             X[:, k] = read
-    return Sheet(header, choice, X, words, lines, cells, [*notes])
+    return Sheet(header, choice, X, words, lines, cells, [*notes], rest)
+
+
+def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:
+    """Return columns of a sparse matrix as numbers, NaN where the cell's number means missing."""
+    held = matrix[:, columns]
+    held.data = known_numbers(held.data, cells.gone_numbers)
+    held.eliminate_zeros()
+    return held
 
 
 def _number(value: object, name: str, cells: Cells) -> float | None:
@@ -286,13 +310,15 @@ def read_cases(
     sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column, cases=True))
     notes[:0] = sheet.notes
     X, wrong = np.full((len(sheet.X), len(places)), np.nan), Complaints()
+    at = {j: k for k, j in enumerate(sheet.choice.columns)}
+    values = sheet.dense()
     for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):
         name, levels = wanted.word(j), wanted.levels.get(j)
         with wrong.gather():
             if place >= 0 and levels is not None:
                 X[:, k] = codes_in(name, sheet.words[place], levels, sheet.cells, missing, notes)
             elif place >= 0:
-                X[:, k] = _numbers(sheet, place, name, notes)
+                X[:, k] = _numbers(values[:, at[place]], sheet, place, name, notes)
     wrong.refuse()
     return CaseTable(_ids(sheet, id_column), X, notes)
 
@@ -308,8 +334,9 @@ def _check_width(header: Header, wanted: Wanted) -> None:
         )
 
 
-def _numbers(sheet: Sheet, place: int, name: str, notes: list[str]) -> NDArray[np.float64]:
-    values = sheet.X[:, list(sheet.choice.columns).index(place)]
+def _numbers(
+    values: Floats, sheet: Sheet, place: int, name: str, notes: list[str]
+) -> NDArray[np.float64]:
     if place in sheet.words:  # words where numbers should be, or the column of the ids as well
         words = with_words(values, sheet.words[place])
         values = np.array(numbers_in(name, words, sheet.cells, sheet.place, notes))

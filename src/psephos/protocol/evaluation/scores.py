@@ -11,7 +11,7 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow
+from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow, Values
 from psephos.figures.confusion import levelled
 
 _CLIP = 1e-15
@@ -27,7 +27,7 @@ class ClassAnswers(NamedTuple):
     ranking: Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
 
 
-def answers_of(model: Any, X: Floats, n_classes: int) -> ClassAnswers:
+def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
     """Return the answers of a model fitted on class codes.
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
@@ -41,13 +41,13 @@ def answers_of(model: Any, X: Floats, n_classes: int) -> ClassAnswers:
         inside = np.asarray(model.predict_proba(X), dtype=np.float64)
     else:
         inside = _linked(np.asarray(decision, dtype=np.float64))
-    if inside.shape != (len(X), len(seen)):
+    if inside.shape != (X.shape[0], len(seen)):
         raise PsephosError(
-            f"the model answers with probabilities of shape {inside.shape} for {len(X)} rows and "
-            f"{len(seen)} classes."
+            f"the model answers with probabilities of shape {inside.shape} for {X.shape[0]} rows "
+            f"and {len(seen)} classes."
         )
     inside = _checked(inside)
-    proba = np.zeros((len(X), n_classes))
+    proba = np.zeros((X.shape[0], n_classes))
     proba[:, seen] = inside
     ranking = proba
     if decision is not None and n_classes == 2 and np.ndim(decision) == 1:
@@ -57,17 +57,17 @@ def answers_of(model: Any, X: Floats, n_classes: int) -> ClassAnswers:
     return ClassAnswers(codes_of(model, X, n_classes), proba, ranking)
 
 
-def codes_of(model: Any, X: Floats, n_classes: int) -> Indices:
+def codes_of(model: Any, X: Values, n_classes: int) -> Indices:
     """Return the classes that a model fitted on class codes answers."""
     codes = np.asarray(model.predict(X))
     try:
         known = np.isin(codes, np.arange(n_classes))
     except TypeError:
         known = np.zeros(len(codes), dtype=bool)
-    if codes.shape != (len(X),) or not known.all():
+    if codes.shape != (X.shape[0],) or not known.all():
         raise PsephosError(
             f"the model answers with what is no class in {int(np.count_nonzero(~known))} of "
-            f"{len(X)} rows."
+            f"{X.shape[0]} rows."
         )
     return codes.astype(np.intp)
 
@@ -338,7 +338,7 @@ class LabelAnswers(NamedTuple):
     proba: Floats  # the probability of each
 
 
-def label_answers_of(model: Any, X: Floats, n_labels: int) -> LabelAnswers:
+def label_answers_of(model: Any, X: Values, n_labels: int) -> LabelAnswers:
     """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
     chances: Any = model.predict_proba(X)
     listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
@@ -346,9 +346,9 @@ def label_answers_of(model: Any, X: Floats, n_labels: int) -> LabelAnswers:
     said: Any = model.predict(X)
     given = _yes(said, "the answer of the model")
     for values in (given, proba):
-        if values.shape != (len(X), n_labels):
+        if values.shape != (X.shape[0], n_labels):
             raise PsephosError(
-                f"the model answers with a table of shape {values.shape} for {len(X)} rows and "
+                f"the model answers with a table of shape {values.shape} for {X.shape[0]} rows and "
                 f"{n_labels} labels."
             )
     if not ((proba >= 0) & (proba <= 1)).all():  # NaN is neither

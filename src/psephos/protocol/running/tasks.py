@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
-from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike
+from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Values
+from psephos.estimator.columns import dense_columns, stored
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
@@ -67,7 +68,7 @@ def shape_of(table: DataTable) -> Shape:
         n_columns=table.n_columns,
         n_classes=len(table.classes),
         categorical=tuple(sorted(table.categories)),
-        missing=bool(np.isnan(table.X).any()),
+        missing=bool(np.isnan(stored(table.X)).any()),
         multilabel=table.multilabel,
         positive=1 if table.partial is None else table.partial.positive,
         prior=None if table.partial is None else table.partial.prior,
@@ -142,7 +143,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     if told is not None and table.partial is not None:
         entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
     if task.split is not None:
-        entry |= _answered(model, table, task.test, shape)
+        entry |= _answered(model, table, task, shape)
     entry["timing"] = {
         "search_seconds": searched - clock,
         "fit_seconds": fitted - searched,
@@ -181,7 +182,7 @@ def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, An
     if partial is not None:
         rows, codes = partial.training(rows, partial_labels=task.contender.partial_labels)
         y = codes if refit is None else named_labels(codes, table.classes)
-    return table.X[rows], y, None if table.groups is None else table.groups[rows], rows
+    return _values(task, table, rows), y, None if table.groups is None else table.groups[rows], rows
 
 
 def named_labels(codes: Floats, classes: Array) -> Array:
@@ -192,9 +193,15 @@ def named_labels(codes: Floats, classes: Array) -> Array:
     return object_array([None if code != code else named[int(code)] for code in codes.tolist()])
 
 
-def _answered(model: Estimator, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:
+def _values(task: FitTask, table: DataTable, rows: Rows) -> Values:
+    """Return the values of some rows; models of others are given dense ones."""
+    return table.X[rows] if task.contender.origin == "psephos" else dense_columns(table.X[rows])
+
+
+def _answered(model: Estimator, table: DataTable, task: FitTask, shape: Shape) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
-    X, truth = table.X[test], table.codes[test]
+    test = task.test
+    X, truth = _values(task, table, test), table.codes[test]
     if shape.multilabel:
         found = label_answers_of(model, X, shape.n_classes)
         given: list[list[int]] = found.given.astype(int).tolist()
@@ -265,7 +272,7 @@ def _inner_score(
     *given, fitted_on = _training(replace(task, train=train), table, None)
     with naming_rows(_row_names(table, fitted_on)):
         _fit(task, model, *given)
-    X, truth = table.X[test], table.codes[test]
+    X, truth = _values(task, table, test), table.codes[test]
     if shape.multilabel:
         return average_precision(truth, label_answers_of(model, X, shape.n_classes).proba)
     said = codes_of(model, X, shape.n_classes)

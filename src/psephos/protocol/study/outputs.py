@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
+from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Contender
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
@@ -288,6 +289,6 @@ def _cases(table: DataTable, models: Mapping[str, Any]) -> bytes:
         y=table.codes,
         names=np.asarray([table.names[j] for j in columns.tolist()], dtype=str),
         columns=columns,
-        values=table.X[:, columns],
+        values=dense_columns(table.X, columns),
     )
     return buffer.getvalue()

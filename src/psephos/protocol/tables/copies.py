@@ -9,12 +9,14 @@ from scipy.sparse.csgraph import connected_components
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Indices, NDArray
+from psephos.estimator.columns import dense_columns
 from psephos.protocol.tables.table import DataTable
 
 COPIES = ("together", "apart")
 
 _MIN_COLUMNS = 10
 _NAMED = 5
+_CELLS = 1 << 24  # that are compared together: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -72,23 +74,28 @@ def copies_of(table: DataTable) -> Copies | None:
     of whole numbers that differ in every row, as row numbers do, does not count; the label does
     not, either.
     """
-    X = table.X
-    numbering = _numbering(X)
-    if table.n_columns - int(numbering.sum()) < _MIN_COLUMNS:
+    n, p = table.X.shape
+    numbering, varying, labels = np.zeros(p, bool), np.zeros(p, bool), np.zeros(n, np.intp)
+    for start in range(0, p, max(1, _CELLS // n)):
+        part = slice(start, start + max(1, _CELLS // n))
+        values = dense_columns(table.X, part)
+        numbering[part], varying[part] = _numbering(values), _varying(values)
+        values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, one zero
+        values[:, numbering[part]] = 0.0
+        places: dict[tuple[int, bytes], int] = {}
+        each = enumerate(zip(labels.tolist(), values, strict=True))
+        labels = np.array([places.setdefault((k, row.tobytes()), i) for i, (k, row) in each])
+    if p - int(numbering.sum()) < _MIN_COLUMNS:
         return None
-    places: dict[bytes, int] = {}
-    labels = np.empty(len(X), dtype=np.intp)
-    for i, row in enumerate(X):
-        values = np.where(np.isnan(row), np.nan, row + 0.0)  # one NaN, one zero
-        values[numbering] = 0.0
-        labels[i] = places.setdefault(values.tobytes(), i)
-    counts = np.bincount(labels, minlength=len(X))
-    counted = ~numbering & _varying(X)
-    repeated = [i for i in np.flatnonzero(counts > 1).tolist() if _telling(X[i][counted])]
+    counts = np.bincount(labels, minlength=n)
+    counted = ~numbering & varying
+    twice = np.flatnonzero(counts > 1)
+    values = dense_columns(table.X[twice], np.flatnonzero(counted))
+    repeated = [i for i, row in zip(twice.tolist(), values, strict=True) if _telling(row)]
     if not repeated:
         return None
     kept = np.isin(labels, repeated)
-    labels = np.where(kept, labels, np.arange(len(X)))
+    labels = np.where(kept, labels, np.arange(n))
     rows = np.flatnonzero(kept)
     words = table.row_names()
     first: list[int] = rows[:_NAMED].tolist()

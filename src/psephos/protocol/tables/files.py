@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from scipy.sparse import csc_array, hstack
 
 from psephos._errors import Complaints, PsephosError
 from psephos._types import Array, Cell, Indices, NDArray
@@ -367,7 +368,7 @@ def _common(sheet: Sheet, roles: _Roles, dataset: str, wrong: Complaints) -> dic
     notes = list(sheet.notes)
     return {
         "categories": _encode(sheet, roles, notes, wrong),
-        "X": sheet.X,
+        "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
         "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
         "group_name": roles.group or "",
         "dataset": dataset,
@@ -410,7 +411,7 @@ def _encode(
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
-    for k, j in enumerate(sheet.choice.columns):
+    for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
         if j not in sheet.words:
             continue
         words, numbers = _cells_or_none(sheet.words[j], sheet), None

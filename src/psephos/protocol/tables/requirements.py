@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats
+from psephos._types import Values
+from psephos.estimator.columns import dense_columns, stored
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import beyond
 from psephos.files.cells import plain_number
@@ -35,13 +36,14 @@ def refuse_duplicates(names: Sequence[str]) -> None:
 
 
 def refuse_farthest(
-    X: Floats, names: Sequence[str], place: Callable[[int], str] = row_words
+    X: Values, names: Sequence[str], place: Callable[[int], str] = row_words
 ) -> None:
     """Raise PsephosError naming the first value that is infinite or too large."""
-    ends = np.array([end.reduce(X, axis=None, initial=0.0) for end in (np.fmin, np.fmax)])
+    values = stored(X)
+    ends = np.array([end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax)])
     if beyond(ends).any():
-        bad = beyond(X)
-        row, column = (int(k) for k in np.argwhere(bad)[0])
+        far = (beyond(dense_columns(X, slice(j, j + 1)))[:, 0] for j in range(X.shape[1]))
+        row, column = min((int(bad.argmax()), j) for j, bad in enumerate(far) if bad.any())
         refuse_far(str(names[column]), float(X[row, column]), place(row))
 
 

@@ -11,9 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from psephos._errors import Complaints, PsephosError, PsephosTypeError
-from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
-from psephos.cautions import Cautions, Given, cautions_on
-from psephos.estimator.columns import is_missing
+from psephos._types import (
+    Array,
+    Floats,
+    Indices,
+    LabelsLike,
+    NDArray,
+    PerRow,
+    Sparse,
+    TableLike,
+    Values,
+)
+from psephos.cautions import OF_COLUMNS, Cautions, Given, cautions_on
+from psephos.estimator.columns import dense_columns, is_missing
 from psephos.estimator.input import Schema, as_given
 from psephos.estimator.labels import read_labels
 from psephos.estimator.partial import known_rows
@@ -44,6 +54,7 @@ from psephos.protocol.tables.requirements import (
 from psephos.vote.names import listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
+_CELLS = 1 << 24  # of a sparse table that are looked at together: 128 MiB
 
 
 def contents_words(
@@ -98,7 +109,7 @@ class DataTable:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), float64
+    X : ndarray of shape (n, p), float64, or CSC array
         Values; NaN where missing; in categorical columns the codes 0, 1, ...
     y : ndarray of shape (n,) or (n, K)
         Class labels: integers, texts or truth values; or numbers that are predicted: float64. Of
@@ -140,7 +151,7 @@ class DataTable:
         groups cannot serve.
     """
 
-    X: Floats
+    X: Values
     y: NDArray[Any]
     names: tuple[str, ...]
     categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
@@ -195,6 +206,10 @@ class DataTable:
         if self.labels:
             return "labels"
         return "numbers" if self.y.dtype.kind == "f" else "classes"
+
+    @property
+    def _csc(self) -> Sparse | None:
+        return None if isinstance(self.X, np.ndarray) else self.X
 
     @property
     def multilabel(self) -> bool:
@@ -256,18 +271,37 @@ class DataTable:
         """Return what may be wrong with the table, before a model learns from it.
 
         Of labels that are partly recorded, or of several a row, cautions about the target are not
-        tested.
+        tested. Of a sparse table those on rows look at the columns with the fewest zeros.
         """
+        X = self._csc
+        if X is None:
+            return cautions_on(self._given(n_folds))
+        most = max(1, _CELLS // self.n_rows)
+        order = np.argsort(-np.diff(X.indptr), kind="stable")
+        kept, place = set(order[:most].tolist()), {name: j for j, name in enumerate(self.names)}
+        for start in range(0, self.n_columns, most):
+            part = self._part(np.arange(start, min(start + most, self.n_columns)))
+            found = cautions_on(part._given(n_folds), OF_COLUMNS)
+            kept |= {place[name] for one in found for name in one.columns}
+        return self._part(np.array(sorted(kept))).cautions(n_folds)
+
+    def _part(self, columns: Indices) -> "DataTable":
+        """Return the table of some columns, dense."""
+        held: list[int] = columns.tolist()
+        names = tuple(self.names[j] for j in held)
+        levels = {k: self.categories[j] for k, j in enumerate(held) if j in self.categories}
+        return replace(self, X=dense_columns(self.X, columns), names=names, categories=levels)
+
+    def _given(self, n_folds: int) -> Given:
+        """Return what the tests of cautions are given of a dense table."""
         plain = not self.multilabel and self.partial is None
         codes = np.unique(self.y, return_inverse=True)[1] if plain else None
-        return cautions_on(
-            Given(
-                self.X, self.names, self.categories,
-                answers=codes,
-                classes=tuple(map(str, self.classes.tolist())) if plain else (),
-                target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
-                n_folds=n_folds, insisted=self.insisted,
-            )
+        return Given(
+            dense_columns(self.X), self.names, self.categories,
+            answers=codes,
+            classes=tuple(map(str, self.classes.tolist())) if plain else (),
+            target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
+            n_folds=n_folds, insisted=self.insisted,
         )  # fmt: skip
 
     def row_names(self) -> list[str]:
@@ -280,7 +314,10 @@ class DataTable:
         """Return a SHA-256 of everything that results depend on: values, labels, names, groups."""
         digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
         digest.update(repr(sorted(self.categories.items())).encode())
-        digest.update(np.ascontiguousarray(self.X).tobytes())
+        X = self._csc
+        parts = [self.X] if X is None else [X.data, X.indices, X.indptr]
+        for values in parts:
+            digest.update(np.ascontiguousarray(values).tobytes())
         digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
             digest.update(repr(self.groups.tolist()).encode())
