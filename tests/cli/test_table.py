@@ -60,3 +60,71 @@ def test_cautions_are_listed(tmp_path, call):
     )
     assert "caution  FD001 dates: " in call("table", path, "--target", "y").stdout
     assert "caution  FD" not in call("table", path).stdout
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """Cases in sums, with a sentinel, ids, dates and an index."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(10, 2, size=(40, 2)).round(2), columns=["a", "b"])
+    frame["y"] = np.where(frame["b"] > 10, "ill", "well")
+    frame["a"] = np.where(np.arange(40) % 15 == 0, -999, frame["a"])
+    frame.insert(0, "nr", range(101, 141))
+    frame["seen"] = [f"2021-{i // 20 + 1:02d}-{i % 20 + 1:02d}" for i in range(40)]
+    text = frame.to_csv(index=False)
+    path = tmp_path / "t.csv"
+    path.write_text(text + f"Summe,{frame['a'].sum():.2f},{frame['b'].sum():.2f},,\n")
+    return path
+
+
+def test_the_next_command_is_not_refused(patients, call):
+    found = call("table", patients, "--target", "y", "--drop", "b")
+    words = shlex.split(found.stdout.splitlines()[-1])[2:]
+    assert words[2:] == [
+        "--target", "y", "--drop", "b", "--id", "nr", "--drop", "seen", "--missing", "-999",
+    ]  # fmt: skip
+    lines = [line for line in found.stdout.splitlines() if line.startswith("caution")]
+    assert [line.endswith("Refused by fit and compare.") for line in lines] == [
+        line.split()[1] in ("FD002", "FD004") for line in lines
+    ]
+    again = call("table", *words[1:])
+    assert again.exit_code == 0, again.output
+    assert "Refused by" not in again.stdout
+
+
+def test_a_caution_without_a_remedy_comes_first(tmp_path, call):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 7}.5,{'aAbb'[i % 4]}\n" for i in range(40)))
+    found = call("table", path, "--target", "y")
+    assert "next     when FD034 is settled: psephos compare" in found.stdout
+
+
+def test_a_row_of_sums_without_a_label_is_left_out(patients, call):
+    found = call("table", patients, "--target", "y")
+    assert found.stdout.startswith("40 cases: ")
+    assert "note     line 42 has no y, and sums or means (Summe): left out." in found.stdout
+    text = patients.read_text()
+    patients.write_text(text.replace("Summe", str(sum(range(101, 141)))))
+    assert call("table", patients, "--target", "y").exit_code == 0  # its numbers are sums
+    patients.write_text(f"{text.rpartition('Summe')[0]}141,9.5,10.1,,2021-03-01\n")
+    assert "no value in 1 row(s) (line 42)" in call("table", patients, "--target", "y").stderr
+
+
+def test_a_row_of_sums_is_reported_among_new_cases(patients, call):
+    settled = ("--id", "nr", "--drop", "seen", "--missing", "-999")
+    model = patients.with_name("m.psephos")
+    asked = ("--target", "y", "--model", "cart", "--out", model)
+    assert call("fit", patients, *asked, *settled).exit_code == 0
+    found = call("predict", model, patients, "--id", "nr")
+    assert "FD033 total-row: The last row (Summe) is not a case" in found.stderr
+
+
+def test_notes_and_row_names_are_said_once(tmp_path, call):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"r{i},{i % 7}.5,{(i * 3) % 5},{'ab'[i % 2]}\n" for i in range(40))
+    path.write_text(f"a title,,,\n,x,z,y\n{rows}")
+    asked = ("--target", "y", "--protocol", "demo", "--models", "majority", "--no-report")
+    found = call("compare", path, *asked, "--out", tmp_path / "out", "--n-jobs", "1")
+    assert found.exit_code == 0, found.output
+    assert found.output.count("left out as a title") == 1
+    assert "Left out: row names." in found.output

@@ -46,7 +46,9 @@ def words_once(given: Given) -> Found:
         counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(words))
         if (counts > 0).sum() >= _LEAST and 2 * (counts == 1).sum() > counts.sum():
             columns.append(j)
-    return _drop(given, columns)
+    found = _drop(given, columns)
+    days = all(are_dates(given.words[j]) for j in columns)  # name no case
+    return found._replace(facts={**found.facts, "named": "" if days else ", or name one as the id"})
 
 
 def _counting(given: Given) -> tuple[Indices, Indices]:

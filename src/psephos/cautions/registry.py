@@ -30,7 +30,7 @@ CAUTIONS: dict[str, Rule] = {
         "earliest in {their} place, or leave {them} out."),
     "FD002": Rule("words-once", "columns", _BOTH, columns.words_once,
         "{columns} hold{s} words most of which stand in one row only{such}, as names or remarks do:"
-        " new cases have others. Leave {them} out, or name one as the id."),
+        " new cases have others. Leave {them} out{named}."),
     "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
         "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
         "{them} out, or name one as the id."),
@@ -90,8 +90,12 @@ CAUTIONS: dict[str, Rule] = {
 # fmt: on
 #: What `fit` of a frame asks: names and types of columns.
 OF_TYPES = ("FD001", "FD002", "FD003", "FD004", "FD005", "FD006")
+<<<<<<< HEAD
 OF_CASES = ("FD040", "FD041")
 OF_COLUMNS = tuple(code for code, rule in CAUTIONS.items() if rule.kind == "columns")
+=======
+OF_CASES = ("FD033", "FD040", "FD041")
+>>>>>>> aa35643c (psephos table: the next command is not refused, and cautions say what refuses them; a row of sums without a label is left out, and reported among new cases; notes once)
 NAMING = ("FD003", "FD004", "FD005")  # columns that may serve as the id
 
 

@@ -125,7 +125,7 @@ class Answering:
         baseline = self._baseline() if reads else None
         if baseline is not None and baseline.profile is not None:
             names, known = self._names.columns, baseline.profile.quantiles
-            for one in cautions_on(Given(self.X, names, quantiles=known), OF_CASES):
+            for one in cautions_on(Given(self.X, names, quantiles=known, rows=self.ids), OF_CASES):
                 say(f"{one}")
         # the columns were matched here: the model itself then takes a plain array
         if self.absent:

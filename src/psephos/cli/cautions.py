@@ -10,6 +10,7 @@ from psephos._errors import PsephosError
 from psephos.cli.words import say
 
 if TYPE_CHECKING:
+    from psephos.cautions import Caution
     from psephos.protocol import DataTable
 
 accept_option = click.option(
@@ -21,6 +22,21 @@ accept_option = click.option(
 )
 
 
+def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[str]:
+    """Return the options of the command that settle cautions, with their values.
+
+    The first column that names rows may name the cases, unless a column does (`ids`).
+    """
+    from psephos.cautions.registry import NAMING
+
+    options = {pair: None for one in found for pair in one.remedy}
+    named = [name for one in found if one.code in NAMING for name in one.columns]
+    if named and not ids:
+        options = {("--id", named[0]): None, **options}
+        options.pop(("--drop", named[0]))
+    return [word for pair in options for word in pair]
+
+
 def settle(
     table: "DataTable", command: str, accepted: Sequence[str], *, ids: bool = False
 ) -> tuple[str, ...]:
@@ -30,18 +46,13 @@ def settle(
 
     `ids` is whether a column names the cases already.
     """
-    from psephos.cautions.registry import NAMING, known_codes
+    from psephos.cautions.registry import known_codes
 
     found = table.cautions()
     refused = found.refused(command, known_codes(accepted))
     if refused:
-        options = dict.fromkeys(pair for one in refused for pair in one.remedy)
-        named = [name for one in refused if one.code in NAMING for name in one.columns]
-        if named and not ids:  # the first column that names rows may name the cases
-            options = {("--id", named[0]): None, **options}
-            options.pop(("--drop", named[0]))
         words = ["psephos", *click.get_current_context().find_root().meta["words"]]
-        given = [word for pair in options for word in pair]
+        given = options_of(refused, ids=ids)
         insisting = [word for one in refused for word in ("--accept", one.code)]
         lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
         if given:

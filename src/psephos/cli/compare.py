@@ -2,7 +2,9 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace as replaced
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +135,7 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
         for sentence in (data.contents(), *data.notes):
             say(sentence)
         with warnings.catch_warnings():
-            warnings.showwarning = _tell
+            warnings.showwarning = partial(_tell, data.notes)
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
         conclude(found, out, report=report and truth_known(found.about))
@@ -147,8 +149,9 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
         ) from error
 
 
-def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"warning: {message}")
+def _tell(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) -> None:
+    if str(message) not in printed:
+        say(f"warning: {message}")
 
 
 def conclude(found: Any, out: Path, *, report: bool) -> None:

@@ -6,12 +6,14 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from psephos.cli.cautions import options_of
 from psephos.cli.options import table_options
 from psephos.cli.words import show
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
 
 _CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such columns
+_ADVISED = ("FD001", "FD007")  # cautions that end no command, and say what to leave out
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
@@ -23,18 +25,29 @@ def table(context: click.Context, **_: object) -> None:
     Rows, columns by kind, missing values, what names the rows, and how the file was read. With
     --target its cautions (docs/cautions.md); without, which columns may be one.
     """
+<<<<<<< HEAD
     import numpy as np
 
     from psephos.estimator.columns import stored
+=======
+    from psephos.cautions import Cautions
+>>>>>>> aa35643c (psephos table: the next command is not refused, and cautions say what refuses them; a row of sums without a label is left out, and reported among new cases; notes once)
     from psephos.protocol import read_table
+    from psephos.protocol.tables.copies import copies_of
 
     roles = dict(context.params)
     path: Path = roles.pop("table")
-    data = None
+    found = Cautions()
     if roles["target"] or roles["n_labels"]:
         data = read_table(path, **roles)
         show(data.contents())
+<<<<<<< HEAD
         missing, named, notes, last = int(np.isnan(stored(data.X)).sum()), data.ids, data.notes, []
+=======
+        missing, named, notes, last = int((data.X != data.X).sum()), data.ids, data.notes, []
+        copies = copies_of(data)  # are kept together by compare
+        found = (copies.together(data) if copies else data).cautions()
+>>>>>>> aa35643c (psephos table: the next command is not refused, and cautions say what refuses them; a row of sums without a label is left out, and reported among new cases; notes once)
     else:
         how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
         form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
@@ -45,10 +58,14 @@ def table(context: click.Context, **_: object) -> None:
         show("id       none: rows are named by their lines (--id names a column)")
     for note in notes:
         show(f"note     {note}")
-    if data is not None:
-        for one in data.cautions():
-            show(f"caution  {one}")
-    show(f"next     {shlex.join(['psephos', 'compare', *_given(context), *last])}")
+    for one in found:
+        by = " and ".join(one.rule.refused)
+        show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
+    settled = [one for one in found if one.rule.refused or one.code in _ADVISED]
+    given = [*_given(context), *options_of(settled, ids=named is not None), *last]
+    left = [one.code for one in found.refused("compare") if not one.remedy]
+    first = f"when {', '.join(left)} is settled: " if left else ""
+    show(f"next     {first}{shlex.join(['psephos', 'compare', *given])}")
 
 
 def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None, list[str]]:

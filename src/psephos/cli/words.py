@@ -178,7 +178,9 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
     for one in summaries:
         held = {
             "*": one.model in optimal,
-            "smallest": chosen is not None and chosen.model == one.model,
+            "smallest": chosen is not None
+            and chosen.model == one.model
+            and one.columns_used.mean != found.about.get("n_columns"),
             "reads no column": one.columns_used.n and one.columns_used.mean == 0,
             "not ranked": one.model not in ranked,
         }

@@ -1,16 +1,18 @@
 """Cautions on a table as a user has it: an array, a frame, or what `read_table` returned."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
+from psephos.cautions.layout import total_row
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.columns import is_number, is_time
-from psephos.files.sheet import unnamed
+from psephos.files.sheet import Sheet, unnamed
 from psephos.protocol.tables.table import columns_of
 
 
@@ -76,6 +78,23 @@ def check_table(
             list(map(str, index)) if named and index is not None else (), n_folds,
         )
     )  # fmt: skip
+
+
+def without_total(sheet: Sheet, target: str) -> Sheet:
+    """Return a sheet without a last row that has no label, and sums or means of the others."""
+    n, words = len(sheet.X) - 1, sheet.words
+    known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
+    if n < 1 or not sheet.cells.is_missing(str(words[sheet.header.names.index(target)][n])):
+        return sheet
+    once = [str(kept[n]) for kept in words.values() if kept[n] and kept.count(kept[n]) == 1]
+    for word in once or [""]:
+        if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
+            note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
+            kept = {j: column[:n] for j, column in words.items()}
+            lines = sheet.lines and sheet.lines[:n]
+            notes = [*sheet.notes, note]
+            return replace(sheet, X=sheet.X[:n], words=kept, lines=lines, notes=notes)
+    return sheet
 
 
 def _codes(column: Array) -> tuple[Floats, list[str]]:

@@ -20,6 +20,7 @@ from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.sheet import ColumnChoice, Sheet, with_words
 from psephos.files.text import Header
+from psephos.protocol.tables.checking import without_total
 from psephos.protocol.tables.labels import (
     array_words,
     check_mark,
@@ -55,6 +56,7 @@ class _Roles:
     prior: float | None = None
     positive: str | None = None
     task: str | None = None
+    row_names: str | None = None  # the id, where no one named it
 
     @property
     def partly(self) -> bool:
@@ -65,9 +67,9 @@ class _Roles:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Return the columns beside the measurements, each with its option."""
-        kept = [(flag, name) for flag, name in self.apart if flag != "--target"]
-        kept += [("--drop", name) for name in self.drop]
-        return tuple(f"{name} ({flag})" for flag, name in kept)
+        kept = [(f" ({flag})", name) for flag, name in self.apart if flag != "--target"]
+        kept += [(" (--drop)", name) for name in self.drop]
+        return tuple(f"{name}{'' if name == self.row_names else flag}" for flag, name in kept)
 
     @property
     def apart(self) -> list[tuple[str, str]]:
@@ -245,7 +247,7 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
     if name is None:
         return roles
     if roles.id in (None, name):
-        return replace(roles, id=name)
+        return replace(roles, id=name, row_names=None if roles.id else name)
     return replace(roles, drop=(*roles.drop, name))
 
 
@@ -330,6 +332,8 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
 
 def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
+    if len(roles.target) == 1:
+        sheet = without_total(sheet, roles.target[0])
     wrong = Complaints()
     common = _common(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
