@@ -25,13 +25,10 @@ def table(context: click.Context, **_: object) -> None:
     Rows, columns by kind, missing values, what names the rows, and how the file was read. With
     --target its cautions (docs/cautions.md); without, which columns may be one.
     """
-<<<<<<< HEAD
     import numpy as np
 
-    from psephos.estimator.columns import stored
-=======
     from psephos.cautions import Cautions
->>>>>>> aa35643c (psephos table: the next command is not refused, and cautions say what refuses them; a row of sums without a label is left out, and reported among new cases; notes once)
+    from psephos.estimator.columns import stored
     from psephos.protocol import read_table
     from psephos.protocol.tables.copies import copies_of
 
@@ -41,13 +38,9 @@ def table(context: click.Context, **_: object) -> None:
     if roles["target"] or roles["n_labels"]:
         data = read_table(path, **roles)
         show(data.contents())
-<<<<<<< HEAD
         missing, named, notes, last = int(np.isnan(stored(data.X)).sum()), data.ids, data.notes, []
-=======
-        missing, named, notes, last = int((data.X != data.X).sum()), data.ids, data.notes, []
         copies = copies_of(data)  # are kept together by compare
         found = (copies.together(data) if copies else data).cautions()
->>>>>>> aa35643c (psephos table: the next command is not refused, and cautions say what refuses them; a row of sums without a label is left out, and reported among new cases; notes once)
     else:
         how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
         form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
