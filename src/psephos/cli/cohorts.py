@@ -22,6 +22,7 @@ from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import LabelMatches, empty_columns, labels_of, reading_model
+from psephos.validation.numbers import numbers_of
 from psephos.vote.names import plural
 
 
@@ -66,7 +67,8 @@ def validation_of(
     wanted = list(dict.fromkeys(named))
     words, header = _words(table_path, wanted, target, cells, lies)
     y = words.pop("")
-    pairs = renamed(classes, y, model.classes_.tolist())
+    of_classes = bool(model.vote_.target.n_classes)
+    pairs = renamed(classes, y, model.classes_.tolist() if of_classes else [])
     if group is not None and "" in words[group]:
         raise PsephosError(
             f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
@@ -75,7 +77,9 @@ def validation_of(
     mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
     cohort = Cohort(
         X=cases.X,
-        codes=labels_of(y, reading.classes_, pairs, cases.ids),
+        codes=labels_of(y, reading.classes_, pairs, cases.ids)
+        if of_classes
+        else numbers_of(y, cases.ids, cells.number),
         ids=cases.ids,
         lacking=empty_columns(cases.X, reading),
         groups=None if group is None else np.array(words[group]),
@@ -103,13 +107,15 @@ def _contents(
     left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag]
     others = set(header.names) - {*names, *apart, header.row_names, *header.arrays}
     left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
-    counts = np.bincount(cohort.codes, minlength=len(reading.classes_)).tolist()
+    classes = list(map(str, getattr(reading, "classes_", ())))
+    counts = np.bincount(cohort.codes, minlength=len(classes)).tolist() if classes else []
     return contents_words(
         len(cohort.ids),
-        dict(zip(map(str, reading.classes_.tolist()), counts, strict=True)),
+        dict(zip(classes, counts, strict=True)),
         (len(names) - n_categories, n_categories),
         left_out,
         groups=None if cohort.groups is None else (len({*cohort.groups.tolist()}), str(group)),
+        numbers=None if classes else cohort.codes,
     )
 
 
@@ -166,7 +172,7 @@ def _words(
         arrays.update({name: a for name, a in header.arrays.items() if a.ndim == 1})
         if target is None and "y" not in arrays:
             raise PsephosError(
-                "--target COLUMN says which column holds the true classes of the cohort."
+                "--target COLUMN says which column holds the true classes (numbers) of the cohort."
             )
         known = [*header.names, *arrays]
         for name in wanted:

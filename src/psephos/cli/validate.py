@@ -12,7 +12,9 @@ from psephos.cli.words import say, show, show_json
 @click.command(short_help="Judge a fitted model on another cohort.")
 @click.argument("model", type=IN_FILE)
 @click.argument("table", metavar="COHORT", type=IN_FILE)
-@click.option("--target", metavar="COLUMN", help="The true classes (npz: default the array y).")
+@click.option(
+    "--target", metavar="COLUMN", help="The true classes or numbers (npz: default the array y)."
+)
 @click.option(
     "--classes",
     multiple=True,
@@ -85,13 +87,15 @@ def validate(
     spreadsheet_safe: bool,
     **asked: Any,
 ) -> None:
-    """Judge MODEL on COHORT, cases it was not fitted on and whose classes are known.
+    """Judge MODEL on COHORT, cases it was not fitted on and whose classes, or numbers, are known.
 
     Nothing is fitted again. It says which columns of the model COHORT has, and which voters can
     speak without the others (a model that cannot answer without them is refused, and the columns
     named); how columns and familiarity have shifted; how well the answers tell the classes apart
     and how right the probabilities are, with intervals; accuracy by subgroup; and apart, what a
-    recalibration would change. Columns are found by name; all others are ignored.
+    recalibration would change. Of a model of numbers: r2, mae, rmse, the mean error, the line from
+    predictions to the truth, and the coverage of the intervals that it states. Columns are found by
+    name; all others are ignored.
     """
     from psephos.cli.answering import refuse_overwriting
     from psephos.cli.cohorts import validation_of

@@ -10,12 +10,12 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, PerRow
-from psephos.base import VoteClassifier
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.levels import alike
 from psephos.files.near import shown
+from psephos.validation.numbers import numbers_of
 from psephos.vote.names import listed, plural
 
 _LISTED = 6
@@ -23,14 +23,14 @@ _LISTED = 6
 
 @dataclass(frozen=True)
 class Cohort:
-    """Cases with known classes, on the columns that a reduced model reads.
+    """Cases with known classes or numbers, on the columns that a reduced model reads.
 
     Parameters
     ----------
     X : ndarray of shape (n, q), float64
         NaN where missing, categories as the model's codes.
-    codes : ndarray of shape (n,), int
-        The class of each case in the order of the model's classes.
+    codes : ndarray of shape (n,)
+        The class of each case in the order of the model's classes; or its number.
     ids : list of str
     lacking : tuple of int
         Positions of columns that are not in the cohort, or have no value in any case.
@@ -43,7 +43,7 @@ class Cohort:
     """
 
     X: Floats
-    codes: Indices
+    codes: Indices | Floats
     ids: list[str]
     lacking: tuple[int, ...]
     groups: Array | None = None
@@ -57,13 +57,13 @@ def reading_model(model: VoteEstimator) -> Any:
     Raises
     ------
     PsephosError
-        If it is not a fitted classifier of one class a case.
+        If it is not a fitted model of one class, or one number, a case.
     """
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
-    if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
+    if target is None or target.kind == "multilabel" or hasattr(target, "names"):
         raise PsephosError(
-            f"{type(model).__name__} is not a fitted classifier of one class a case: validate "
-            "judges those alone."
+            f"{type(model).__name__} is not a fitted model of one class, or one number, a case: "
+            "validate judges those alone."
         )
     return model.reduce()
 
@@ -115,7 +115,10 @@ def cohort_of(
     for name, column in (whole | ({} if own is None else {"groups": own})).items():
         if len(column) != n:
             raise PsephosError(f"{name!r} has {len(column)} values for {n} rows.")
-    codes = labels_of(labels, model.classes_, classes or {}, names)
+    if model.vote_.target.n_classes:
+        codes = labels_of(labels, model.classes_, classes or {}, names)
+    else:
+        codes = numbers_of(labels, names)
     return Cohort(values, codes, names, empty_columns(values, model), own, told)
 
 

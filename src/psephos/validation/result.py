@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from html import escape
@@ -18,6 +18,7 @@ from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
 from psephos.protocol.study.folder import check_seal, sealed, sha256_of
+from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
@@ -28,7 +29,11 @@ from psephos.vote.threshold import with_calibration
 WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit
 _SHOWN = 8  # columns, subgroups of a printed table
 _APART = "It is fitted to this cohort: a model with it is no longer the one that was validated."
+NO_CLASSES = (
+    "ROC curves, confusion, net benefit and calibration of probabilities are of classes: left out."
+)
 Rows = list[dict[str, Any]]
+_Writing = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,8 @@ class Validation:
             raise PsephosError(told["why"])
         if not told["can_be_saved"]:
             raise PsephosError(
-                "the model has a calibration of its own, and a file holds one: recalibrate with "
+                told["why"]
+                or "the model has a calibration of its own, and a file holds one: recalibrate with "
                 "psephos.calibrate in its place."
             )
         calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]), told["least"])
@@ -177,7 +183,7 @@ class Validation:
         lines = [
             *about["cautions"],
             f"{about['model']} on {plural(about['n_cases'], 'case')} of another cohort ("
-            + ", ".join(f"{n} {c}" for n, c in counts)
+            + (about["target"] or ", ".join(f"{n} {c}" for n, c in counts))
             + "), not fitted again.",
         ]
         if about["renamed"]:
@@ -204,6 +210,7 @@ class Validation:
             *_indented(_figure_lines(self.figures)),
         ]
         lines += _indented(self._grouped_words())
+        lines += [f"  {NO_CLASSES}"] if about["target"] else []
         if self.subgroups:
             lines += ["", "By subgroup", *_indented(self._subgroup_lines())]
         lines += ["", "Recalibration, apart", *_indented(self._recalibration_words())]
@@ -248,6 +255,15 @@ class Validation:
         for row in self.subgroups:
             classes = self.about["classes"]
             each = ", ".join(f"{row[f'right_{c}']} of {row[f'n_{c}']} {c}" for c in classes)
+            if not classes:
+                shown = [
+                    f"{key} {_interval(row[key], row[f'{key}_low'], row[f'{key}_high'], number)}"
+                    for key in ("mae", "mean_error", "r2")
+                    if row.get(key) is not None
+                ]
+                cases = plural(row["n"], "case")
+                lines.append(f"{row['by']} {row['level']}: {'; '.join([cases, *shown])}")
+                continue
             more = ""
             if row.get("balanced_accuracy") is not None:
                 more = "; balanced accuracy " + _interval(
@@ -263,10 +279,10 @@ class Validation:
         told = self.recalibration
         if told["method"] is None:
             return [f"none: {told['why']}"]
-        lines = [
-            f"a sigmoid of the probabilities, judged in {told['n_folds']} folds of the cohort, "
-            "would give:"
-        ]
+        what = "sigmoid of the probabilities"
+        if told["method"] == "line":
+            what = f"line, {number(told['offset'])} + {number(told['slope'])} × the prediction"
+        lines = [f"a {what}, judged in {told['n_folds']} folds of the cohort, would give:"]
         lines += _figure_lines([row for row in told["figures"] if row["low"] is not None])
         return [*lines, _APART]
 
@@ -289,10 +305,10 @@ def _signed(value: float) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
-def _interval(value: float, low: float | None, high: float | None) -> str:
+def _interval(value: float, low: float | None, high: float | None, write: _Writing = fixed) -> str:
     if low is None or high is None:
-        return f"{fixed(value)} (no interval)"
-    return f"{fixed(value)} ({fixed(low)} to {fixed(high)})"
+        return f"{write(value)} (no interval)"
+    return f"{write(value)} ({write(low)} to {write(high)})"
 
 
 def _figure_lines(rows: Rows) -> list[str]:
@@ -310,13 +326,20 @@ def _figure_lines(rows: Rows) -> list[str]:
             lines.append(f"{name}: not defined ({row['method']})")
             continue
         count = "" if row["hits"] is None else f", {row['hits']} of {row['n']}"
-        lines.append(f"{name}: {_interval(row['value'], row['low'], row['high'])}{count}")
+        write = number if of_a_number(row["figure"]) else fixed
+        lines.append(f"{name}: {_interval(row['value'], row['low'], row['high'], write)}{count}")
     return lines
 
 
 def subgroup_heads(classes: list[str]) -> list[str]:
     """Return the columns that every subgroup has."""
-    return ["by", "level", "n", "right", *(f"{k}_{c}" for c in classes for k in ("n", "right"))]
+    return [
+        "by",
+        "level",
+        "n",
+        *(["right"] if classes else []),
+        *(f"{k}_{c}" for c in classes for k in ("n", "right")),
+    ]
 
 
 # ---------------------------------------------------------------------- the folder
@@ -333,7 +356,7 @@ fitted again.
 
 validation.json    everything but the cases: what was validated, and all figures
 figures.csv        one row a figure: value, interval, cases, and the method of the interval
-confusion.csv      counts of answers by true class
+confusion.csv      counts of answers by true class (of numbers empty, as are the next two)
 calibration.csv    bins of like probability: mean told, and how many were of the class
 net_benefit.csv    of two classes, at thresholds
 subgroups.csv      counts by level of each subgrouping; figures from ten cases on

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, NDArray, PerRow
+from psephos._types import Array, Cell, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.cautions import Given, cautions_on
 from psephos.cautions.registry import OF_CASES
@@ -31,8 +31,10 @@ from psephos.figures import (
     share,
 )
 from psephos.figures.estimate import codes_of_groups
+from psephos.models.prototypes.mixture import mixture_of
 from psephos.recalibrating import cross_fitted
 from psephos.validation.cohort import Cohort, LabelMatches, cohort_of, reading_model
+from psephos.validation.numbers import AnsweredNumbers
 from psephos.validation.result import WORTH, Validation
 from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
 from psephos.vote.importance import SampleRows
@@ -69,6 +71,19 @@ class Answered:
     groups: Array | None = None
     level: float = 0.95
 
+    target = ""  # of numbers what they are, in words
+
+    def row(self, i: int, again: Floats | None) -> dict[str, Json]:
+        """Return truth, answer and probabilities of a case."""
+        row: dict[str, Json] = {
+            "truth": self.classes[self.truth[i]],
+            "predicted": self.classes[self.said[i]],
+        }
+        row |= {f"p_{c}": float(self.chances[i, k]) for k, c in enumerate(self.classes)}
+        if again is not None:
+            row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(self.classes)}
+        return row
+
     def take(self, kept: NDArray[np.bool_]) -> "Answered":
         """Return some of the cases."""
         groups = None if self.groups is None else self.groups[kept]
@@ -92,8 +107,13 @@ class Answered:
         return self.groups, self.level
 
 
-def figures_of(told: Answered) -> Rows:
+_Told = Answered | AnsweredNumbers
+
+
+def figures_of(told: _Told) -> Rows:
     """Return discrimination and calibration: rows of figure, class, value, low, high, n, method."""
+    if isinstance(told, AnsweredNumbers):
+        return [_row(name, "", one) for name, one in told.figures()]
     rows = _of_two(told) if told.two else _of_more(told)
     if told.two:
         given: tuple[Any, Any] = (told.truth == told.positive, told.chances[:, told.positive])
@@ -123,9 +143,14 @@ def _shifted(model: VoteEstimator, cohort: Cohort) -> list[str]:
 
 
 def worse_than_chance(figures: Rows) -> list[str]:
-    """Return for each area under a ROC curve that is below 1/2 with its interval a question."""
+    """Return a question for each area under a ROC curve, or r2, whose interval is below chance."""
     found: list[str] = []
     for row in figures:
+        if row["figure"] == "r2" and (row["high"] or 0.0) < 0:
+            found.append(
+                f"r2 {fixed(row['value'])} (at most {fixed(row['high'])}) is worse than the mean "
+                "of the cohort would be: is its target in the units of the fit?"
+            )
         separated = row["value"] == 0 and "separated" in row["method"]
         if "ROC-AUC" in row["figure"] and (separated or (row["high"] or 1.0) < 0.5):
             name = "AUC" if row["figure"] == "ROC-AUC" else f"{row['figure']} of {row['class']}"
@@ -185,8 +210,10 @@ def _row(figure: str, name: str, one: Estimate) -> dict[str, Any]:
     return {**_bare(figure, name), **one.data()}
 
 
-def confusion_of(told: Answered) -> Rows:
-    """Return counts of answers by true class, a row a class."""
+def confusion_of(told: _Told) -> Rows:
+    """Return counts of answers by true class, a row a class; none of numbers."""
+    if isinstance(told, AnsweredNumbers):
+        return []
     k = len(told.classes)
     counts = np.bincount(told.truth * k + told.said, minlength=k * k).reshape(k, k).tolist()
     return [
@@ -195,8 +222,10 @@ def confusion_of(told: Answered) -> Rows:
     ]
 
 
-def bins_of(told: Answered, n_bins: int = 10) -> Rows:
+def bins_of(told: _Told, n_bins: int = 10) -> Rows:
     """Return calibration tables: of two classes that of the positive one, else one a class."""
+    if isinstance(told, AnsweredNumbers):
+        return []
     kept = [told.positive] if told.two else range(len(told.classes))
     rows: Rows = []
     for k in kept:
@@ -208,9 +237,9 @@ def bins_of(told: Answered, n_bins: int = 10) -> Rows:
     return rows
 
 
-def worth_of(told: Answered) -> Rows:
+def worth_of(told: _Told) -> Rows:
     """Return net benefit at thresholds, of two classes; none of more."""
-    if not told.two:
+    if isinstance(told, AnsweredNumbers) or not told.two:
         return []
     yes, p = told.truth == told.positive, told.chances[:, told.positive]
     return [
@@ -220,7 +249,7 @@ def worth_of(told: Answered) -> Rows:
     ]  # fmt: skip
 
 
-def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
+def subgroups_of(told: _Told, by: dict[str, list[str]]) -> Rows:
     """Return counts, and from ten cases on figures, for each level of each subgrouping."""
     rows: Rows = []
     for name, levels in by.items():
@@ -230,21 +259,22 @@ def subgroups_of(told: Answered, by: dict[str, list[str]]) -> Rows:
     return rows
 
 
-def _subgroup(told: Answered) -> dict[str, Any]:
-    right = told.truth == told.said
-    row: dict[str, Any] = {"n": len(right), "right": int(right.sum())}
-    for k, name in enumerate(told.classes):
-        own = told.truth == k
-        row |= {f"n_{name}": int(own.sum()), f"right_{name}": int((own & right).sum())}
-    if len(right) < FEW:
-        return row
-    for one in figures_of(told):
-        if one["figure"] in ("accuracy", "balanced accuracy", "ROC-AUC"):
+def _subgroup(told: _Told) -> dict[str, Json]:
+    row: dict[str, Json] = {"n": len(told.truth)}
+    if isinstance(told, Answered):
+        right = told.truth == told.said
+        row["right"] = int(right.sum())
+        for k, name in enumerate(told.classes):
+            own = told.truth == k
+            row |= {f"n_{name}": int(own.sum()), f"right_{name}": int((own & right).sum())}
+    for one in figures_of(told) if len(told.truth) >= FEW else []:
+        if one["figure"] in _OF_SUBGROUPS:
             word = one["figure"].replace(" ", "_").replace("-", "_").lower()
             row |= {word: one["value"], f"{word}_low": one["low"], f"{word}_high": one["high"]}
     return row
 
 
+_OF_SUBGROUPS = ("accuracy", "balanced accuracy", "ROC-AUC", "mae", "mean error", "r2")
 _SHARED = 12  # groups of which accuracy is told one by one, at most
 
 
@@ -263,18 +293,18 @@ def validate(
     level: float = 0.95,
     random_state: int = 0,
 ) -> Validation:
-    """Judge a fitted classifier on another cohort; nothing is fitted again.
+    """Judge a fitted model on another cohort; nothing is fitted again.
 
     Parameters
     ----------
-    model : fitted VoteClassifier
-        Of one class a case; of a file: ``psephos.load(path)``.
+    model : fitted VoteClassifier or VoteRegressor
+        Of one class, or one number, a case; of a file: ``psephos.load(path)``.
     X : frame or array
         The cohort. Columns of a frame are found by name, in any order and among others; those that
         are absent are taken as missing, if the model answers without them. An array has the columns
         of the model's own table, or those it reads, in that order.
     y : array of shape (n,)
-        The true classes.
+        The true classes, or numbers.
     groups : array of shape (n,), default=None
         Cases that belong together (of one subject, of one clinic): intervals count groups as
         independent, and cases as not.
@@ -317,6 +347,9 @@ def validate(
     each is, is in its row: ROC-AUC by DeLong et al. on the log-odds (cases rank by their
     probability in whole millionths, as thresholds divide them), shares by Wilson, balanced
     accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
+    Of numbers: r2, mae, rmse, the mean error (predicted - true), intercept and slope of the line
+    from predictions to the truth, and where the model predicts a distribution coverage, CRPS and
+    pinball loss; their intervals are normal, those of r2, slope and intercept linearised.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
     The first line says that cases are those that the model was fitted on, or its probabilities were
     calibrated on, as far as it knows: by training rows (up to 512, of a model that was not loaded),
@@ -368,13 +401,21 @@ def validated(
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
-    told = replace(_answered(model, vote, cohort, positive, threshold, level), groups=groups)
+    if model.vote_.target.n_classes:
+        told = _answered(model, vote, cohort, positive, threshold, level)
+        counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
+        rule = _positive(positive, model.classes_.tolist(), cohort).rule
+    else:
+        _refuse_classes(model, classes=classes, positive=positive, threshold=threshold)
+        stated = mixture_of(vote, cohort.X) if vote.has_densities else None
+        told = AnsweredNumbers(cohort.codes, vote.answers(cohort.X), stated, level=level)
+        counts, rule = [], ""
+    told = replace(told, groups=groups)
     by = dict(cohort.by)
     if len(set(names)) in range(1, _SHARED + 1):
         by.setdefault("group", names)
     calibration, again = _recalibration(model, told, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
-    counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
     figures, known = figures_of(told), seen_words(seen(model, cohort.X, cohort.codes))
     about = {
         "cautions": [
@@ -386,9 +427,10 @@ def validated(
         "model": type(model).__name__,
         "classes": told.classes,
         "class_counts": counts,
+        "target": told.target,
         "renamed": {str(old): str(new) for old, new in (classes or {}).items()},
         "positive": told.classes[told.positive] if told.two else None,
-        "positive_rule": _positive(positive, model.classes_.tolist(), cohort).rule,
+        "positive_rule": rule,
         "threshold": threshold,
         "level": level,
         "n_cases": len(told.truth),
@@ -411,6 +453,15 @@ def validated(
         model=model,
         summary=summary_of(model, SampleRows.of(model.vote_, cohort.X)),
     )
+
+
+def _refuse_classes(model: VoteEstimator, **given: object) -> None:
+    """Raise PsephosError if an option of classes is given for a model of numbers."""
+    for name in [name for name, value in given.items() if value not in (None, {})]:
+        raise PsephosError(
+            f"{name} (--{name}) is of classes, and {type(model).__name__} predicts numbers: leave "
+            "it out."
+        )
 
 
 def _repeated(cohort: Cohort) -> list[str]:
@@ -475,7 +526,7 @@ def _positive(positive: Label | None, classes: Sequence[Cell], cohort: Cohort) -
 
 
 def _recalibration(
-    model: VoteEstimator, told: Answered, seed: int
+    model: VoteEstimator, told: _Told, seed: int
 ) -> tuple[dict[str, Any], Floats | None]:
     """Return what a sigmoid of the cohort's own would change, and its cross-fitted probabilities.
 
@@ -483,6 +534,10 @@ def _recalibration(
     was not fitted on. It is no part of the model that is validated.
     """
     groups = np.arange(len(told.truth)) if told.groups is None else told.groups
+    if isinstance(told, AnsweredNumbers):
+        found, again = told.line(groups, seed)
+        rows = [] if again is None else figures_of(replace(told, said=again, stated=None))
+        return {**found, "figures": rows}, again
     try:
         chances, n_folds = cross_fitted(told.chances, told.truth, groups, seed=seed)
     except PsephosError as error:
@@ -506,22 +561,15 @@ def _recalibration(
 
 def _predictions(
     cohort: Cohort,
-    told: Answered,
+    told: _Told,
     by: Mapping[str, list[str]],
     again: Floats | None,
     near: dict[str, Any] | None,
     moved: dict[str, Any],
-) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+) -> Rows:
+    rows: Rows = []
     for i, name in enumerate(cohort.ids):
-        row: dict[str, Any] = {
-            "id": name,
-            "truth": told.classes[told.truth[i]],
-            "predicted": told.classes[told.said[i]],
-        }
-        row |= {f"p_{c}": float(told.chances[i, k]) for k, c in enumerate(told.classes)}
-        if again is not None:
-            row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(told.classes)}
+        row: dict[str, Json] = {"id": name, **told.row(i, again)}
         row |= {f"by_{name}": levels[i] for name, levels in by.items()}
         if near is not None:
             row["familiarity"] = near["cases"]["familiarity"][i]

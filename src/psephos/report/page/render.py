@@ -49,7 +49,8 @@ def render(report: dict[str, Any]) -> str:
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
-    return page_of("page.html.j2", report, STYLES, _JUDGED, asks=False)
+    scripts = _JUDGED if report["island"] else ()  # nothing steers tables of numbers
+    return page_of("page.html.j2", report, STYLES, scripts, asks=False)
 
 
 def page_of(

@@ -31,7 +31,7 @@ from psephos.report.words import (
     span,
 )
 from psephos.validation import read_validation
-from psephos.validation.result import MARK
+from psephos.validation.result import MARK, NO_CLASSES
 from psephos.vote.names import number
 
 _CONTENTS = (
@@ -119,6 +119,8 @@ def _damaged(folder: str | Path, name: str, why: object) -> PsephosError:
 
 def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     about, rows = told["about"], told["predictions"]
+    if about.get("target"):
+        return _of_numbers(place, told, options)
     folder = _folder(place, told, options)
     positive = _positive(folder, about, options)
     answers, said = _answers(place, about, rows)
@@ -137,26 +139,20 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     missed = missed_section(
         Told(folder, answers, positive, facts, better, options, _COHORT, threshold), models, parted
     )
-    names = shown_names(columns_judged(place), options.names)
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))
     return {
-        "version": __version__,
-        "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
+        **_common(place, told, options, kept),
         "data_line": _data_line(about),
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(told, first)],
         "caution": [_caution(about, first, answers, said, threshold)],
-        "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
         "contents": _CONTENTS,
         "label_figures": None,
         "bar": _bar(models, folder),
         "missed": first,
         "judged": figures_section(told, subgroups=not grouped),
-        "alike": alike_section(told, {name: one.text for name, one in names.items()}, kept),
-        "recalibrated": recalibration_section(told),
-        "validated": _made(place, told, positive),
+        "validated": _made(place, told, f"{about['classes'][positive.code]}: {positive.rule}"),
         "carries": _carries(about, parted, options),
-        "case_carries": "",
         "island": {
             "first": {
                 "model": about["model"], "threshold": threshold, "person": None,
@@ -164,6 +160,42 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
             },
             **island,
         },
+    }  # fmt: skip
+
+
+def _common(place: Path, told: dict[str, Any], options: PageOptions, kept: bool) -> dict[str, Any]:
+    """Return what pages of classes and of numbers share."""
+    about, names = told["about"], shown_names(columns_judged(place), options.names)
+    return {
+        "version": __version__,
+        "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
+        "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
+        "alike": alike_section(told, {name: one.text for name, one in names.items()}, kept),
+        "recalibrated": recalibration_section(told),
+        "case_carries": "",
+    }
+
+
+def _of_numbers(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
+    """Return the page of a model of numbers: its tables, which nothing steers."""
+    about, judged = told["about"], figures_section(told, subgroups=False)
+    n = plural(about["n_cases"], "case")
+    words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in judged["rows"][:3] if row[2])
+    asked = f"{about['model']}, not fitted again, was asked about {n}: {words or 'no figure'}."
+    made = _made(place, told, about["target"])
+    return {
+        **_common(place, told, options, kept=options.cases != "none"),
+        "data_line": f"{n} of another cohort: {about['target']}.",
+        "verdict": [*about["cautions"], asked, *_columns(told)],
+        "caution": ["These are figures of one fitted model on cases drawn like these."],
+        "contents": [(key, words.replace("probabilities", "predictions"))
+                     for key, words in _CONTENTS[1:]],
+        "bar": {"key": ""},
+        "missed": None,
+        "judged": judged,
+        "validated": {**made, "left_out": f"{NO_CLASSES} {made['left_out']}"},
+        "carries": f"This file holds summaries of the {n}, and of columns.",
+        "island": {},
     }  # fmt: skip
 
 
@@ -347,7 +379,7 @@ def _caution(
     return words
 
 
-def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str, Any]:
+def _made(place: Path, told: Mapping[str, Any], subject: str) -> dict[str, Any]:
     about = told["about"]
     how = "the model's own answers"
     if about["threshold"] is not None:
@@ -357,7 +389,7 @@ def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str,
         "rows": [
             ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],
             ["Labels named otherwise", series(renamed) or "none"],
-            ["CaseAnswers are about", f"{about['classes'][positive.code]}: {positive.rule}"],
+            ["CaseAnswers are about", subject],
             ["Figures of the validation", f"{how}; {100 * about['level']:g} % intervals; folds of"
              f" the recalibration by seed {about['random_state']}"],
             ["Not done", "no threshold was chosen; intervals were not widened for many"

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from psephos.report.words import chance, count, difference, number, of, plural, rate, series, span
+from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
+from psephos.vote.names import number as significant
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
 _CLIPPED = "probabilities clipped"
@@ -35,6 +37,7 @@ def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
         "notes": [*notes, *clipped],
         "subgroups": [_subgroup(row, told) for row in told["subgroups"]] if subgroups else [],
         "classes": told["about"]["classes"],
+        "numbers": bool(told["about"].get("target")),
     }
 
 
@@ -58,6 +61,8 @@ def _value(figure: str, value: float | None) -> str:
     """Return a figure as it is read: rates to two decimals, areas never 1.00."""
     if value is None:
         return "–"
+    if of_a_number(figure):
+        return significant(value).replace("-", "−")
     if "ROC-AUC" in figure:
         return chance(value)
     if any(figure.endswith(word) for word in _RATES):
@@ -68,6 +73,8 @@ def _value(figure: str, value: float | None) -> str:
 def _interval(row: Mapping[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return ""
+    if of_a_number(row["figure"]):
+        return " to ".join(_value(row["figure"], row[key]) for key in ("low", "high"))
     if any(word in row["figure"] for word in _RATES):
         return span(row["low"], row["high"])
     digits = 2 if "calibration" in row["figure"] else 3
@@ -192,13 +199,17 @@ def recalibration_section(told: Mapping[str, Any]) -> dict[str, Any]:
         if was is not None and after["figure"] != _CLIPPED:
             name, *_ = _figure(after)
             rows.append([name, *_pair(was), *_pair(after)])
+    what, last = "A sigmoid of the probabilities", " psephos validate --recalibrate FILE writes it."
+    if again["method"] == "line":
+        start, slope = (_value("slope", again[key]) for key in ("offset", "slope"))
+        what, last = f"The line {start} + {slope} × the prediction", ""
     return {
         "why": "",
         "rows": rows,
-        "words": f"A sigmoid of the probabilities, fitted in {plural(again['n_folds'], 'fold')} of"
+        "words": f"{what}, fitted in {plural(again['n_folds'], 'fold')} of"
         " the cohort and judged on the cases left out, would change the figures as below. It is"
         " fitted to this cohort: a model with it is no longer the one that was validated, and"
-        " another cohort would have to judge it. psephos validate --recalibrate FILE writes it.",
+        f" another cohort would have to judge it.{last}",
     }
 
 

@@ -1,0 +1,74 @@
+"""How good predicted numbers are: shares of variance, sizes of errors, the line through them.
+
+Figures that are ratios or roots of means have the interval of their linearisation: each case's
+influence is averaged, so that groups count as in `mean`.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from psephos._types import ArrayLike, Floats, PerRow
+from psephos.figures.estimate import Estimate, mean, numbers, undefined
+
+__all__ = ["number_line", "r2", "rmse"]
+
+
+def r2(truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
+    """Return the share of the variance that is predicted, ``1 - sum (y - f)^2 / sum (y - m)^2``.
+
+    m is the mean of these cases: 0 is as good as it, and less is worse.
+
+    Parameters
+    ----------
+    truth, said : array of shape (n,)
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> from psephos.figures import r2
+    >>> round(r2([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 3.5]).value, 3)
+    0.9
+    """
+    truth, said = numbers(truth, "truth"), numbers(said, "said")
+    if len(truth) < 2 or np.ptp(truth) == 0:
+        return undefined(len(truth), "all cases have the same number")
+    missed, all_of = (truth - said) ** 2, (truth - truth.mean()) ** 2
+    ratio = missed.mean() / all_of.mean()
+    return _linear(1 - ratio - (missed - ratio * all_of) / all_of.mean(), groups, level)
+
+
+def rmse(truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
+    """Return the root of the mean squared error, with the roots of the ends of its interval."""
+    found = mean((numbers(truth, "truth") - numbers(said, "said")) ** 2, groups, level)
+    value, low, high = (math.sqrt(max(v, 0.0)) for v in (found.value, found.low, found.high))
+    return Estimate(value, low, high, found.n, f"{found.method}, of the squares")
+
+
+def number_line(
+    truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95
+) -> tuple[Estimate, Estimate]:
+    """Return intercept and slope of the line of least squares from predictions to the truth.
+
+    They are 0 and 1 where predictions are right on the average, whatever they are; a slope below 1
+    tells that they are too extreme.
+    """
+    truth, said = numbers(truth, "truth"), numbers(said, "said")
+    if len(truth) < 3 or np.ptp(said) == 0:
+        none = undefined(len(truth), "all cases have the same prediction")
+        return none, none
+    apart, power = said - said.mean(), float(np.var(said))
+    slope = float((apart * truth).mean()) / power
+    start = float(truth.mean()) - slope * float(said.mean())
+    rest = truth - start - slope * said
+    return (
+        _linear(start + rest * (1 - said.mean() * apart / power), groups, level),
+        _linear(slope + rest * apart / power, groups, level),
+    )
+
+
+def _linear(influence: Floats, groups: PerRow, level: float) -> Estimate:
+    found = mean(influence, groups, level)
+    return replace(found, method=f"{found.method}, linearised")
