@@ -325,7 +325,9 @@ def test_parameters_that_are_none_are_refused(model):
     ):
         with pytest.raises(PsephosError, match=words):
             validate(model, X, y, **wrong)
-    with pytest.raises(PsephosError, match="one class a case"):
+    with pytest.raises(PsephosError, match="not a fitted model of one class, or one number"):
+        validate(psephos.CARTRegressor(), X, y)
+    with pytest.raises(PsephosError, match="which a model of numbers needs"):
         validate(psephos.CARTRegressor().fit(X, np.arange(60.0)), X, y)
 
 

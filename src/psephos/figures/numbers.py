@@ -15,14 +15,16 @@ from psephos.figures.estimate import Estimate, mean, numbers, undefined
 __all__ = ["number_line", "r2", "rmse"]
 
 
-def r2(truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
+def r2(
+    truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
+) -> Estimate:
     """Return the share of the variance that is predicted, ``1 - sum (y - f)^2 / sum (y - m)^2``.
 
     m is the mean of these cases: 0 is as good as it, and less is worse.
 
     Parameters
     ----------
-    truth, said : array of shape (n,)
+    truth, predicted : array of shape (n,)
     groups : array of shape (n,), default=None
     level : float, default=0.95
 
@@ -32,39 +34,41 @@ def r2(truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 
     >>> round(r2([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 3.5]).value, 3)
     0.9
     """
-    truth, said = numbers(truth, "truth"), numbers(said, "said")
+    truth, predicted = numbers(truth, "truth"), numbers(predicted, "predicted")
     if len(truth) < 2 or np.ptp(truth) == 0:
         return undefined(len(truth), "all cases have the same number")
-    missed, all_of = (truth - said) ** 2, (truth - truth.mean()) ** 2
+    missed, all_of = (truth - predicted) ** 2, (truth - truth.mean()) ** 2
     ratio = missed.mean() / all_of.mean()
     return _linear(1 - ratio - (missed - ratio * all_of) / all_of.mean(), groups, level)
 
 
-def rmse(truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
+def rmse(
+    truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
+) -> Estimate:
     """Return the root of the mean squared error, with the roots of the ends of its interval."""
-    found = mean((numbers(truth, "truth") - numbers(said, "said")) ** 2, groups, level)
+    found = mean((numbers(truth, "truth") - numbers(predicted, "predicted")) ** 2, groups, level)
     value, low, high = (math.sqrt(max(v, 0.0)) for v in (found.value, found.low, found.high))
     return Estimate(value, low, high, found.n, f"{found.method}, of the squares")
 
 
 def number_line(
-    truth: ArrayLike, said: ArrayLike, groups: PerRow = None, level: float = 0.95
+    truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> tuple[Estimate, Estimate]:
     """Return intercept and slope of the line of least squares from predictions to the truth.
 
     They are 0 and 1 where predictions are right on the average, whatever they are; a slope below 1
     tells that they are too extreme.
     """
-    truth, said = numbers(truth, "truth"), numbers(said, "said")
-    if len(truth) < 3 or np.ptp(said) == 0:
+    truth, predicted = numbers(truth, "truth"), numbers(predicted, "predicted")
+    if len(truth) < 3 or np.ptp(predicted) == 0:
         none = undefined(len(truth), "all cases have the same prediction")
         return none, none
-    apart, power = said - said.mean(), float(np.var(said))
+    apart, power = predicted - predicted.mean(), float(np.var(predicted))
     slope = float((apart * truth).mean()) / power
-    start = float(truth.mean()) - slope * float(said.mean())
-    rest = truth - start - slope * said
+    start = float(truth.mean()) - slope * float(predicted.mean())
+    rest = truth - start - slope * predicted
     return (
-        _linear(start + rest * (1 - said.mean() * apart / power), groups, level),
+        _linear(start + rest * (1 - predicted.mean() * apart / power), groups, level),
         _linear(slope + rest * apart / power, groups, level),
     )
 

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, PerRow
+from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, NDArray, PerRow
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
@@ -43,7 +43,7 @@ class Cohort:
     """
 
     X: Floats
-    codes: Indices | Floats
+    codes: NDArray[Any]
     ids: list[str]
     lacking: tuple[int, ...]
     groups: Array | None = None

@@ -24,7 +24,7 @@ class AnsweredNumbers:
 
     Parameters
     ----------
-    truth, said : ndarray of shape (n,)
+    truth, predicted : ndarray of shape (n,)
     stated : NormalMixture or None
         The distributions that the model predicts.
     groups : ndarray of shape (n,), default=None
@@ -32,7 +32,7 @@ class AnsweredNumbers:
     """
 
     truth: Floats
-    said: Floats
+    predicted: Floats
     stated: NormalMixture | None
     groups: Array | None = None
     level: float = 0.95
@@ -44,17 +44,17 @@ class AnsweredNumbers:
         """Return some of the cases."""
         stated = self.stated and replace(self.stated, share=self.stated.share[kept])
         groups = None if self.groups is None else self.groups[kept]
-        return AnsweredNumbers(self.truth[kept], self.said[kept], stated, groups, self.level)
+        return AnsweredNumbers(self.truth[kept], self.predicted[kept], stated, groups, self.level)
 
     def figures(self) -> list[tuple[str, Estimate]]:
         """Return what the predictions are worth, and of distributions how right they are."""
-        truth, said, among = self.truth, self.said, (self.groups, self.level)
-        start, slope = number_line(truth, said, *among)
+        truth, predicted, among = self.truth, self.predicted, (self.groups, self.level)
+        start, slope = number_line(truth, predicted, *among)
         found = [
-            ("r2", r2(truth, said, *among)),
-            ("mae", mean(np.abs(said - truth), *among)),
-            ("rmse", rmse(truth, said, *among)),
-            ("mean error", mean(said - truth, *among)),
+            ("r2", r2(truth, predicted, *among)),
+            ("mae", mean(np.abs(predicted - truth), *among)),
+            ("rmse", rmse(truth, predicted, *among)),
+            ("mean error", mean(predicted - truth, *among)),
             ("slope", slope),
             ("intercept", start),
         ]
@@ -85,7 +85,10 @@ class AnsweredNumbers:
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:
         """Return truth and prediction of a case."""
-        row: dict[str, Json] = {"truth": float(self.truth[i]), "predicted": float(self.said[i])}
+        row: dict[str, Json] = {
+            "truth": float(self.truth[i]),
+            "predicted": float(self.predicted[i]),
+        }
         if self.stated is not None:
             low, _, _, high = self.ends[i].tolist()
             row |= {"quantile_0.05": low, "quantile_0.95": high}
@@ -95,15 +98,15 @@ class AnsweredNumbers:
         """Return what a line of the predictions would change, and its cross-fitted predictions."""
         own = np.unique(groups, return_inverse=True)[1]
         n = int(own.max()) + 1
-        if n < _FEWEST or np.ptp(self.said) == 0:
+        if n < _FEWEST or np.ptp(self.predicted) == 0:
             why = f"a line needs different predictions of at least {_FEWEST} cases (groups)."
             return {"method": None, "why": why}, None
-        n_folds, again = min(_FOLDS, n), np.empty_like(self.said)
+        n_folds, again = min(_FOLDS, n), np.empty_like(self.predicted)
         fold = (np.random.default_rng(seed).permutation(n) % n_folds)[own]
         for k in range(n_folds):
-            start, slope = _line(self.truth[fold != k], self.said[fold != k])
-            again[fold == k] = start + slope * self.said[fold == k]
-        start, slope = _line(self.truth, self.said)
+            start, slope = _line(self.truth[fold != k], self.predicted[fold != k])
+            again[fold == k] = start + slope * self.predicted[fold == k]
+        start, slope = _line(self.truth, self.predicted)
         why = f"a file holds no map of numbers: take {number(start)} + {number(slope)} × the number"
         return {
             "method": "line", "why": why, "n_folds": n_folds, "slope": slope, "offset": start,
@@ -116,8 +119,8 @@ def of_a_number(figure: str) -> bool:
     return figure in _WRITTEN or figure.startswith("pinball")
 
 
-def _line(truth: Floats, said: Floats) -> tuple[float, float]:
-    start, slope = (one.value for one in number_line(truth, said))
+def _line(truth: Floats, predicted: Floats) -> tuple[float, float]:
+    start, slope = (one.value for one in number_line(truth, predicted))
     return (start, slope) if slope == slope else (float(truth.mean()), 0.0)
 
 

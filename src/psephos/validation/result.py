@@ -276,14 +276,14 @@ class Validation:
         return lines
 
     def _recalibration_words(self) -> list[str]:
-        told = self.recalibration
-        if told["method"] is None:
-            return [f"none: {told['why']}"]
+        again = self.recalibration
+        if again["method"] is None:
+            return [f"none: {again['why']}"]
         what = "sigmoid of the probabilities"
-        if told["method"] == "line":
-            what = f"line, {number(told['offset'])} + {number(told['slope'])} × the prediction"
-        lines = [f"a {what}, judged in {told['n_folds']} folds of the cohort, would give:"]
-        lines += _figure_lines([row for row in told["figures"] if row["low"] is not None])
+        if again["method"] == "line":
+            what = f"line, {number(again['offset'])} + {number(again['slope'])} × the prediction"
+        lines = [f"a {what}, judged in {again['n_folds']} folds of the cohort, would give:"]
+        lines += _figure_lines([row for row in again["figures"] if row["low"] is not None])
         return [*lines, _APART]
 
 

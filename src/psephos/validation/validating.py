@@ -37,6 +37,7 @@ from psephos.validation.cohort import Cohort, LabelMatches, cohort_of, reading_m
 from psephos.validation.numbers import AnsweredNumbers
 from psephos.validation.result import WORTH, Validation
 from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
+from psephos.vote import Vote
 from psephos.vote.importance import SampleRows
 from psephos.vote.names import fixed, plural
 from psephos.vote.positive import Positive, usual_positive
@@ -107,10 +108,10 @@ class Answered:
         return self.groups, self.level
 
 
-_Told = Answered | AnsweredNumbers
+_Answers = Answered | AnsweredNumbers
 
 
-def figures_of(told: _Told) -> Rows:
+def figures_of(told: _Answers) -> Rows:
     """Return discrimination and calibration: rows of figure, class, value, low, high, n, method."""
     if isinstance(told, AnsweredNumbers):
         return [_row(name, "", one) for name, one in told.figures()]
@@ -210,7 +211,7 @@ def _row(figure: str, name: str, one: Estimate) -> dict[str, Any]:
     return {**_bare(figure, name), **one.data()}
 
 
-def confusion_of(told: _Told) -> Rows:
+def confusion_of(told: _Answers) -> Rows:
     """Return counts of answers by true class, a row a class; none of numbers."""
     if isinstance(told, AnsweredNumbers):
         return []
@@ -222,7 +223,7 @@ def confusion_of(told: _Told) -> Rows:
     ]
 
 
-def bins_of(told: _Told, n_bins: int = 10) -> Rows:
+def bins_of(told: _Answers, n_bins: int = 10) -> Rows:
     """Return calibration tables: of two classes that of the positive one, else one a class."""
     if isinstance(told, AnsweredNumbers):
         return []
@@ -237,7 +238,7 @@ def bins_of(told: _Told, n_bins: int = 10) -> Rows:
     return rows
 
 
-def worth_of(told: _Told) -> Rows:
+def worth_of(told: _Answers) -> Rows:
     """Return net benefit at thresholds, of two classes; none of more."""
     if isinstance(told, AnsweredNumbers) or not told.two:
         return []
@@ -249,7 +250,7 @@ def worth_of(told: _Told) -> Rows:
     ]  # fmt: skip
 
 
-def subgroups_of(told: _Told, by: dict[str, list[str]]) -> Rows:
+def subgroups_of(told: _Answers, by: dict[str, list[str]]) -> Rows:
     """Return counts, and from ten cases on figures, for each level of each subgrouping."""
     rows: Rows = []
     for name, levels in by.items():
@@ -259,7 +260,7 @@ def subgroups_of(told: _Told, by: dict[str, list[str]]) -> Rows:
     return rows
 
 
-def _subgroup(told: _Told) -> dict[str, Json]:
+def _subgroup(told: _Answers) -> dict[str, Json]:
     row: dict[str, Json] = {"n": len(told.truth)}
     if isinstance(told, Answered):
         right = told.truth == told.said
@@ -401,16 +402,8 @@ def validated(
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
-    if model.vote_.target.n_classes:
-        told = _answered(model, vote, cohort, positive, threshold, level)
-        counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
-        rule = _positive(positive, model.classes_.tolist(), cohort).rule
-    else:
-        _refuse_classes(model, classes=classes, positive=positive, threshold=threshold)
-        stated = mixture_of(vote, cohort.X) if vote.has_densities else None
-        told = AnsweredNumbers(cohort.codes, vote.answers(cohort.X), stated, level=level)
-        counts, rule = [], ""
-    told = replace(told, groups=groups)
+    answers, counts, rule = _answers(model, vote, cohort, classes, positive, threshold, level)
+    told = replace(answers, groups=groups)
     by = dict(cohort.by)
     if len(set(names)) in range(1, _SHARED + 1):
         by.setdefault("group", names)
@@ -455,13 +448,23 @@ def validated(
     )
 
 
-def _refuse_classes(model: VoteEstimator, **given: object) -> None:
-    """Raise PsephosError if an option of classes is given for a model of numbers."""
+def _answers(
+    model: Any, vote: Vote, cohort: Cohort, classes: Mapping[Label, Label] | None,
+    positive: Label | None, threshold: float | None, level: float,
+) -> tuple[_Answers, list[int], str]:  # fmt: skip
+    """Return the answers, and of classes how many cases each has and why one is positive."""
+    if model.vote_.target.n_classes:
+        found = _answered(model, vote, cohort, positive, threshold, level)
+        counts = np.bincount(found.truth, minlength=len(found.classes)).tolist()
+        return found, counts, _positive(positive, model.classes_.tolist(), cohort).rule
+    given = {"classes": classes, "positive": positive, "threshold": threshold}
     for name in [name for name, value in given.items() if value not in (None, {})]:
         raise PsephosError(
             f"{name} (--{name}) is of classes, and {type(model).__name__} predicts numbers: leave "
             "it out."
         )
+    stated = mixture_of(vote, cohort.X) if vote.has_densities else None
+    return AnsweredNumbers(cohort.codes, vote.score(cohort.X)[:, 0], stated, level=level), [], ""
 
 
 def _repeated(cohort: Cohort) -> list[str]:
@@ -526,7 +529,7 @@ def _positive(positive: Label | None, classes: Sequence[Cell], cohort: Cohort) -
 
 
 def _recalibration(
-    model: VoteEstimator, told: _Told, seed: int
+    model: VoteEstimator, told: _Answers, seed: int
 ) -> tuple[dict[str, Any], Floats | None]:
     """Return what a sigmoid of the cohort's own would change, and its cross-fitted probabilities.
 
@@ -536,7 +539,7 @@ def _recalibration(
     groups = np.arange(len(told.truth)) if told.groups is None else told.groups
     if isinstance(told, AnsweredNumbers):
         found, again = told.line(groups, seed)
-        rows = [] if again is None else figures_of(replace(told, said=again, stated=None))
+        rows = [] if again is None else figures_of(replace(told, predicted=again, stated=None))
         return {**found, "figures": rows}, again
     try:
         chances, n_folds = cross_fitted(told.chances, told.truth, groups, seed=seed)
@@ -561,7 +564,7 @@ def _recalibration(
 
 def _predictions(
     cohort: Cohort,
-    told: _Told,
+    told: _Answers,
     by: Mapping[str, list[str]],
     again: Floats | None,
     near: dict[str, Any] | None,

@@ -163,36 +163,38 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     }  # fmt: skip
 
 
-def _common(place: Path, told: dict[str, Any], options: PageOptions, kept: bool) -> dict[str, Any]:
+def _common(
+    place: Path, found: dict[str, Any], options: PageOptions, kept: bool
+) -> dict[str, object]:
     """Return what pages of classes and of numbers share."""
-    about, names = told["about"], shown_names(columns_judged(place), options.names)
+    about, names = found["about"], shown_names(columns_judged(place), options.names)
     return {
         "version": __version__,
         "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
         "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
-        "alike": alike_section(told, {name: one.text for name, one in names.items()}, kept),
-        "recalibrated": recalibration_section(told),
+        "alike": alike_section(found, {name: one.text for name, one in names.items()}, kept),
+        "recalibrated": recalibration_section(found),
         "case_carries": "",
     }
 
 
-def _of_numbers(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
+def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     """Return the page of a model of numbers: its tables, which nothing steers."""
-    about, judged = told["about"], figures_section(told, subgroups=False)
+    about, tables = found["about"], figures_section(found, subgroups=False)
     n = plural(about["n_cases"], "case")
-    words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in judged["rows"][:3] if row[2])
-    asked = f"{about['model']}, not fitted again, was asked about {n}: {words or 'no figure'}."
-    made = _made(place, told, about["target"])
+    words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in tables["rows"][:3] if row[2])
+    first = f"{about['model']}, not fitted again, predicted {n}: {words or 'no figure'}."
+    made = _made(place, found, about["target"])
     return {
-        **_common(place, told, options, kept=options.cases != "none"),
+        **_common(place, found, options, kept=options.cases != "none"),
         "data_line": f"{n} of another cohort: {about['target']}.",
-        "verdict": [*about["cautions"], asked, *_columns(told)],
+        "verdict": [*about["cautions"], first, *_columns(found)],
         "caution": ["These are figures of one fitted model on cases drawn like these."],
         "contents": [(key, words.replace("probabilities", "predictions"))
                      for key, words in _CONTENTS[1:]],
         "bar": {"key": ""},
         "missed": None,
-        "judged": judged,
+        "judged": tables,
         "validated": {**made, "left_out": f"{NO_CLASSES} {made['left_out']}"},
         "carries": f"This file holds summaries of the {n}, and of columns.",
         "island": {},
