@@ -1,6 +1,6 @@
-"""Cautions on real tables, on planted replicates and on generated tables, and what they cost.
+"""Cautions on real tables, further forms, planted replicates and generated tables; what they cost.
 
-python benchmarks/quality/cautions.py [real|planted|generated|cost ...]
+python benchmarks/quality/cautions.py [variants|real|planted|generated|cost ...]
 
 Real tables are those of PSEPHOS_DATA, a folder a set.
 """
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from psephos import PsephosError, check_table, read_table
+from psephos.cautions import CAUTIONS
 from psephos.cautions.replicates import replicates
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +60,20 @@ def real():
                 print(f"    {one.code} {one.name}: {one.sentence[:200]}")
 
 
+def variants():
+    """Print on how many tables, clean twins, further forms and their twins each caution fires."""
+    from test_cautions import CASES
+    from test_variants import EVERY, fires
+
+    print("caution: original, clean twin; further forms, what looks like them")
+    for code, rule in CAUTIONS.items():
+        first = [fires(code, case) for case, _ in CASES.get(code, ())]
+        clean = [fires(code, case) for _, case in CASES.get(code, ())]
+        parts = [first, clean, *([fires(code, c) for c in part] for part in EVERY.get(code, ()))]
+        counts = [f"{sum(part)} of {len(part)}" for part in parts]
+        print(f"{code} {rule.name}: {', '.join(counts[:2])}; {', '.join(counts[2:])}")
+
+
 def planted():
     from test_replicates import KINDS
     from test_replicates import planted as plant
@@ -93,6 +108,9 @@ def cost():
 
 
 if __name__ == "__main__":
-    parts = {"real": real, "planted": planted, "generated": generated, "cost": cost}
+    parts = {
+        "variants": variants, "real": real, "planted": planted, "generated": generated,
+        "cost": cost,
+    }  # fmt: skip
     for name in sys.argv[1:] or parts:
         parts[name]()

@@ -202,6 +202,15 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(X, Y) == []
     assert codes(frame(w=SEEN), SEEN * 2) == ["FD008"]  # the target in another unit
     assert codes(frame(), NOISE["a"] + 1) == ["FD008"]
+    lacking = np.where(np.arange(N) % 20, -SEEN, np.nan)
+    assert codes(frame(w=lacking), SEEN.round(3)) == ["FD008"]
+    assert codes(frame(w=np.where(np.arange(N) % 2, SEEN, np.nan)), SEEN) == []
+    assert codes(frame(w=SEEN), np.sort(NOISE["b"])) == []  # what is said of classes is not
+    assert codes(frame(batch=BATCH), np.where(Y == "ill", 5, 1) + NOISE["b"]) == []
+    assert codes(pd.DataFrame(COPIED), RNG.normal(size=N)) == ["FD020"]
+    assert codes(frame(w=np.arange(N)), SEEN) == ["FD004"]
+    assert codes(frame(), [f"no. {i}" for i in range(N)]) == ["FD022"]
+    assert codes(frame(), np.ones(N)) == []
     rng = np.random.default_rng(1)
     assert codes(frame(), rng.normal(size=N)) == []  # every value another, as in each column
     assert codes(frame(w=-np.exp(SEEN)), SEEN) == ["FD008"]

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from psephos import load
 from psephos.cli import main
+from psephos.report import summarise
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -96,8 +97,8 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     assert done.exit_code == 0, done.output
     kept = json.loads((tmp_path / "s" / "comparison.json").read_text())["cautions"]
     assert [(one["code"], one["accepted"]) for one in kept] == [("FD020", True)]
-    warned = json.loads((tmp_path / "s" / "environment.json").read_text())["warnings"]
-    assert any(one.startswith("FD020 replicates") for one in warned)
+    listed = summarise(tmp_path / "s")["cautions"]
+    assert any(one.startswith("FD020 replicates (accepted): 40 rows are") for one in listed)
     assert "FD020 replicates (accepted)" in done.stderr
     assert load(tmp_path / "s" / "models" / "adaboost.psephos").accepted_ == ("FD020 replicates",)
     grouped = [*given[:-2], "--group", "patient"]
@@ -108,6 +109,21 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     done = call("fit", measured_twice, "--target", "state", "--drop", "patient", *out)
     assert done.exit_code == 0  # without folds nothing is divided
     assert "FD020" in done.stderr
+
+
+def test_too_few_rows_for_the_folds_are_in_the_same_message(measured_twice, tmp_path):
+    X = pd.read_csv(measured_twice)
+    X.loc[:3, "state"] = "rare"
+    X.to_csv(measured_twice, index=False)
+    out = ("--out", tmp_path / "s", "--no-report")
+    done = call("compare", measured_twice, "--target", "state", *out)
+    assert done.exit_code == 2
+    assert "FD020 replicates: " in done.output
+    assert "Besides, class 'rare' has 4 row(s), fewer than the 5 folds" in done.output
+    assert (
+        "Besides"
+        not in call("compare", measured_twice, "--target", "state", "--folds", 4, *out).output
+    )
 
 
 def test_copies_that_stay_together_are_not_divided(tmp_path):

@@ -23,13 +23,9 @@ _warned: set[str] = set()  # columns of which this process was warned
 
 
 def warn_of_types(
-    X: Floats,
-    names: Sequence[str],
-    levels: Mapping[int, Sequence[str]],
-    *,
-    listed: bool,
-    once: bool,
-) -> None:
+    X: Floats, names: Sequence[str], levels: Mapping[int, Sequence[str]],
+    *, listed: bool, once: bool,
+) -> None:  # fmt: skip
     """Warn, for who called `fit`, of columns whose names or types say that they measure nothing.
 
     Where the user `listed` the columns of categories, these are taken as they are. What the process

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray
+from psephos._types import Floats, Indices
 from psephos.cautions.dates import are_dates, are_written_days
-from psephos.cautions.given import Found, Given, some
+from psephos.cautions.given import Found, Given, parts_of, some
+from psephos.files.levels import alike
 from psephos.files.near import CELL, shown
 
 _LEAST = 10  # rows: of fewer, order and differences are chance
@@ -15,12 +16,16 @@ _INDEX = re.compile(
     r"unnamed: ?0|level_0|(?:row_?)?(?:index|names?|number|nr|no)|\.\.\.1|x\.?1?", re.IGNORECASE
 )
 _ID = re.compile(
-    r"(?:.*[\W_])?(?:id|nr|no|code|key|number|mrn|ssn|accession|barcode)\.?", re.IGNORECASE
+    r"id|nr|no|code|key|number|\w*nummer|mrn|ssn|accession|barcode|u?subjid|subject|patient|"
+    r"participant|proband"
 )
+_DATE = {"date", "datum", "fecha", "timestamp", "dob"}
 _EXACT = 2.0**53  # whole numbers up to here are doubles
-_DIGITS, _FIRST_DAY = 10**6, 19_000_000
+_DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
+_GONE = 0.1  # of the rows may lack the target under another name
 _SHORT = 100  # sentinels below are usual values, too
-_SENTINELS = [s * v for v in (9, 88, 99, 777, 888, 999, 9999, 99999, 999999, 1e20) for s in (-1, 1)]
+_CODES = (9, 88, 99, 99.9, 777, 888, 999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
+_SENTINELS = [-1, *_CODES, *(-value for value in _CODES)]
 
 
 def _drop(given: Given, columns: Sequence[int] | Indices) -> Found:
@@ -33,8 +38,11 @@ def _drop(given: Given, columns: Sequence[int] | Indices) -> Found:
 def dates(given: Given) -> Found:
     """Find dates and times, by type, as words, or as numbers such as 20210209."""
     columns = [j for j, words in given.words.items() if are_dates(words)]
-    whole = given.whole[np.fmin.reduce(given.X[:, given.whole], axis=0) > _FIRST_DAY]
+    least, most = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
+    whole = given.whole[(least >= _FIRST_DAY) & (most < _LAST_DAY)]
     written = [int(j) for j in whole if are_written_days(given.X[:, j])]
+    serial: list[int] = given.whole[least >= _SERIAL].tolist()  # days or seconds since a first one
+    written += [j for j in serial if not _DATE.isdisjoint(parts_of(given.names[j]))]
     return _drop(given, sorted({*columns, *written, *given.times}))
 
 
@@ -82,7 +90,8 @@ def ids(given: Given) -> Found:
     low, high = given.X[:, kept].min(axis=0), given.X[:, kept].max(axis=0)
     long = low >= _DIGITS
     long[long] = np.trunc(np.log10(low[long])) == np.trunc(np.log10(high[long]))
-    called = np.array([_ID.fullmatch(given.names[j]) is not None for j in map(int, kept)])
+    last = [(parts_of(given.names[j]) or [""])[-1] for j in map(int, kept)]
+    called = np.array([_ID.fullmatch(word) is not None for word in last])
     return _drop(given, kept[long | (called & (low >= 0))])
 
 
@@ -94,8 +103,7 @@ def beyond_exact(given: Given) -> Found:
 
 
 def _has_many_digits(values: Floats) -> bool:
-    held = values[np.abs(values) > _EXACT]
-    return any(float(f"{value:.15g}") != value for value in held.tolist())
+    return any(float(f"{v:.15g}") != v for v in values[np.abs(values) > _EXACT].tolist())
 
 
 def sentinels(given: Given) -> Found:
@@ -111,11 +119,14 @@ def sentinels(given: Given) -> Found:
 
 
 def _stands_far(column: Floats, value: float) -> bool:
-    others = column[(column != value) & ~np.isnan(column)]
+    others = column[~np.isin(column, _SENTINELS) & ~np.isnan(column)]
     often = 1 if abs(value) > _SHORT else max(3, len(column) // 100)
-    if len(column) < _LEAST or len(np.unique(others)) < 3 or (column == value).sum() < often:
+    different = len(np.unique(others))
+    if len(column) < _LEAST or different < 2 or (column == value).sum() < often:
         return False
-    return min(abs(value - others.min()), abs(value - others.max())) > np.ptp(others)
+    low, high = others.min(), others.max()
+    far = min(abs(value - low), abs(value - high)) > (high - low) * (1 if different > 2 else 3)
+    return far or value < -1 < 0 <= low
 
 
 def is_target(given: Given) -> Found:
@@ -124,13 +135,25 @@ def is_target(given: Given) -> Found:
 
 
 def _twins(given: Given) -> list[int]:
-    if given.answers is None or len(given.X) < _LEAST:
+    n = len(given.X)
+    if given.answers is None or n < _LEAST or 2 * len(given.classes) > n:
         return []
     if not len(given.classes):
         return _ordered_alike(given.X, given.answers)
-    firsts = given.X[np.unique(given.answers, return_index=True)[1]]
-    same = np.flatnonzero((firsts[given.answers] == given.X).all(axis=0)).tolist()
-    return [j for j in same if len(np.unique(firsts[:, j])) == len(firsts)]
+    X, few = given.X.copy(), 4 * len(given.classes)
+    for j, words in given.levels.items():  # a class may be written in several ways
+        for same in alike(words) if len(words) <= few else ():
+            X[np.isin(X[:, j], [words.index(word) for word in same]), j] = words.index(same[0])
+    low, high = _ends(X, given.answers)
+    one = (low == high).all(axis=0) & (np.isnan(X).mean(axis=0) < _GONE)
+    return [j for j in np.flatnonzero(one).tolist() if len(np.unique(low[:, j])) == len(low)]
+
+
+def _ends(X: Floats, answers: Indices) -> tuple[Floats, Floats]:
+    """Return the least and the greatest value of each class that has rows, in each column."""
+    each = [X[answers == k] for k in np.unique(answers)]
+    low, high = ([end.reduce(part, axis=0) for part in each] for end in (np.fmin, np.fmax))
+    return np.stack(low), np.stack(high)
 
 
 def _ordered_alike(X: Floats, answers: Indices) -> list[int]:
@@ -141,11 +164,11 @@ def _ordered_alike(X: Floats, answers: Indices) -> list[int]:
     ordered = X[np.argsort(answers, kind="stable")]
     sizes = np.bincount(answers)
     ends = np.cumsum(sizes)
-    low = np.minimum.reduceat(ordered, ends - sizes)
-    high = np.maximum.reduceat(ordered, ends - sizes)
-    rising = (high[:-1] <= low[1:]).all(axis=0)
-    falling = (low[:-1] >= high[1:]).all(axis=0)
-    same: list[int] = np.flatnonzero(rising | falling).tolist()
+    low = np.fmin.reduceat(ordered, ends - sizes)
+    high = np.fmax.reduceat(ordered, ends - sizes)
+    turns = (np.fmax.accumulate(high)[:-1] > low[1:]).any(axis=0)  # missing values do not
+    turns &= (np.fmin.accumulate(low)[:-1] < high[1:]).any(axis=0)
+    same: list[int] = np.flatnonzero(~turns & (np.isnan(X).mean(axis=0) < _GONE)).tolist()
     return [j for j in same if len(np.unique(X[:, j])) > min(_LEAST, len(sizes) - 1)]
 
 
@@ -154,7 +177,12 @@ def tells_all(given: Given) -> Found:
     sizes, answers, n = given.counts, given.answers, len(given.X)
     if answers is None or len(sizes) < 2 or len(sizes) > n / 3 or sizes.min() < 3 or n < 2 * _LEAST:
         return Found()
-    columns = _dividing(given, answers) & (np.isnan(given.X).mean(axis=0) < 0.5)
+    gone, (low, high) = np.isnan(given.X), _ends(given.X, answers)
+    order = np.argsort(low, axis=0)  # an interval for each class?
+    low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
+    columns = (high[:-1] < low[1:]).all(axis=0) & (gone.mean(axis=0) < 0.5)
+    for one in (0, 1) if len(sizes) == 2 else ():  # a value where the answer is one of two?
+        columns |= (gone == (answers == one)[:, None]).all(axis=0)
     for j, words in given.levels.items():
         held = ~np.isnan(given.X[:, j])
         pairs = set(zip(given.X[held, j].tolist(), answers[held].tolist(), strict=True))
@@ -162,13 +190,3 @@ def tells_all(given: Given) -> Found:
         columns[j] = once and 3 * len(words) <= n
     columns[[*_twins(given), *np.concatenate(_counting(given))]] = False
     return _drop(given, np.flatnonzero(columns))
-
-
-def _dividing(given: Given, answers: Indices) -> NDArray[np.bool_]:
-    """Return which columns of numbers have an interval for each class."""
-    each = [given.X[answers == k] for k in range(len(given.classes))]
-    low = np.stack([np.fmin.reduce(part, axis=0) for part in each])
-    high = np.stack([np.fmax.reduce(part, axis=0) for part in each])
-    order = np.argsort(low, axis=0)
-    low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
-    return np.asarray((high[:-1] < low[1:]).all(axis=0))

@@ -11,16 +11,20 @@ _CLOCK = r"\d{1,2}[:h][0-5]\d(?:[:.][0-5]\d(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
 _AFTER = rf"(?:[T\s,]+{_CLOCK}(?:\s?(?:Z|UTC|GMT|[+-]\d{{2}}:?\d{{2}}))?)?"
 _YEAR = r"(?P<y>[12]\d{3})"
 _SHORT = r"(?P<y>\d{4}|\d{2})"
-#: Months of English, German, French, Spanish and Italian, by their first letters.
+#: Months of English, German, French, Spanish, Italian, Portuguese, Dutch and Swedish, by their
+#: first letters.
 _MONTH = (
-    r"(?:jan|f[eé][bv]|m[aä]r|apr|avr|ma[iy]|ju[nil]|aug|ao[uû]|ago|sep|set|o[ck]t|nov|de[cz]|d[eé]c|"
-    r"ene|abr|dic|gen|mag|giu|lug|ott)[^\W\d]*\.?"
+    r"(?:jan|f[eé][bv]|m[aä]r|maa|apr|avr|ma[iyj]|mei|ju[nil]|aug|ao[uû]|ago|sep|set|o[ck]t|out|nov|"
+    r"de[czs]|d[eé]c|ene|abr|dic|gen|mag|giu|lug|ott)[^\W\d]*\.?"
 )
 _FORMS = [
     re.compile(form + _AFTER, re.IGNORECASE)
     for form in (
-        rf"{_YEAR}(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})",
+        rf"{_YEAR}(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})\.?",
         rf"{_YEAR}[-/](?P<m>\d{{1,2}})",
+        rf"(?P<m>\d{{1,2}})[-/]{_YEAR}",
+        rf"{_YEAR}(?P<m>\d\d)(?P<d>\d\d)(?:T\d{{4,6}}Z?)?",
+        rf"{_YEAR}\s?[年년]\s?(?P<m>\d{{1,2}})\s?[月월](?:\s?(?P<d>\d{{1,2}})\s?[日일])?",
         rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s){_SHORT}",
         rf"(?:[^\W\d]{{2,10}}\.?,?\s)?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s-]*(?:de\s)?"
         rf"{_MONTH}[\s,-]*(?:de\s)?{_SHORT}",
@@ -55,8 +59,11 @@ def are_dates(words: Sequence[str]) -> bool:
 
 
 def are_written_days(values: Floats) -> bool:
-    """Return whether whole numbers are days as 20210209 writes one: each has a month and a day."""
+    """Return whether whole numbers are days as 20210209, 9022021 or 2092021 write one."""
     days = np.unique(values[~np.isnan(values)]).astype(np.int64)
-    month, day = days // 100 % 100, days % 100
-    inside = (days > 19_000_000) & (days < 21_010_000) & (month >= 1) & (month <= 12)
-    return len(days) > 2 and bool((inside & (day >= 1) & (day <= 31)).all())
+    front, middle, last = days // 10**6, days // 10**4 % 100, days % 10**4
+    forms = ((days // 10**4, last // 100, last % 100), (last, middle, front), (last, front, middle))
+    return len(days) > 2 and any(
+        bool(((y >= 1900) & (y < 2101) & (m >= 1) & (m <= 12) & (d >= 1) & (d <= 31)).all())
+        for y, m, d in forms
+    )

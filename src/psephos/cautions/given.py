@@ -1,5 +1,6 @@
 """What the tests of cautions are given, and what they return."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -87,6 +88,14 @@ class Given:
     def row(self, i: int) -> str:
         """Return what a row is called."""
         return self.rows[i] if len(self.rows) else f"row {i}"
+
+
+_PART = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the words that a name is made of: patient and id of patient_ID, PatientID."""
+    return [part.lower() for part in _PART.findall(name)]
 
 
 class Found(NamedTuple):

@@ -10,7 +10,10 @@ from psephos.files.cells import Cells
 from psephos.files.levels import alike
 from psephos.files.near import CELL, quoted, shown
 
-_MADE = re.compile(r"unnamed: ?[1-9]\d*(?:_level_\d)?|\.\.\.\d+|\s*", re.IGNORECASE)
+_MADE = re.compile(
+    r"unnamed: ?[1-9]\d*(?:_level_\d)?|__unnamed__\d+|\.\.\.\d+|_c\d+|column_?\d+|\s*",
+    re.IGNORECASE,
+)
 _FEATURE = re.compile(
     r"ENS[A-Z]*[GTP]\d{6,}.*|[kdpcofgs]__.*|.*;\s*[pcofgs]__.*|\d+(?:_[sxfar])*_at|rs\d{3,}|"
     r"cg\d{6,}|(?:z?OTU|ASV)[_ ]?\d+|hsa-.*|[NX][MR]_\d+.*|ILMN_\d+|[OPQ]\d[A-Z\d]{3}\d",
@@ -21,7 +24,11 @@ _SAMPLE = re.compile(
     r"(?:sample|subject|patient|case|probe|proband|donor|mouse|cell)[\W_]*\d+",
     re.IGNORECASE,
 )
-_TOTAL = re.compile(r"\s*(?:grand )?(?:total|sum|summe|suma|somme|gesamt|mean|average)s?\s*", re.I)
+_TOTAL = re.compile(
+    r"\W*(?:grand |column )?(?:totale?|sum|summe|suma|somme|gesamt|insgesamt|mean|average|median|"
+    r"mittelwert|mittel|moyenne|media|promedio|Σ|∑)s?(?:\W.*)?",
+    re.IGNORECASE,
+)
 _MOST = 0.8  # of the columns
 
 
@@ -34,7 +41,7 @@ def no_names(given: Given) -> Found:
     if len(at) and not (np.diff(at) > 0).all() and not (np.diff(at) < 0).all():  # no wavelengths
         kept = given.X[:, list(numbers)]
         values += int(((np.fmin.reduce(kept) <= at) & (at <= np.fmax.reduce(kept))).sum())
-    if given.target in given.classes:
+    if given.target.strip().casefold() in {word.strip().casefold() for word in given.classes}:
         return Found(facts={"why": f"{shown(given.target)} is a class of {shown(given.target)}"})
     if values < 2 or 2 * values < len(given.names):
         return Found()
@@ -43,7 +50,9 @@ def no_names(given: Given) -> Found:
 
 def merged_names(given: Given) -> Found:
     """Find names that a program made where a merged cell left them empty."""
-    return Found([j for j, name in enumerate(given.names) if _MADE.fullmatch(name)])
+    known = set(given.names)  # of two "dose" pandas makes dose and dose.1
+    again = [name.endswith(".1") and name[:-2] in known for name in given.names]
+    return Found([j for j, k in enumerate(given.names) if again[j] or _MADE.fullmatch(k)])
 
 
 def lies_across(given: Given) -> Found:
@@ -62,20 +71,28 @@ def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
 
 def total_row(given: Given) -> Found:
     """Find a last row that holds the sums or means of the others, or is called so."""
-    body, last = given.X[:-1], given.X[-1]
-    if len(body) < 4:
+    n = len(given.X) - 1
+    if n < 4:
         return Found()
+    words = [levels[int(code)] for j, levels in given.levels.items()
+             if (code := given.X[n, j]) == code and (given.X[:, j] == code).sum() == 1]  # fmt: skip
+    called = any(_TOTAL.fullmatch(word) for word in [*given.rows[-1:], *words])
+    found = _summing(given, n) or _summing(given, n - 1)
+    facts = {"row": given.row(n), "what": found or "sums"}
+    return Found(rows=[n], facts=facts) if found or called else Found()
+
+
+def _summing(given: Given, n: int) -> str:
+    """Return whether the last row holds sums or means of the first n; '' if neither."""
+    body, last = given.X[:n], given.X[-1]
     sums = np.nansum(body, axis=0)
     means = sums / np.maximum((~np.isnan(body)).sum(axis=0), 1)
-    varied = (sums != 0) & (body[:1] != body).any(axis=0)
+    varied = (sums != 0) & (body[:1] != body).any(axis=0) & ~np.isnan(last)
     varied[list(given.levels)] = False
-    close = [np.isclose(last, of, rtol=1e-3)[varied] for of in (sums, means)]
-    found = [what for what, one in zip(("sums", "means"), close, strict=True)
-             if varied.sum() > 1 and one.mean() >= _MOST]  # fmt: skip
-    called = len(given.rows) > 0 and _TOTAL.fullmatch(given.rows[-1]) is not None
-    n = len(body)
-    facts = {"row": given.row(n), "what": (found or ["sums"])[0]}
-    return Found(rows=[n], facts=facts) if found or called else Found()
+    if varied.sum() < 2:
+        return ""
+    close = [np.isclose(last, of, rtol=1e-3)[varied].mean() >= _MOST for of in (sums, means)]
+    return "sums" if close[0] else "means" if close[1] else ""
 
 
 def classes_alike(given: Given) -> Found:

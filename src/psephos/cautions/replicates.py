@@ -126,8 +126,8 @@ def _candidates(X: Floats, rng: np.random.Generator) -> Indices:
         pairs.append(np.column_stack([np.repeat(np.arange(n), _NEAR + 1), near.ravel()]))
     order = np.argsort(X, axis=0, kind="stable")
     equal, column = np.nonzero(np.diff(np.take_along_axis(X, order, axis=0), axis=0) == 0)
-    beside = np.column_stack([order[equal, column], order[equal + 1, column]])
-    found, times = np.unique(beside, axis=0, return_counts=True)
-    many = times >= max(_EQUAL, p * _SHARE)
-    every = np.sort(np.concatenate([*pairs, found[many]]), axis=1)
+    beside = order[equal, column] * n + order[equal + 1, column]
+    found, times = np.unique(beside, return_counts=True)
+    found = found[times >= max(_EQUAL, p * _SHARE)]
+    every = np.sort(np.concatenate([*pairs, np.stack(divmod(found, n), axis=1)]), axis=1)
     return np.unique(every[every[:, 0] != every[:, 1]], axis=0)

@@ -5,17 +5,17 @@ import re
 import numpy as np
 
 from psephos._types import Floats, Indices
-from psephos.cautions.given import Found, Given, some
+from psephos.cautions.given import Found, Given, parts_of, some
 from psephos.cautions.replicates import replicates
 from psephos.files.near import CELL, shown
 
 _BATCH = re.compile(
-    r"(?:.*[\W_])?(?:batch|site|cent(?:er|re)|plate|run|lane|scanner|hospital|clinic|lab|cohort|"
-    r"study|machine|instrument|operator|reader|ward|charge|zentrum|station|klinik)"
-    r"(?:[\W_]?(?:id|nr|no|name|number|code))?\d*",
-    re.IGNORECASE,
+    r"(?:.* )?(?:batch|site|cent(?:er|re)|plate|run|lane|scanner|hospital|clinic|labo?r?|cohort|"
+    r"study|machine|instrument|operator|reader|ward|lot|flowcell|chargen?|zentrum|station|klinik)"
+    r"(?: (?:id|nr|no|name|number|code|\d+))*"
 )
 _LEAST, _EXPLAINED = 20, 0.5
+_FAR = 5.0  # standard deviations fewer changes than in any order
 
 
 def divided_replicates(given: Given) -> Found:
@@ -44,7 +44,8 @@ def ordered(given: Given) -> Found:
         return Found()
     expected = (n - 1) * (1 - ((given.counts / n) ** 2).sum())
     changes = int((np.diff(answers) != 0).sum())
-    if 4 * changes > expected or expected < 8:
+    far = expected - _FAR * np.sqrt(expected * (1 - expected / (n - 1)))
+    if 2 * changes > expected or changes >= far:
         return Found()
     return Found(facts={"changes": str(changes), "expected": f"{expected:.0f}"})
 
@@ -65,7 +66,7 @@ def batches(given: Given) -> Found:
     if answers is None or not len(given.counts) or len(answers) < _LEAST:
         return Found()
     coded: list[int] = [*given.levels, *given.whole.tolist()]
-    named = [j for j in coded if _BATCH.fullmatch(given.names[j])]
+    named = [j for j in coded if _BATCH.fullmatch(" ".join(parts_of(given.names[j])))]
     columns = [j for j in named if _explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:

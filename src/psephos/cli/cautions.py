@@ -11,7 +11,7 @@ from psephos.cli.words import say
 
 if TYPE_CHECKING:
     from psephos.cautions import Caution
-    from psephos.protocol import DataTable
+    from psephos.protocol import DataTable, Protocol
 
 accept_option = click.option(
     "--accept",
@@ -38,26 +38,31 @@ def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[str]:
 
 
 def settle(
-    table: "DataTable", command: str, accepted: Sequence[str], *, ids: bool = False
+    table: "DataTable", command: str, accepted: Sequence[str], plan: "Protocol | None" = None
 ) -> tuple[str, ...]:
     """Print the cautions on a DataTable; raise PsephosError for those that end the command.
 
-    Returned are those that were accepted, by code and name.
-
-    `ids` is whether a column names the cases already.
+    The sentence says, too, why a table cannot be divided into the folds of a `plan`. Returned are
+    the cautions that were accepted, by code and name.
     """
     from psephos.cautions.registry import known_codes
+    from psephos.protocol.evaluation.splits import outer_splits
 
-    found = table.cautions()
+    found = table.cautions(plan.folds) if plan else table.cautions()
     refused = found.refused(command, known_codes(accepted))
     if refused:
         words = ["psephos", *click.get_current_context().find_root().meta["words"]]
-        given = options_of(refused, ids=ids)
+        given = options_of(refused, ids=table.ids is not None)
         insisting = [word for one in refused for word in ("--accept", one.code)]
         lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
         if given:
             lines.append(f"Repeat with:  {shlex.join([*words, *given])}")
         lines.append(f"To go on nevertheless:  {shlex.join([*words, *insisting])}")
+        try:
+            if plan:
+                outer_splits(table, plan, 0)
+        except PsephosError as error:
+            lines.insert(-1, f"Besides, {error}")
         raise PsephosError("\n".join(lines))
     for one in found:
         say(f"{one}" + (" Accepted (--accept)." if one.code in accepted else ""))

@@ -109,14 +109,15 @@ def compare(
     from psephos.protocol.evaluation.splits import protocol_named
     from psephos.protocol.tables.copies import copies_of
 
-    named_protocol = protocol_named(protocol)
+    plan = protocol_named(protocol)
+    plan = replaced(plan, folds=folds) if folds else plan
     data = read_table(table, **roles)
     found = copies_of(data) if copies == "together" else None
     divided = data if found is None else found.together(data)
-    settle(divided, "compare", accept, ids=data.ids is not None)
+    settle(divided, "compare", accept, plan)
     named = None if models is None else [name.strip() for name in models.split(",")]
     settings: dict[str, Any] = {
-        "protocol": replaced(named_protocol, folds=folds) if folds else named_protocol,
+        "protocol": plan,
         "random_state": seed,
         "replace": replace,
         "copies": copies,

@@ -75,7 +75,7 @@ def fit(
     estimator = _estimator(model_name, settings, seed)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
-    in_spite = settle(data, "fit", accept, ids=data.ids is not None)
+    in_spite = settle(data, "fit", accept)
     if data.multilabel and not estimator.multilabel:
         raise PsephosError(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "

@@ -18,6 +18,7 @@ from psephos.files.near import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_WITHIN = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W_])")
 _LED = re.compile(r"[+-]?0\d", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
@@ -48,13 +49,14 @@ def is_led(value: Any) -> bool:
 def alike(labels: Iterable[Any]) -> list[list[Any]]:
     """Return labels that differ only in case, in blanks or in how they write a number, together.
 
-    Characters without width, accents and dashes of another encoding are blanks in this sense; 007
-    is not 7: zeros before a number are those of a key.
+    Characters without width, accents and dashes of another encoding are blanks in this sense, and
+    so are - and _ between letters; 007 is not 7: zeros before a number are those of a key.
     """
     found: dict[Hashable, list[Any]] = {}
     for label in labels:
         word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
         word = "".join(c for c in word if unicodedata.category(c) != "Cf")
+        word = _WITHIN.sub(" ", word)
         word = plain_number(" ".join(word.split()).casefold())[1]
         number = None if is_led(word) else value_of(word)
         found.setdefault(word if number is None else number, []).append(label)

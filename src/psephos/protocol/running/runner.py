@@ -258,7 +258,6 @@ def compare(
         if keep:
             about |= {"folds": folds_told(finished)}
         if folder is not None:
-            doubts += map(str, cautions)
             environment = environment_of(named, study.journal, finished, doubts)
             told = (about, environment, bounds)
             publish(study, table, finished, *told, ours, spreadsheet_safe=spreadsheet_safe)
@@ -470,11 +469,9 @@ def _warn(finished: Sequence[tuple[FitTask, Any]]) -> None:
 
 
 def _models(
-    finished: Sequence[tuple[FitTask, Any]],
-    folder: Path | None,
-    fitted: dict[str, Any],
+    finished: Sequence[tuple[FitTask, Any]], folder: Path | None, fitted: dict[str, Any],
     accepted: tuple[str, ...],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     from psephos.models import load
 
     found: dict[str, Any] = {}

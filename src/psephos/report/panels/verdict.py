@@ -241,7 +241,7 @@ _CLIP = 1e-15  # as the log-loss of the results
 
 
 def cautions(folder: Folder, choice: Opening, prior: float) -> list[str]:
-    """Return the cautions on the models the page shows, a sentence each.
+    """Return the cautions on the table, and on the models the page shows, a sentence each.
 
     Parameters
     ----------
@@ -249,7 +249,10 @@ def cautions(folder: Folder, choice: Opening, prior: float) -> list[str]:
         The log-loss of the class frequencies, NaN if not known.
     """
     models = choice.named()
-    words: list[str] = []
+    words = [
+        f"{one['code']} {one['name']}{' (accepted)' if one['accepted'] else ''}: {one['sentence']}"
+        for one in folder.about.get("cautions", ())
+    ]
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]

@@ -1,0 +1,198 @@
+"""Each caution fires on three further forms of what it is for, and on none of what looks like it.
+
+`benchmarks/quality/cautions.py variants` prints the table of these, of the forms that a caution was
+written for, and of their clean twins.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from psephos import check_table
+from psephos.cautions import CAUTIONS, Given, cautions_on
+
+N = 60
+RNG = np.random.default_rng(7)
+ROW = np.arange(N)
+Y = RNG.permutation(np.repeat(["ill", "well"], N // 2))
+ILL = Y == "ill"
+NOISE = {name: RNG.normal(size=N) for name in ("crp", "wbc", "age")}
+COLOURS = RNG.choice(["red", "green", "blue"], N)
+DAYS = pd.to_datetime("2019-03-05") + pd.to_timedelta(RNG.integers(0, 900, N), "D")
+DUTCH = [
+    "januari", "februari", "maart", "april", "mei", "juni", "juli", "augustus", "september",
+    "oktober", "november", "december",
+]  # fmt: skip
+LAB = NOISE["crp"] * 10 + 50
+WIDE = RNG.normal(size=(N, 12))
+SOME = [RNG.choice(99_999, N, replace=False) for _ in range(3)]
+CENTRE = np.where(ROW < 5, 3 - np.where(ILL, 1, 2), np.where(ILL, 1, 2))
+BODY = pd.DataFrame({name: np.abs(values) * 10 for name, values in NOISE.items()})
+ONE_MORE = [*Y, "ill"]
+
+
+def frame(**columns):
+    return pd.DataFrame({**NOISE, **columns})
+
+
+def of(values, name="v"):
+    return frame(**{name: values}), Y
+
+
+def rows_called(form, first=1):
+    return frame().set_index(pd.Index([form.format(i + first) for i in range(N)])), Y
+
+
+def columns_called(form):
+    return pd.DataFrame(WIDE, columns=[form.format(i) for i in range(12)]), Y
+
+
+def below(*rows):
+    return pd.concat([BODY, *(row.to_frame().T for row in rows)], ignore_index=True)
+
+
+# Of each code: forms on which it fires, and forms on which it does not.
+VARIANTS = {
+    "FD001": (
+        [of([f"{d.day} {DUTCH[d.month - 1]} {d.year}" for d in DAYS]),
+         of([int(f"{d:%d%m%Y}") for d in DAYS]),
+         of([(d - pd.Timestamp("1899-12-30")).days for d in DAYS], "visitDate"),
+         of([f"{d.year}年{d.month}月{d.day}日" for d in DAYS]), of([f"{d:%m/%Y}" for d in DAYS])],
+        [of(RNG.integers(18, 90, N)), of(RNG.choice(["1/2", "3/4", "T2-N1"], N)),
+         of(RNG.choice(["may be", "march cell"], N)),
+         of(RNG.integers(35_000, 45_000, N), "income")],
+    ),
+    "FD002": (
+        [of([f"Müller, {chr(65 + i % 26)}{i}." for i in ROW]), of([f"a{i}@b.org" for i in ROW]),
+         of([f"pain since day {i}" if i % 3 else "none" for i in ROW])],
+        [of([f"ward {i % 12}" for i in ROW]), of(COLOURS)],
+    ),
+    "FD003": (
+        [of(N - ROW), of(1001 + ROW + 3 * (ROW > 20)), of([f"{i + 1:04}" for i in ROW])],
+        [of(np.sort(RNG.integers(20, 80, N))), of(np.sort(RNG.normal(50, 9, N)).round(1))],
+    ),
+    "FD004": (
+        [of(ROW + 1, "...1"), of(ROW + 1, "rownames"), of(np.r_[ROW[:30], ROW[30:] + 40], "X")],
+        [of(NOISE["crp"] + 1, "index"), of(RNG.integers(0, 9, N), "X")],
+    ),
+    "FD005": (
+        [of(SOME[0], "PatientID"), of(SOME[1], "Fallnummer"), of(SOME[2], "SUBJID")],
+        [of(SOME[0], "fluid"), of(RNG.integers(90_000, 490_000, N), "platelets")],
+    ),
+    "FD006": (
+        [of(-(2**55) - RNG.integers(0, 999, N)), of([2**64 + int(i) * 12345 for i in ROW]),
+         of(np.where(ROW == 3, np.nan, 1e16 + ROW * 12.0))],
+        [of(RNG.integers(0, 2**52, N)), of(1e18 * RNG.integers(1, 9, N))],
+    ),
+    "FD007": (
+        [of(np.where(ROW < 4, -999, np.exp(RNG.normal(5, 1.5, N)))),
+         of(np.where(ROW < 4, 999.9, LAB)), of(np.where(ROW < 3, 9, RNG.integers(0, 2, N))),
+         of(np.where(ROW < 2, -999, np.where(ROW < 4, -888, LAB))),
+         of(np.where(ROW % 9 == 0, -1, 40 + RNG.integers(0, 30, N)))],
+        [of(RNG.integers(0, 100, N)), of(np.exp(RNG.normal(3, 2, N))),
+         of(RNG.normal(-1, 0.4, N).round()), of(np.where(ROW < 4, 0, RNG.poisson(3, N)))],
+    ),
+    "FD008": (
+        [of(np.where(ROW == 4, np.nan, np.where(ILL, 1.0, 0.0))),
+         of(np.where(ROW % 5, np.where(ILL, "yes", "no"), np.where(ILL, "Yes ", "NO"))),
+         of(np.where(ROW == 4, None, np.where(ILL, "krank", "gesund")))],
+        [of(np.where(ROW < 3, 1 - ILL, ILL)), of(COLOURS),
+         of(np.where(ROW % 2, np.nan, ILL * 1.0))],
+    ),
+    "FD009": (
+        [of(np.where(ILL, LAB, np.nan)),
+         of(np.where(ROW % 10, np.where(ILL, 300, 0) + LAB, np.nan)),
+         of(np.where(ILL, RNG.choice(["C50.1", "C61"], N), RNG.choice(["Z00", "none"], N)))],
+        [of(np.where(ROW % 20, COLOURS, None)), of(np.where(ROW % 2, LAB, np.nan))],
+    ),
+    "FD021": (
+        [(frame(), np.repeat(np.tile(["a", "b"], 5), 6)), (frame(), np.repeat(["a", "b", "c"], 20)),
+         (frame(), np.r_[["a"] * 20, ["b"] * 25, ["a"] * 15])],
+        [(frame(), np.tile(["a", "b"], 30)), (frame(), RNG.choice(["a", "b"], N, p=[0.9, 0.1]))],
+    ),
+    "FD022": (
+        [(frame(), [*["rare"] * 4, *Y[4:]]), (frame(), np.where(ROW < 3, 2, ROW % 2)),
+         (frame(), ["one", *["two"] * 2, *Y[3:]])],
+        [(frame(), [*["rare"] * 5, *Y[5:]]), (frame(), ROW % 5)],
+    ),
+    "FD023": (
+        [of(CENTRE, "ChargenNr"), of(CENTRE, "Zentrum-ID"), of(CENTRE, "flowcell")],
+        [of(CENTRE, "template"), of(RNG.permutation(CENTRE), "plate")],
+    ),
+    "FD030": (
+        [(frame(), pd.Series(Y, name="ILL ")),
+         (pd.DataFrame({"yes": RNG.choice(["yes", "no"], N), "red": COLOURS, "50.1": LAB}), Y),
+         (pd.DataFrame({"5.1": LAB / 10, "0.2": NOISE["wbc"], "1.1": NOISE["age"]}), Y)],
+        [columns_called("{}"), columns_called("10{:02}.5"), (frame(red=LAB, green=LAB + 1), Y)],
+    ),
+    "FD031": (
+        [of(LAB, "_c4"), of(LAB, "column_5"), (frame(**{"dose": LAB, "dose.1": LAB * 2}), Y)],
+        [of(LAB, "crp_1"), of(LAB, "AC005.1")],
+    ),
+    "FD032": (
+        [rows_called("{}_at", 1007), rows_called("ASV{}"), columns_called("TCGA-AB-{:04}")],
+        [rows_called("P{:03}"), columns_called("gene{}")],
+    ),
+    "FD033": (
+        [(below(BODY.sum().where(BODY.columns != "age")), ONE_MORE),
+         (below(BODY.sum(), BODY.mean()), [*ONE_MORE, "ill"]),
+         (BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Summe:"]), ONE_MORE)],
+        [(below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"),
+         (pd.DataFrame(RNG.integers(0, 2, (N, 4))).rename(columns=str), Y)],
+    ),
+    "FD034": (
+        [(frame(), np.where(ROW % 7, Y, "ill\u00a0")),
+         (frame(), np.array(["0", "1", "1.0"])[ROW % 3]),
+         (frame(), np.array(["smoker", "non-smoker", "non smoker"])[ROW % 3])],
+        [(frame(), np.where(ROW % 2, "01", "1")), (frame(), np.where(ROW % 2, "HER2+", "HER2-"))],
+    ),
+}  # fmt: skip
+
+Q = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
+GLUCOSE, CELSIUS, YEARS = (
+    lambda rng, n: rng.normal(100, 15, n), lambda rng, n: rng.normal(36.9, 0.6, n),
+    lambda rng, n: rng.normal(55, 12, n),
+)  # fmt: skip
+COUNTS = lambda rng, n: np.exp(rng.normal(7, 1.2, n))  # noqa: E731
+# Of each code: what a column holds in the fit, and what is done to it in new cases.
+NEW_CASES = {
+    "FD040": (
+        [(CELSIUS, lambda x: x + 9), (GLUCOSE, lambda x: x - 400), (COUNTS, lambda x: -x - 1)],
+        [(GLUCOSE, lambda x: x + 15), (CELSIUS, lambda x: x + 0.6)],
+    ),
+    "FD041": (
+        [(CELSIUS, lambda x: 1.8 * x + 32), (COUNTS, lambda x: np.log2(1 + x)),
+         (YEARS, lambda x: x * 12), (GLUCOSE, lambda x: x / 1000)],
+        [(GLUCOSE, lambda x: x + 15), (CELSIUS, lambda x: x + 9), (COUNTS, lambda x: x * 1.5)],
+    ),
+}  # fmt: skip
+
+
+def fires(code, case):
+    if code not in NEW_CASES:
+        return code in [one.code for one in check_table(*case)]
+    (measured, change), rng = case, np.random.default_rng(3)
+    known = np.quantile(measured(rng, 300), Q)[None]
+    given = Given(change(measured(rng, 40))[:, None], ("a",), quantiles=known)
+    return code in [one.code for one in cautions_on(given, NEW_CASES)]
+
+
+EVERY = VARIANTS | NEW_CASES
+DIRTY, CLEAN = (
+    [(code, k) for code, both in EVERY.items() for k in range(len(both[i]))] for i in (0, 1)
+)
+
+
+@pytest.mark.parametrize(("code", "k"), DIRTY)
+def test_a_further_form_is_found(code, k):
+    assert fires(code, EVERY[code][0][k])
+
+
+@pytest.mark.parametrize(("code", "k"), CLEAN)
+def test_what_looks_like_it_is_not(code, k):
+    assert not fires(code, EVERY[code][1][k])
+
+
+def test_all_cautions_have_three():
+    assert EVERY.keys() | {"FD020"} == CAUTIONS.keys()  # of replicates: test_replicates.py
+    assert min(len(dirty) for dirty, _ in EVERY.values()) >= 3
