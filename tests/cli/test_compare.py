@@ -106,8 +106,10 @@ def test_list_names_models_with_their_anatomy_and_the_contenders(call):
         assert estimator_classes()[kind].anatomy.readout in text
         assert name in [words[0] for words in first if words]
     marked = {words[0] for words in first if words[1:] == ["+"]}
-    assert marked == {n for n, c in known_models().items() if c.default} >= set(default_models())
-    assert set(known_models()) <= {words[0] for words in first if words}
+    every = known_models() | known_models("numbers")
+    assert marked == {n for n, c in every.items() if c.default}
+    assert marked >= {*default_models(), *default_models("numbers")}
+    assert set(every) <= {words[0] for words in first if words}
 
 
 def test_how_to_install_a_model_is_said_whole(call, monkeypatch):
@@ -140,7 +142,7 @@ def test_what_takes_part_is_said_in_the_help(call):
         (["--target", "state", "--models", "samba,samba"], "twice"),
         (["--target", "state", "--models", "sambo"], "did you mean 'samba'"),
         (["--target", "state", "--protocol", "slow"], "protocol 'slow'"),
-        (["--target", "noise"], "measurements"),
+        (["--target", "noise", "--models", "samba"], "predicts classes"),
         (["--target", "state", "--seed", "-1"], "--seed"),
     ],
 )

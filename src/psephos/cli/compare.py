@@ -25,7 +25,8 @@ from psephos.files.atomic import UnwritableError
     help="Models to compare, of psephos list, or 'all'.  [default: those marked + there: samba, "
     "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed; of "
     "several labels a case those that take them themselves; with --unlabeled pu besides, and where "
-    "both classes are recorded one-sided-noise and liois]",
+    "both classes are recorded one-sided-noise and liois; of numbers the regressors marked +, "
+    "ridge, lasso, elastic net, forest, gradient boosting and k-NN of sklearn, and the mean]",
 )
 @click.option(
     "--protocol",

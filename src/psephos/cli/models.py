@@ -25,7 +25,7 @@ def list_models(model: str | None) -> None:
     from psephos.models.catalogue import catalogue
     from psephos.protocol import known_models
 
-    known = known_models()
+    known = known_models() | known_models("numbers")
     ours, theirs = list[list[str]](), list[list[str]]()
     for row in catalogue():
         made = "; ".join(row[key] for key in ("voters", "weights", "read-out", "found by"))

@@ -8,7 +8,7 @@ import io
 import json
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -137,14 +137,15 @@ def show_summary(found: Any) -> None:
     marks = _marks(found, summaries, ranked)
     failed = any(one.n_failed for one in summaries)
     measured = summaries[0].measures if summaries else {}
-    measures = {name: head for name, head in _measures(found.about).items() if name in measured}
-    heads = ["model", *measures.values(), "columns", "stability", "voters"]
+    measures = {name: one for name, one in _measures(found.about).items() if name in measured}
+    shown = [one.head for one in measures.values()]
+    heads = ["model", *shown, "columns", "stability", "voters"]
     heads += ["failed", ""] if failed else [""]
     sign = plus_minus()
     rows = [
         [
             one.model,
-            *(_spread(one.measures[name], 3, sign) for name in measures),
+            *(_spread(one.measures[name], 3, sign, kind.text) for name, kind in measures.items()),
             _spread(one.columns_used, 1, sign),
             fixed(one.stability.value, 2) if math.isfinite(one.stability.value) else "-",
             fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
@@ -153,7 +154,7 @@ def show_summary(found: Any) -> None:
         ]
         for one in summaries
     ]
-    spare = ("voters", "stability", *list(measures.values())[:0:-1])
+    spare = ("voters", "stability", *shown[:0:-1])
     absent = print_table(heads, rows, words=("model", ""), spare=spare)
     if not found.better():
         show(
@@ -188,14 +189,13 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
     return marks
 
 
-def _measures(about: Any) -> dict[str, str]:
-    """Return the measures shown, and their heads."""
-    from psephos.protocol.evaluation.scores import measures_for, shown
+def _measures(about: Any) -> dict[str, Any]:
+    """Return the measures shown by name."""
+    from psephos.protocol.evaluation.scores import kind_of, measures_for, shown
 
     partial = bool(about.get("partial"))
-    several = bool(about.get("multilabel"))
-    known = measures_for(several, partial=partial, truth=truth_known(about))
-    return {one.name: one.head for one in shown(known) if one.head}
+    known = measures_for(kind_of(about), partial=partial, truth=truth_known(about))
+    return {one.name: one for one in shown(known) if one.head}
 
 
 def truth_known(about: Any) -> bool:
@@ -331,11 +331,14 @@ def plus_minus() -> str:
     return "±"
 
 
-def _spread(spread: Any, digits: int, sign: str) -> str:
+def _spread(
+    spread: Any, digits: int, sign: str, text: Callable[[float, int], str] | None = None
+) -> str:
     """Return mean ± standard deviation; of one value, which has none, the value."""
     from psephos.vote.names import fixed
 
+    write = text or fixed
     if not spread.n:
         return "-"
-    mean = fixed(spread.mean, digits)
-    return f"{mean}{sign}{fixed(spread.sd, digits)}" if spread.n > 1 else mean
+    mean = write(spread.mean, digits)
+    return f"{mean}{sign}{write(spread.sd, digits)}" if spread.n > 1 else mean

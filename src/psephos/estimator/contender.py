@@ -8,7 +8,7 @@ in its small setting.
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError
@@ -58,6 +58,7 @@ class Shape:
     Parameters
     ----------
     n_columns, n_classes : int
+        Of a target of numbers there are 0 classes.
     categorical : tuple of int
         The categorical columns.
     missing : bool
@@ -180,6 +181,24 @@ class Contender:
                 if isinstance(given, Choice):
                     found[name] = Choice(tuple(v for v in given.values if v not in dropped))
         return found
+
+    def of_numbers(self, name: str, *without: str, **changes: Any) -> "Contender":
+        """Return how the regressor beside a classifier takes part: the same draws but of classes.
+
+        Parameters
+        ----------
+        name : str
+        *without : str
+            Drawn parameters that it does not have, beside `class_weight`.
+        **changes
+            Other fields.
+        """
+        gone = {"class_weight", *without}
+        drawn, first = (
+            {which: {k: v for k, v in own.items() if k not in gone} for which, own in one.items()}
+            for one in (self.distributions, self.first)
+        )
+        return replace(self, name=name, distributions=drawn, first=first, binary_only={}, **changes)
 
     @property
     def available(self) -> bool:

@@ -300,10 +300,8 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     11
     """
 
-    contender: ClassVar[Contender] = Contender(
-        "gradient-boosting-regressor",
-        "boosting",
-        small={"n_estimators": 4, "learning_rate": 0.7, "random_state": 0},
+    contender: ClassVar[Contender] = CONTENDER.of_numbers(
+        "gradient-boosting-regressor", "loss", default=True
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),

@@ -266,11 +266,7 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
     11
     """
 
-    contender: ClassVar[Contender] = Contender(
-        "newton-boosting-regressor",
-        "boosting",
-        small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
-    )
+    contender: ClassVar[Contender] = CONTENDER.of_numbers("newton-boosting-regressor")
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "objective": Function(("squared_error",), _RETURNS),
     }

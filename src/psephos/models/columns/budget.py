@@ -345,7 +345,7 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
     """
 
     contender: ClassVar[Contender] = Contender(
-        "column-budget-regressor", "few columns", ensemble=True, grouped=True,
+        "column-budget-regressor", "few columns", ensemble=True, grouped=True, default=True,
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": RankRidgeRegressor(),

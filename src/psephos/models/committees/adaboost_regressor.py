@@ -13,6 +13,7 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
@@ -90,10 +91,9 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
         ("nested voters", "joined voters", "tree voters", "linear voters"),
         "constant", "median", "boosting loop, losses relative to the largest",
     )  # fmt: skip
-    contender: ClassVar[Contender] = Contender(
-        "adaboost-regressor", "boosting", ensemble=True,
-        small={"n_estimators": 3, "random_state": 0},
-    )  # fmt: skip
+    contender: ClassVar[Contender] = AdaBoostClassifier.contender.of_numbers(
+        "adaboost-regressor", "max_depth", settings=None, notes="AdaBoost.R2 on trees of depth 3"
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": MEMBER,
         "n_estimators": Interval(1, whole=True),

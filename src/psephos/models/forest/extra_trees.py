@@ -5,7 +5,6 @@ from typing import ClassVar
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.forest.parameters import (
-    SMALL,
     ClassForest,
     NumberForest,
     taking_part,
@@ -79,7 +78,9 @@ class ExtraTreesRegressor(NumberForest):
     """
 
     anatomy: ClassVar[Anatomy] = ExtraTreesClassifier.anatomy
-    contender: ClassVar[Contender] = Contender("extra-trees-regressor", "forest", small=SMALL)
+    contender: ClassVar[Contender] = taking_part("extra-trees").of_numbers(
+        "extra-trees-regressor", "criterion"
+    )
     random_cuts: ClassVar[bool] = True
 
     _: KW_ONLY

@@ -5,7 +5,6 @@ from typing import ClassVar
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.signature import parameters
 from psephos.models.forest.parameters import (
-    SMALL,
     ClassForest,
     NumberForest,
     taking_part,
@@ -100,4 +99,6 @@ class RandomForestRegressor(NumberForest):
     """
 
     anatomy: ClassVar[Anatomy] = RandomForestClassifier.anatomy
-    contender: ClassVar[Contender] = Contender("random-forest-regressor", "forest", small=SMALL)
+    contender: ClassVar[Contender] = taking_part("random-forest").of_numbers(
+        "random-forest-regressor", "criterion", default=True
+    )

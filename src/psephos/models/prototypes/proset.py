@@ -332,8 +332,8 @@ class ProsetRegressor(_Proset, Batched, VoteRegressor):
     True
     """
 
-    contender: ClassVar[Contender] = Contender(
-        "proset-regressor", "prototypes", small={"random_state": 0}
+    contender: ClassVar[Contender] = CONTENDER.of_numbers(
+        "proset-regressor", notes="states a distribution"
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,

@@ -336,9 +336,7 @@ class CARTRegressor(_CART, VoteRegressor):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(("branching tree voters",), "constant", "sum", _FOUND)
-    contender: ClassVar[Contender] = Contender(
-        "cart-regressor", "tree", small={"min_samples_split": 6, "n_folds": 3, "random_state": 0}
-    )
+    contender: ClassVar[Contender] = CONTENDER.of_numbers("cart-regressor", "criterion")
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "criterion": Options(("squared_error", "friedman_mse")),
     }

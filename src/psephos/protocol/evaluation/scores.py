@@ -13,6 +13,8 @@ from scipy.stats import rankdata
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow, Values
 from psephos.figures.confusion import levelled
+from psephos.models.prototypes.mixture import NormalMixture
+from psephos.vote.names import fixed
 
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
@@ -398,6 +400,71 @@ def label_figures(truth: Array, given: Array) -> list[Mapping[str, Any]]:
     ]
 
 
+# ---------------------------------------------------------------------- numbers
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles that are kept of a stated distribution
+
+
+class NumberAnswers(NamedTuple):
+    """A model's answers to some rows, where the target is a number."""
+
+    predicted: Floats  # (n,)
+    stated: NormalMixture | None = None  # the distribution it states; None of most models
+    quantiles: Floats | None = None  # (n, 5), of LEVELS
+
+
+def number_answers_of(model: Any, X: Floats) -> NumberAnswers:
+    """Return the answers of a regressor, and the distribution it states, if it does.
+
+    That is what its method `distribution` returns (`psephos.ProsetRegressor`).
+    """
+    predicted = np.asarray(model.predict(X), dtype=np.float64)
+    if predicted.shape != (len(X),) or not np.isfinite(predicted).all():
+        raise PsephosError(
+            f"the model answers with what is not a finite number a row for {len(X)} rows."
+        )
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not hasattr(last, "distribution"):
+        return NumberAnswers(predicted)
+    stated = last.distribution(X if last is model else model[:-1].transform(X))
+    return NumberAnswers(predicted, stated, stated.quantile(LEVELS))
+
+
+def r_squared(answers: NumberAnswers, truth: Floats) -> float | None:
+    """Return 1 - (squared errors) / (squared deviations of these rows from their mean)."""
+    whole = float(((truth - truth.mean()) ** 2).sum())
+    return 1.0 - float(((truth - answers.predicted) ** 2).sum()) / whole if whole > 0 else None
+
+
+def _absolute(answers: NumberAnswers, truth: Floats) -> float:
+    return float(np.abs(truth - answers.predicted).mean())
+
+
+def _root_squared(answers: NumberAnswers, truth: Floats) -> float:
+    return math.sqrt(float(((truth - answers.predicted) ** 2).mean()))
+
+
+def _pinball(answers: NumberAnswers, truth: Floats) -> float | None:
+    """Return max(q e, (q - 1) e) with e = truth - quantile, its mean over rows and levels q."""
+    if answers.quantiles is None:
+        return None
+    off, level = truth[:, None] - answers.quantiles, np.array(LEVELS)
+    return float(np.maximum(level * off, (level - 1) * off).mean())
+
+
+def _crps(answers: NumberAnswers, truth: Floats) -> float | None:
+    return None if answers.stated is None else float(answers.stated.crps(truth).mean())
+
+
+def _covered(answers: NumberAnswers, truth: Floats) -> float | None:
+    if answers.quantiles is None:
+        return None
+    low, high = answers.quantiles[:, 0], answers.quantiles[:, -1]
+    return float(((low <= truth) & (truth <= high)).mean())
+
+
+_Measured = Callable[[Any, Any], float | None]  # of answers and truth
+
+
 # ---------------------------------------------------------------------- the table of measures
 @dataclass(frozen=True)
 class ResultMetric:
@@ -420,16 +487,23 @@ class ResultMetric:
     greatest : float, default=1
     least : float, default=0
         Of its values.
+    unit : bool, default=False
+        Whether it is in the unit of the target: it is written to four figures.
     """
 
     name: str
     words: str
-    measured: Callable[[Any, Any], float | None]
+    measured: _Measured
     head: str = ""
     first: bool = False
     lower_is_better: bool = False
     greatest: float = 1.0
     least: float = 0.0
+    unit: bool = False
+
+    def text(self, value: float, digits: int) -> str:
+        """Return a value in words, with so many digits after the point, or four figures."""
+        return f"{value:.4g}" if self.unit else fixed(value, digits)
 
 
 def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any], float]:
@@ -437,12 +511,19 @@ def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any
     return lambda answers, truth: measure(truth, answers.proba)
 
 
-def _recorded(name: str) -> Callable[[Any, Any], float | None]:
+def _in_unit(name: str, words: str, measured: _Measured, head: str = "") -> ResultMetric:
+    """Return a measure in the unit of the target, 0 at best."""
+    return ResultMetric(
+        name, words, measured, head, bool(head), lower_is_better=True, greatest=math.inf, unit=True
+    )
+
+
+def _recorded(name: str) -> _Measured:
     """Return one of the numbers of `psephos.supervision.pu_scores`."""
     return lambda scores, _: scores[name]
 
 
-#: Of one class a row, of several labels a row, and where some labels are not recorded.
+#: Of one class, of several labels and of a number a row, and where some labels are not recorded.
 TABLES: dict[str, tuple[ResultMetric, ...]] = {
     "classes": (
         ResultMetric(
@@ -473,6 +554,14 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
             head="av. precision", first=True,
         ),
     ),
+    "numbers": (
+        ResultMetric("r2", "R²", r_squared, head="R²", first=True, least=-math.inf),
+        _in_unit("mae", "MAE", _absolute, "MAE"),
+        _in_unit("rmse", "RMSE", _root_squared, "RMSE"),
+        _in_unit("pinball", "pinball loss", _pinball),
+        _in_unit("crps", "CRPS", _crps),
+        ResultMetric("coverage_90", "coverage of 90 % intervals", _covered),
+    ),
     "partial": (
         ResultMetric("pu_f", "PU-F", _recorded("pu_f"), head="PU-F", first=True, greatest=math.inf),
         ResultMetric("accuracy_low", "accuracy from", _recorded("accuracy_low"), head="acc. from"),
@@ -482,14 +571,14 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
 
 
 def measures_for(
-    multilabel: bool = False, *, partial: bool = False, truth: bool = True
+    kind: str = "classes", *, partial: bool = False, truth: bool = True
 ) -> tuple[ResultMetric, ...]:
     """Return the measures of a comparison, in the order of results.csv.
 
     Parameters
     ----------
-    multilabel : bool, default=False
-        Whether a row may have several labels.
+    kind : {'classes', 'labels', 'numbers'}, default='classes'
+        What a row's answer is (`DataTable.kind`).
     partial : bool, default=False
         Whether some labels are not recorded.
     truth : bool, default=True
@@ -497,7 +586,12 @@ def measures_for(
     """
     if partial:
         return (*(TABLES["classes"] if truth else ()), *TABLES["partial"])
-    return TABLES["labels" if multilabel else "classes"]
+    return TABLES[kind]
+
+
+def kind_of(about: Mapping[str, Any]) -> str:
+    """Return what a row's answer is, from the content of comparison.json."""
+    return "labels" if about.get("multilabel") else str(about.get("task") or "classes")
 
 
 def shown(metrics: Iterable[ResultMetric]) -> list[ResultMetric]:
@@ -507,10 +601,12 @@ def shown(metrics: Iterable[ResultMetric]) -> list[ResultMetric]:
 
 def known_measures() -> list[str]:
     """Return the names of all measures."""
-    return [one.name for kind in ("classes", "partial", "labels") for one in TABLES[kind]]
+    kinds = ("classes", "partial", "labels", "numbers")
+    return [one.name for kind in kinds for one in TABLES[kind]]
 
 
 def main_metric(metrics: Container[str]) -> str:
     """Return the measure, among these, that models are chosen by; greater is better."""
-    first = [shown(TABLES[kind])[0].name for kind in ("labels", "classes", "partial")]
+    kinds = ("labels", "numbers", "classes", "partial")
+    first = [shown(TABLES[kind])[0].name for kind in kinds]
     return next((name for name in first if name in metrics), first[-1])

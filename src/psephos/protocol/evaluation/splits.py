@@ -17,13 +17,23 @@ from sklearn import model_selection, utils
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRow, TableLike
+from psephos._types import (
+    Array,
+    Floats,
+    Indices,
+    JsonObject,
+    LabelsLike,
+    PerRow,
+    TableLike,
+)
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
+from psephos.models.prototypes.candidates import target_strata
 from psephos.protocol.tables.table import DataTable
 
+_STRATA = 5  # of a target of numbers
 _OF_PROTOCOLS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),
@@ -69,8 +79,8 @@ class Protocol:
     Notes
     -----
     The draw with the best mean balanced accuracy over the inner folds (of several labels a row,
-    average precision) wins, the first one of equals; the model is then fitted with it on the whole
-    training part.
+    average precision; of numbers R²) wins, the first one of equals; the model is then fitted with
+    it on the whole training part.
     """
 
     name: str = "own"
@@ -99,8 +109,10 @@ class Protocol:
     def words(self, *, grouped: bool = False, measure: str = "balanced_accuracy") -> str:
         """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
         kind = "iteratively stratified" if measure == "average_precision" else "stratified"
+        kind += " by fifths of the target" if measure == "r2" else ""
         kind += ", grouped" if grouped else ""
-        measure = "PU-F of the recorded labels" if measure == "pu_f" else measure.replace("_", " ")
+        measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
+        measure = measure.replace("_", " ")
         if self.outer == "shuffle":
             outer = f"{self.repeats} {kind} random splits, {100 / self.folds:.0f}% of rows to test"
         else:
@@ -361,7 +373,7 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
     """Return the training and test rows of each outer split, in the order of `protocol.splits`."""
     whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
-    codes = table.codes
+    codes = strata(table.codes, protocol.folds)
     if table.partial is not None:
         codes = table.partial.strata(table.y, protocol.folds)
     splits: list[Split] = []
@@ -378,7 +390,21 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
     return splits
 
 
-def inner_splits(codes: Indices, groups: Array | None, n_folds: int, seed: int) -> list[Split]:
+def strata(codes: Array, n_folds: int) -> Indices:
+    """Return what folds hold alike: classes or labels; of numbers up to five parts by quantiles.
+
+    A part has more rows than there are folds twice, and those left smaller by equal numbers are
+    joined with the least.
+    """
+    if codes.dtype.kind != "f":
+        return codes.astype(np.intp)
+    most = max(1, min(_STRATA, len(codes) // (2 * n_folds)))
+    found = target_strata(codes.astype(np.float64), np.ones(len(codes)), most)
+    few = np.bincount(found) < n_folds
+    return np.where(few[found], 0, found)
+
+
+def inner_splits(codes: Array, groups: Array | None, n_folds: int, seed: int) -> list[Split]:
     """Return the folds on which draws are compared, as positions in the training part.
 
     With groups there may be fewer groups than folds, or a fold whose training rows lack a class:
@@ -391,9 +417,11 @@ def inner_splits(codes: Indices, groups: Array | None, n_folds: int, seed: int) 
             "a training part holds one group only, so that nothing can be tuned inside it: use "
             "fewer folds, or more groups."
         )
-    parts = _folds(codes, groups, n_folds, seed)
+    parts = _folds(strata(codes, n_folds), groups, n_folds, seed)
     if codes.ndim == 2:  # rare labels are in few folds, whatever is done
         return parts
+    if codes.dtype.kind == "f":
+        return [part for part in parts if len(part[1])]
     whole = len(np.unique(codes))
     usable = [part for part in parts if len(part[1]) and len(np.unique(codes[part[0]])) == whole]
     if not usable:
@@ -435,9 +463,10 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
             )
     if table.partial is not None:
         return  # the records count, not the classes: see `Partial.strata`
-    if table.multilabel:
+    if table.kind != "classes":
         fewest = -(-protocol.inner_folds * protocol.folds // (protocol.folds - 1))
-        if table.n_rows < max(protocol.folds, fewest):
+        each = 2 if table.kind == "numbers" else 1  # of one there is no R²
+        if table.n_rows < each * max(protocol.folds, fewest):
             raise PsephosError(
                 f"the table has {table.n_rows} rows, too few for the {protocol.folds} folds of "
                 f"protocol {protocol.name!r} and {protocol.inner_folds} inside each training part: "
@@ -462,7 +491,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
 
 
 def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
-    if table.groups is not None or table.multilabel or table.partial is not None:
+    if table.groups is not None or table.kind != "classes" or table.partial is not None:
         return  # inner folds adapt to the groups that are left, and labels may be rare
     classes, counts = np.unique(table.y[train], return_counts=True)
     smallest = int(np.argmin(counts))

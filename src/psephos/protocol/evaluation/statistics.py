@@ -12,9 +12,10 @@ from scipy.stats import t as student
 
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, PerRow
-from psephos.protocol.evaluation.scores import known_measures, main_metric
+from psephos.protocol.evaluation.scores import kind_of, known_measures, main_metric
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
+_DRAWS = 1000
 _LEVEL = 0.95  # of the upper limit of the correlation of answers
 
 
@@ -28,7 +29,7 @@ def design_effect(truth: ArrayLike, answers: Any, groups: PerRow, copies: Any = 
     truth : array of int, shape (n,)
         The class of each case.
     answers : array of int, shape (n,)
-        The class that the model predicts for it.
+        The class that the model predicts for it. Both may be numbers (float).
     groups : array of shape (n,)
     copies : array of shape (n,), optional
         Cases of one value are copies of each other. Copies are of one group, and count as one case
@@ -74,7 +75,8 @@ def design_effect(truth: ArrayLike, answers: Any, groups: PerRow, copies: Any = 
     group = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     n = len(y)
     alike = n if copies is None else _squares(np.asarray(copies))
-    both = [_product(y == k, a == k, group) for k in np.unique(y)]
+    pairs = [(y, a)] if y.dtype.kind == "f" else [(y == k, a == k) for k in np.unique(y)]
+    both = [_product(*pair, group) for pair in pairs]
     return float(alike + max(0.0, *both) * (_squares(group) - alike)) / n
 
 
@@ -117,6 +119,51 @@ def _squares(groups: Array) -> float:
     return float((np.unique(groups, return_counts=True)[1] ** 2).sum())
 
 
+def pooled_numbers(
+    truth: Floats, predicted: Floats, units: Array, seed: int
+) -> dict[str, float | None]:
+    """Return R², MAE and RMSE of all answers together, each with a 95 % interval.
+
+    The interval is between the 2.5 % and 97.5 % quantiles over a thousand draws of as many units
+    (cases, or groups of them) with replacement: it is of answers as they are, not of other fits.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of shape (n,)
+    units : ndarray of shape (n,)
+        Which case or group an answer is of.
+    seed : int
+
+    Returns
+    -------
+    figures : dict
+        ``r2``, ``r2_low``, ``r2_high``, and so of ``mae`` and ``rmse``; None where not defined.
+    """
+    unit, off, y = np.unique(units, return_inverse=True)[1], truth - predicted, truth - truth.mean()
+    columns = (np.ones(len(y)), np.abs(off), off**2, y, y**2)
+    sums = np.array([np.bincount(unit, one) for one in columns], dtype=np.float64).T
+    rng, n = np.random.default_rng(seed), len(sums)
+    often = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(_DRAWS))
+    drawn: list[Floats] = [sums.sum(axis=0), *(counts @ sums for counts in often)]
+    each = _figures_of(np.vstack(drawn))
+    found: dict[str, float | None] = {}
+    for name, values in zip(("r2", "mae", "rmse"), each, strict=True):
+        known = values[1:][np.isfinite(values[1:])]
+        ends = np.quantile(known, (0.025, 0.975)) if n > 1 and len(known) else (math.nan, math.nan)
+        cells = (values[0], *ends)
+        keys = (name, f"{name}_low", f"{name}_high")
+        found |= {k: float(v) if v == v else None for k, v in zip(keys, cells, strict=True)}
+    return found
+
+
+def _figures_of(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return R², MAE and RMSE of sums: n, |e|, e^2, y and y^2, a row each."""
+    n, absolute, squared, y, y_squared = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r2 = 1 - squared / (y_squared - y**2 / n)
+    return np.where(np.isfinite(r2), r2, np.nan), absolute / n, np.sqrt(squared / n)
+
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -147,7 +194,7 @@ class Summary:
 
     @property
     def score(self) -> float:
-        """Return the mean balanced accuracy (of several labels average precision; else PU-F)."""
+        """Return the mean balanced accuracy (of labels average precision, of numbers R²; PU-F)."""
         return self.measures[main_metric(self.measures)].mean
 
     @property
@@ -314,7 +361,7 @@ def constant_score(about: Mapping[str, Any]) -> float:
     """Return the first measure of a constant answer, from what is told of a comparison."""
     if about.get("partial") and not about["partial"]["truth"]:
         return 1.0  # PU-F: all rows of both kinds are answered positive
-    if not about.get("multilabel"):
+    if kind_of(about) == "classes":
         return 1 / len(about["classes"])
     known = about.get("constant")
     return 0.0 if known is None else float(known)
@@ -352,11 +399,15 @@ def better_than_constant(
     way of another, and that one by way of it, count twice). Of n cases in groups n divided by the
     `design_effects` of `about` count: nearly all where labels vary within groups as they do over
     all cases, one a group where neither labels nor answers vary within groups. Of copies, and of
-    groups where `about` has no design effects, n^2 / sum of squared sizes count. Probabilities are
-    of a normal distribution, times the number of models that read a column (Bonferroni). Where the
-    measure is of several labels, or of labels that are partly recorded, or how many cases a class
-    has is not known, v is the variance seen over the parts, and probabilities are Student's, with
-    J - 1 degrees of freedom.
+    groups where `about` has no design effects, n^2 / sum of squared sizes count. Of numbers, the
+    mean squared error of the mean less that of a model is g = 2 a - q, with q the mean square of
+    predictions about the mean, and a the mean of their products with the truth, in units of the
+    truth's variance. If numbers are permuted, a has mean 0 and variance q / n, and g + q
+    is at least sqrt(g n) of its standard deviations, whatever q is. Probabilities are of a normal
+    distribution, times the number of models that read a column (Bonferroni). Where the measure is
+    of several labels, or of labels that are partly recorded, or how many cases a class has is not
+    known, v is the variance seen over the parts, and probabilities are Student's, with J - 1
+    degrees of freedom.
     """
     if not 0.0 < chance < 1.0:
         raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
@@ -377,18 +428,32 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     gap = one.score - constant_score(about)
     doubled = 1 / n_parts + n_test / n_train
     sizes = np.array([c for c in about.get("class_counts") or () if c], dtype=np.float64)
-    if metric != "balanced_accuracy" or not len(sizes):
+    if metric not in ("balanced_accuracy", "r2") or not (len(sizes) or metric == "r2"):
         error = math.sqrt(doubled) * one.measures[metric].sd
         return float(student.sf(gap / error, n_parts - 1)) if error > 0 else 1.0
-    whole, k = float(sizes.sum()), len(sizes)
+    whole, k = float(sizes.sum() or about["n_rows"]), len(sizes)
     alone = about.get("independent_rows") or about.get("n_groups") or whole
     effect = about.get("design_effects", {}).get(one.model, whole / alone)
     n = n_test / n_parts / max(1.0, effect)
     if n <= 1:
         return 1.0
+    if metric == "r2":
+        gain = _gain(rows, results, about)
+        return float(norm.sf(math.sqrt(gain * n / doubled))) if gain > 0 else 1.0
     spread = float((whole / sizes).sum()) - (k - 2) ** 2
     error = math.sqrt(doubled * spread / (4 * k**2 * (n - 1)))
     return float(norm.sf(gap / error))
+
+
+def _gain(rows: Rows, results: Rows, about: Mapping[str, Any]) -> float:
+    """Return how much smaller squared errors are than those of the mean, in variances of y."""
+    splits = sorted({(int(row["repeat"]), int(row["fold"])) for row in results})
+    flat: dict[tuple[int, int], float] = dict(zip(splits, about["constant_rmse"], strict=True))
+    sizes = np.array([int(row["n_test"]) for row in rows])
+    own = np.array([float(row["rmse"]) for row in rows])
+    constant = np.array([flat[int(row["repeat"]), int(row["fold"])] for row in rows])
+    gain = float((sizes * (constant**2 - own**2)).sum() / sizes.sum())
+    return gain / float(about["deviation"]) ** 2
 
 
 def comparable(summaries: Sequence[Summary]) -> list[Summary]:

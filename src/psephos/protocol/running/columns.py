@@ -56,6 +56,8 @@ def _read_by(model: Any, p: int) -> Indices:
         return np.unique(features[features >= 0]).astype(np.intp)
     if hasattr(model, "get_booster"):
         return _read_by_xgboost(model)
+    if hasattr(model, "regressor_"):  # of a target that is scaled
+        return _read_by(model.regressor_, p)
     if hasattr(model, "coef_"):
         coefficients: Any = model.coef_
         table = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients

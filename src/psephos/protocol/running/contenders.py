@@ -10,14 +10,19 @@ from typing import Any, Self
 import numpy as np
 import sklearn.base
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -37,7 +42,6 @@ from psephos.estimator.distributions import (
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.files.near import suggest
 from psephos.models.cloning import fitted
-from psephos.protocol.tables.requirements import refuse_measurements
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
@@ -75,7 +79,19 @@ def svm(params: Params, shape: Shape, seed: int) -> Any:
 
 def k_nn(params: Params, shape: Shape, seed: int) -> Any:
     """Return k nearest neighbours."""
-    return prepared(KNeighborsClassifier(**params), shape, scale=True)
+    kind = KNeighborsClassifier if shape.n_classes else KNeighborsRegressor
+    return prepared(kind(**params), shape, scale=True)
+
+
+def linear(kind: Callable[..., Estimator], params: Params, shape: Shape, seed: int) -> Pipeline:
+    """Return a linear regression with a penalty, of a target in standard deviations."""
+    model = TransformedTargetRegressor(kind(**params), transformer=StandardScaler())
+    return prepared(model, shape, scale=True)
+
+
+def mean(params: Params, shape: Shape, seed: int) -> Estimator:
+    """Return a model that always predicts the mean of the training part."""
+    return DummyRegressor(**params)
 
 
 def xgboost(params: Params, shape: Shape, seed: int) -> Any:
@@ -279,12 +295,38 @@ _PEERS = (
         notes="with more than two classes the objective is multi:softprob",
     ),
 )
-PEERS: dict[str, Contender] = {one.name: one for one in _PEERS}
+_PENALTY = {"alpha": LogUniform(1e-3, 1.0)}
+_MIX = _PENALTY | {"l1_ratio": Uniform(0.05, 0.95)}
+_RIDGE = {"alpha": LogUniform(1e-2, 1e4)}
+_SPARSE = {"quick": {"alpha": 0.1}}  # of sd(y); 1 leaves no column
+_CLASSES = {one.name: one for one in _PEERS}
+_NUMBER_PEERS = (
+    _peer("mean", "none", mean, {}, {}),
+    _peer("sklearn-ridge", "linear", partial(linear, Ridge), _RIDGE, _RIDGE),
+    _peer("sklearn-lasso", "linear", partial(linear, Lasso), _PENALTY, _PENALTY, first=_SPARSE),
+    _peer("sklearn-elastic-net", "linear", partial(linear, ElasticNet), _MIX, _MIX, first=_SPARSE),
+    _CLASSES["sklearn-random-forest"].of_numbers(
+        "sklearn-random-forest-regressor", "criterion",
+        build=partial(seeded, RandomForestRegressor),
+    ),
+    _CLASSES["sklearn-gradient-boosting"].of_numbers(
+        "sklearn-gradient-boosting-regressor", "loss",
+        build=partial(seeded, GradientBoostingRegressor), notes="",
+    ),
+    _CLASSES["sklearn-k-nn"].of_numbers("sklearn-k-nn-regressor"),
+)  # fmt: skip
+#: By what a row's answer is; of several labels those of classes.
+_PEERS_OF = {"classes": _PEERS, "labels": _PEERS, "numbers": _NUMBER_PEERS}
+PEERS: dict[str, Contender] = {one.name: one for one in (*_PEERS, *_NUMBER_PEERS)}
 
 
 # ------------------------------------------------------------------- models of psephos
-def known_models() -> dict[str, Contender]:
-    """Return every contender by name: the classifiers of psephos, those registered, the peers."""
+def known_models(kind: str = "classes") -> dict[str, Contender]:
+    """Return every contender by name: the models of psephos, those registered, the peers.
+
+    `kind` is what a row's answer is: 'classes', 'labels' or 'numbers' (`DataTable.kind`).
+    """
+    own = RegressorMixin if kind == "numbers" else ClassifierMixin
     ours = [
         replace(
             model.contender,
@@ -292,14 +334,14 @@ def known_models() -> dict[str, Contender]:
             multilabel=getattr(model, "multilabel", False),
         )
         for model in estimator_classes().values()
-        if issubclass(model, ClassifierMixin)
+        if issubclass(model, own)
     ]
     for one in ours:
         if one.name in PEERS:
             raise PsephosError(
                 f"a model is registered as {one.name!r}, which is another library's: rename it."
             )
-    return {one.name: one for one in ours} | PEERS
+    return {one.name: one for one in ours} | {one.name: PEERS[one.name] for one in _PEERS_OF[kind]}
 
 
 def _build(model: Any, params: Params, shape: Shape, seed: int) -> Any:
@@ -326,28 +368,28 @@ def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
 # ------------------------------------------------------------------- who takes part
 
 
-def default_models(*, multilabel: bool = False) -> tuple[str, ...]:
+def default_models(kind: str = "classes") -> tuple[str, ...]:
     """Return who takes part if no models are named, as far as their packages are installed.
 
     Of several labels a row those that take them themselves, since the others are as many fits as
     there are labels.
     """
-    known = {name: one for name, one in known_models().items() if one.available}
-    if multilabel:
+    known = {name: one for name, one in known_models(kind).items() if one.available}
+    if kind == "labels":
         return tuple(name for name, one in known.items() if one.multilabel)
     return tuple(name for name, one in known.items() if one.default)
 
 
 def contenders(
-    models: Sequence[str | Contender] | None, *, multilabel: bool = False, n_told: int = 2
+    models: Sequence[str | Contender] | None, kind: str = "classes", *, n_told: int = 2
 ) -> list[Contender]:
     """Return the contenders that `models` names, by default those for labels that are all known.
 
-    'all' alone names every one that is installed and tells so many classes (`n_told`) apart.
+    'all' alone names every one that is installed and tells so many classes (`n_told`) apart. Of
+    numbers the name of a classifier stands for the regressor beside it.
     """
-    known = known_models()
-    default = default_models(multilabel=multilabel)
-    named: Sequence[str | Contender] = default if models is None else models
+    known = known_models(kind)
+    named: Sequence[str | Contender] = default_models(kind) if models is None else models
     if isinstance(named, str):
         named = [one.strip() for one in named.split(",")]
     if list(named) == ["all"]:
@@ -356,7 +398,10 @@ def contenders(
     found: list[Contender] = []
     for one in named:
         if not isinstance(one, Contender):
+            if one not in known and f"{one}-regressor" in known:
+                one = f"{one}-regressor"
             if one not in known:
+                _refuse_other_kind(one, kind)
                 raise PsephosError(
                     f"there is no model {one!r}: {suggest(str(one), known)} All: psephos list."
                 )
@@ -376,6 +421,18 @@ def contenders(
     return found
 
 
+def _refuse_other_kind(name: str, kind: str) -> None:
+    """Raise PsephosError if a model predicts numbers where classes are learnt, or vice versa."""
+    numbers = kind == "numbers"
+    if name in known_models("classes" if numbers else "numbers"):
+        made, held = ("classes", "numbers") if numbers else ("numbers", "classes")
+        near = suggest(name.removesuffix("-regressor"), default_models(kind))
+        raise PsephosError(
+            f"the model {name!r} predicts {made}, and the target holds {held} (--task, in Python "
+            f"task=, says which): {near}"
+        )
+
+
 def partial_contenders(
     models: Sequence[str | Contender] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
@@ -384,11 +441,10 @@ def partial_contenders(
     Where labels are partly recorded, the default has besides the models that take rows without a
     label, as far as these have the records they need.
     """
-    refuse_measurements(table)
     partial = table.partial
     if partial is not None and models is None:
         models = [*default_models(), *_taking(both=not partial.one_class)]
-    named = contenders(models, multilabel=table.multilabel, n_told=n_told)
+    named = contenders(models, table.kind, n_told=n_told)
     if partial is not None and not partial.one_class:
         return named
     unfit = [

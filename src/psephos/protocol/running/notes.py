@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
-from psephos.protocol.evaluation.scores import prior_precision
+from psephos.protocol.evaluation.scores import NumberAnswers, prior_precision, r_squared
 from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
@@ -41,9 +41,12 @@ def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any
 def held_out(
     name: str, finished: Finished
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
-    """Return the test rows that a model answered, their repeats and the probabilities, or None."""
+    """Return the test rows that a model answered, their repeats and the answers, or None.
+
+    Answers are probabilities, one column a class, or a column of numbers.
+    """
     done = [
-        (task.test, task.split[0], entry["proba"])
+        (task.test, task.split[0], entry.get("proba") or [[v] for v in entry["predicted"]])
         for task, entry in finished
         if task.contender.name == name and task.split is not None and entry["status"] == "ok"
     ]
@@ -78,18 +81,29 @@ def about_groups(
             rows, repeats, chances = answered
             first = repeats * table.n_rows  # a group of another repeat is another group
             alike = None if copies is None else first + copies.labels[rows]
-            predicted = chances.argmax(axis=1)
+            predicted = chances[:, 0] if table.kind == "numbers" else chances.argmax(axis=1)
             found[name] = design_effect(table.codes[rows], predicted, first + group[rows], alike)
     return {"independent_rows": divided.n_independent, "design_effects": found}
 
 
 def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:
-    """Return what is told of several labels: a constant answer's worth, and who was left out."""
+    """Return a constant answer's worth, of labels and numbers, and of labels who was left out."""
+    if table.kind == "numbers":
+        flat = [np.full(len(test), table.y[train].mean()) for train, test in splits]
+        pairs = [(one, table.y[test]) for one, (_, test) in zip(flat, splits, strict=True)]
+        each = [r_squared(NumberAnswers(one), truth) for one, truth in pairs]
+        known = [one for one in each if one is not None]
+        return {
+            "task": "numbers",
+            "constant": float(np.mean(known)) if known else None,
+            "constant_rmse": [float(np.sqrt(((one - y) ** 2).mean())) for one, y in pairs],
+            "deviation": float(table.y.std()),
+        }
     if not table.multilabel:
         return {}
     worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
     known = [one for one in worth if one == one]
-    taking = set(default_models(multilabel=True))
+    taking = set(default_models("labels"))
     return {
         "constant": float(np.mean(known)) if known else None,
         "not_asked": [] if asked else [n for n in default_models() if n not in taking],

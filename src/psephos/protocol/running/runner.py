@@ -49,6 +49,7 @@ from psephos.protocol.study.outputs import (
     describe,
     kept_model,
     label_rows,
+    pooled_rows,
     publish,
     refit_row,
     result_row,
@@ -136,8 +137,9 @@ def compare(
     X : DataTable, path of a file, or array, frame or sparse table of shape (n, p)
         A file is read as the command reads it (`read_table`).
     y : array-like of shape (n,), or table of shape (n, K), optional
-        Class labels; or 0 and 1, a column a label, of which a row may have several. A DataTable has
-        its own. Of a file the name of the column, or names of several.
+        Class labels, or numbers to predict (`task`); or 0 and 1, a column a label, of which a row
+        may have several. A DataTable has its own. Of a file the name of the column, or names of
+        several.
     models : sequence of str or Contender, optional
         Names from `known_models`, or 'all'; by default those with `default` whose packages are
         installed. Of several labels a row the default is those that take them themselves
@@ -222,7 +224,9 @@ def compare(
     all of it with the winning draw, and the measures on the test part. Afterwards the same search
     runs on all rows; that refit is saved for models of psephos, and its parameters for all. Of
     several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
-    and `average_precision`, by which settings and models are chosen.
+    and `average_precision`, by which settings and models are chosen. Of numbers they are `r2`, by
+    which these are chosen, `mae`, `rmse`, and of a model that states a distribution `pinball`,
+    `crps` and `coverage_90`; folds hold alike by fifths of the target.
     """
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
@@ -255,8 +259,7 @@ def compare(
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted, cautions.accepted(accepted))
         _recalibrate(ours, finished, divided, seed)
-        if keep:
-            about |= {"folds": folds_told(finished)}
+        about |= {"folds": folds_told(finished)} if keep else {}
         if folder is not None:
             environment = environment_of(named, study.journal, finished, doubts)
             told = (about, environment, bounds)
@@ -269,6 +272,7 @@ def compare(
             models=ours,
             bounds=bounds,
             labels=label_rows(table, finished),
+            pooled=pooled_rows(table, finished),
             contents=table.contents(),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             left_out=_left_out(study.journal, named, len(tasks)),
@@ -315,7 +319,7 @@ def _bounds(
     table: DataTable, finished: Sequence[tuple[FitTask, Any]], *, copies: bool
 ) -> list[dict[str, Any]]:
     """Return what can be proved; nothing of several labels, or where the truth is not known."""
-    if table.multilabel or (table.partial is not None and not table.partial.truth):
+    if table.kind != "classes" or (table.partial is not None and not table.partial.truth):
         return []
     counts: list[int] = np.bincount(table.codes).tolist()
     return proved(finished, counts, grouped=table.groups is not None, copies=copies)
@@ -499,7 +503,7 @@ def _recalibrate(
     for name, model in models.items():
         model.recalibration_ = None
         plain = model.vote_.readout.calibration is None
-        if plain and not table.multilabel and table.partial is None:
+        if plain and table.kind == "classes" and table.partial is None:
             model.recalibration_ = _map_of(name, finished, table, random_state)
 
 

@@ -23,6 +23,7 @@ from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.scores import (
     TABLES,
+    NumberAnswers,
     answers_of,
     average_precision,
     balanced_accuracy,
@@ -32,6 +33,8 @@ from psephos.protocol.evaluation.scores import (
     main_metric,
     measures,
     measures_for,
+    number_answers_of,
+    r_squared,
 )
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
@@ -150,7 +153,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
     }
-    if refit and not table.multilabel and table.partial is None:
+    if refit and table.kind == "classes" and table.partial is None:
         entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
     if refit:
         return entry, table.named(model)
@@ -162,7 +165,7 @@ def metrics_of(table: DataTable) -> tuple[str, ...]:
     """Return the names of the measures on a table."""
     partial = table.partial
     truth = partial is None or bool(partial.truth)
-    found = measures_for(table.multilabel, partial=partial is not None, truth=truth)
+    found = measures_for(table.kind, partial=partial is not None, truth=truth)
     return tuple(one.name for one in found)
 
 
@@ -207,6 +210,13 @@ def _answered(model: Estimator, table: DataTable, task: FitTask, shape: Shape) -
         given: list[list[int]] = found.given.astype(int).tolist()
         kept = {"proba": found.proba.tolist(), "given": given}
         return {"measures": label_measures(found, truth), **kept}
+    if table.kind == "numbers":
+        numbers = number_answers_of(model, X)
+        measured = {one.name: one.measured(numbers, truth) for one in TABLES["numbers"]}
+        kept = {"predicted": numbers.predicted.tolist()}
+        if numbers.quantiles is not None:
+            kept["quantiles"] = numbers.quantiles.tolist()
+        return {"measures": measured, **kept}
     answers, partial = answers_of(model, X, shape.n_classes), table.partial
     measured = measures(answers, truth) if partial is None or partial.truth else {}
     if partial is not None:
@@ -275,6 +285,9 @@ def _inner_score(
     X, truth = _values(task, table, test), table.codes[test]
     if shape.multilabel:
         return average_precision(truth, label_answers_of(model, X, shape.n_classes).proba)
+    if table.kind == "numbers":
+        found = r_squared(NumberAnswers(np.asarray(model.predict(X), dtype=np.float64)), truth)
+        return float("nan") if found is None else found
     said = codes_of(model, X, shape.n_classes)
     if table.partial is None:
         return balanced_accuracy(said, truth)

@@ -13,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
-from psephos.protocol.evaluation.scores import main_metric, measures_for
+from psephos.protocol.evaluation.scores import kind_of, main_metric, measures_for
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.evaluation.statistics import (
     Difference,
@@ -51,6 +51,8 @@ class Comparison:
         both (`rows`, `given`, `found`), with sensitivity, precision and F1; else empty.
     bounds : list of dict
         What can be proved: the rows of bounds.csv.
+    pooled : list of dict
+        Of a target of numbers: the rows of pooled.csv, a model each; else empty.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
     contents : str
@@ -63,6 +65,7 @@ class Comparison:
     models: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refits: Sequence[Mapping[str, Any]] = ()
     labels: Sequence[Mapping[str, Any]] = ()
+    pooled: Sequence[Mapping[str, object]] = ()
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
     bounds: Sequence[Mapping[str, Any]] = ()
     contents: str = ""
@@ -97,7 +100,7 @@ class Comparison:
         MissingExtraError
             If no data frame library is installed.
         """
-        usual = [one.name for one in measures_for(self.about.get("multilabel", False))]
+        usual = [one.name for one in measures_for(kind_of(self.about))]
         names = result_columns(
             self.about.get("metrics", usual), partial=bool(self.about.get("partial"))
         )
@@ -115,8 +118,8 @@ class Comparison:
     def pareto(self) -> list[Summary]:
         """Return the models that no other beats in both columns and the first measure.
 
-        That is balanced accuracy, of several labels a row average precision, and PU-F where the
-        truth is not known.
+        That is balanced accuracy, of several labels a row average precision, of numbers R², and
+        PU-F where the truth is not known.
         """
         return pareto(self.summary())
 
@@ -139,7 +142,8 @@ class Comparison:
     def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
         """Return the mean difference model - other and its corrected interval.
 
-        By default of balanced accuracy, or of several labels a row of average precision.
+        By default of balanced accuracy, of several labels a row of average precision, and of
+        numbers of R².
 
         Raises
         ------

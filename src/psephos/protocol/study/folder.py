@@ -175,8 +175,8 @@ README = "README.txt"
 REPORT = "report.html"
 
 _RESULTS = (
-    "results.csv", "predictions.csv", "labels.csv", "refits.csv", "bounds.csv", "timings.csv",
-    "environment.json",
+    "results.csv", "predictions.csv", "labels.csv", "pooled.csv", "refits.csv", "bounds.csv",
+    "timings.csv", "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits", "folds")
@@ -194,13 +194,14 @@ folds/            the models of the folds on the columns they read, of at most 5
 comparison.json   what was compared, in words and settings; there only if the last run was finished
 results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
                   table of comparison.json, from 0: '0..4 7' is the first five and the eighth
-predictions.csv   the probabilities of every held-out row
+predictions.csv   the probabilities of every held-out row; of numbers the prediction
 refits.csv        one row per model: what was chosen on all rows
 bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
                   case; of several labels none)
 timings.csv       seconds and warnings of every fit
 environment.json  versions of the packages, and what went wrong
 labels.csv        where a case may have several labels: how well each model finds each label
+pooled.csv        where the target is a number: each model's figures over all held-out cases
 cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for

@@ -15,8 +15,9 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Contender
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
-from psephos.protocol.evaluation.scores import label_figures
+from psephos.protocol.evaluation.scores import LEVELS, label_figures
 from psephos.protocol.evaluation.splits import Protocol
+from psephos.protocol.evaluation.statistics import pooled_numbers
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import FitTask, inner_metric, metrics_of, shape_of
 from psephos.protocol.study.folder import MARK, Study, sealed, sha256_of
@@ -30,6 +31,10 @@ _WHICH = (
 _READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
 _LABEL_COLUMNS = (
     "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
+)  # fmt: skip
+POOLED_COLUMNS = (
+    "model", "cases", "r2", "r2_low", "r2_high", "mae", "mae_low", "mae_high", "rmse", "rmse_low",
+    "rmse_high",
 )  # fmt: skip
 _REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
 _TIMING_COLUMNS = (
@@ -89,6 +94,29 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
     return rows
 
 
+def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]:
+    """Return the rows of pooled.csv: of numbers, each model's figures over all answers.
+
+    A case that was answered in several repeats, and a group, are drawn together for the intervals.
+    """
+    if table.kind != "numbers":
+        return []
+    units = np.arange(table.n_rows) if table.groups is None else table.groups
+    rows: list[dict[str, object]] = []
+    for model in dict.fromkeys(task.contender.name for task, _ in finished):
+        done = [
+            (task.test, entry["predicted"])
+            for task, entry in finished
+            if task.contender.name == model and task.split is not None and entry["status"] == "ok"
+        ]
+        if done:
+            tested = np.concatenate([test for test, _ in done])
+            predicted = np.concatenate([one for _, one in done])
+            figures = pooled_numbers(table.y[tested], predicted, units[tested], 0)
+            rows.append({"model": model, "cases": len(np.unique(tested)), **figures})
+    return rows
+
+
 def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
@@ -145,6 +173,8 @@ def publish(
         "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
         "cases.npz": _cases(table, models),
     }
+    if table.kind == "numbers":
+        files["pooled.csv"] = _csv(POOLED_COLUMNS, pooled_rows(table, fits), safe)
     if table.multilabel:
         files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
     known = {f"models/{name}": data for name, data in contents.items()} | files
@@ -184,13 +214,12 @@ def describe(
         names = [str(one) for one in table.classes]
         labelled["partial"] = table.partial.words(names, table.codes)
         labelled["metrics"] = list(metrics_of(table))
-    counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
     return {
         "schema": SCHEMA,
         "dataset": table.dataset,
         "target": table.target_name,
         "classes": [str(one) for one in table.classes],
-        "class_counts": counts.tolist(),
+        "class_counts": table.class_counts.tolist(),
         "positive": table.positive,
         **labelled,
         "n_rows": table.n_rows,
@@ -238,6 +267,8 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
     if partial is not None:
         told = ("truth", "recorded") if partial.truth else ("recorded",)
         header = (*first, *told, *(f"p_{one}" for one in classes))
+    if table.kind == "numbers":
+        return _numbers(table, fits, (*first, "truth", "predicted"), safe)
     if table.multilabel:
         header = (*first, *(f"{part}_{one}" for part in ("truth", "given", "p") for one in classes))
     codes: list[Any] = table.codes.tolist()
@@ -255,6 +286,21 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
                 truth = [*known, classes[record] if record >= 0 else ""]
             rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
     return csv_bytes([header, *rows], safe=safe)
+
+
+def _numbers(table: DataTable, fits: Finished, header: Sequence[str], safe: bool) -> bytes:
+    """Return predictions.csv where the target is a number, with the quantiles that are stated."""
+    done = [(task, entry) for task, entry in fits if task.split and entry["status"] == "ok"]
+    any_stated = any("quantiles" in entry for _, entry in done)
+    names = [f"q_{100 * level:02.0f}" for level in LEVELS] if any_stated else []
+    ids = table.row_names()
+    rows: list[Sequence[Any]] = [[*header, *names]]
+    for task, entry in done:
+        stated = entry.get("quantiles") or [[None] * len(names)] * len(task.test)
+        where = [task.contender.name, *(task.split or ())]
+        for row, number, own in zip(task.test.tolist(), entry["predicted"], stated, strict=True):
+            rows.append([*where, row, ids[row], table.y[row].item(), number, *own])
+    return csv_bytes(rows, safe=safe)
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], safe: bool) -> bytes:

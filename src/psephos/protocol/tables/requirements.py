@@ -93,16 +93,6 @@ def _check_classes(table: "DataTable") -> None:
         )
 
 
-def refuse_measurements(table: "DataTable") -> None:
-    """Raise PsephosError if the target holds numbers, where classes are learnt."""
-    if table.kind == "numbers":
-        raise PsephosError(
-            f"the target {shown(table.target_name)} holds measurements, and classes are learnt "
-            "here: cut it into classes first, or name another target; if its numbers are classes, "
-            "say --task classes (in Python task='classes')."
-        )
-
-
 def check_rows(table: "DataTable") -> None:
     """Raise PsephosError if ids or groups cannot serve."""
     for values, what in ((table.ids, "ids"), (table.groups, "groups")):

@@ -18,7 +18,8 @@ STYLES = (  # in the order of the page
 )  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
-    "pareto.js", "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "pareto.js", "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "number.js",
+    "network.js",
     "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model
@@ -42,7 +43,11 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    idle = {"ballots.js": report["ballots"], "network.js": report["together"]}
+    idle = {
+        "ballots.js": report["ballots"],
+        "network.js": report["together"],
+        "number.js": "number" in report["island"],
+    }
     scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
     return page_of("page.html.j2", report, STYLES, scripts)
 

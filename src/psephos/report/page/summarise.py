@@ -12,7 +12,7 @@ from psephos.report.numbers.column_values import beside
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
-from psephos.report.panels.labels import label_figures
+from psephos.report.panels.labels import label_figures, pooled_figures
 from psephos.report.panels.methods import made_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.proved import proved
@@ -49,6 +49,11 @@ _CONTENTS = (
     ("case", "What would it say of a new case?"),
     ("stability", "Would other cases have led to the same columns?"),
     ("methods", "How was this made?"),
+)
+_OF_NUMBERS = tuple(
+    (key, "What does it read?" if key == "values" else words)
+    for key, words in _CONTENTS
+    if key != "missed"
 )
 _ROUNDED = "to three or four figures, more where a printed inequality needs them"
 _NAMED = 12  # labels whose cases are counted in the head
@@ -162,8 +167,9 @@ def _report(
         "verdict": verdict(read, rows, choice, found, missed["missed"], better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
-        "contents": _CONTENTS,
+        "contents": _OF_NUMBERS if read.kind == "numbers" else _CONTENTS,
         "label_figures": label_figures(read, choice) if choice else None,
+        "pooled": pooled_figures(read, rows),
         "proved": proved(read, rows),
         "bar": _bar(read, rows, key),
         "island": {
@@ -173,7 +179,7 @@ def _report(
                 "threshold": THRESHOLD,
                 "again": False,
                 "person": None,
-                "cls": None if read.multilabel else positive.code,
+                "cls": positive.code if read.kind == "classes" else None,
             },
             **_joined(islands),
         },
@@ -245,6 +251,10 @@ def _data_line(folder: Folder) -> str:
             f" {series([*listed[:_NAMED], *more])}."
         )
     target = about.get("target")
+    if folder.kind == "numbers":
+        y = [] if folder.cases is None else folder.cases.y
+        held = f": {min(y):.6g} to {max(y):.6g}" if y else ""
+        return f"{line}; {target or 'target'}, a number{held}."
     truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
     return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 
@@ -257,7 +267,7 @@ def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str,
         "readable": [one for one in listed if one["key"] in folder.models],
         "others": [one for one in listed if one["key"] not in folder.models],
         "key": key,
-        "classes": [] if folder.multilabel else class_names(folder),
+        "classes": class_names(folder) if folder.kind == "classes" else [],
     }
 
 
@@ -271,6 +281,11 @@ def _carries(
 ) -> str:
     """Return what the file holds of the cases."""
     n = plural(folder.n_rows, "case")
+    if folder.kind == "numbers" and options.cases != "none":
+        return (
+            f"This file holds figures over the {n}, and none of a single one, but for thresholds"
+            " and training cases that models hold."
+        )
     if options.cases == "none":
         return (
             f"This file holds counts of the {n}, and means over ten and more: no answer, value or"

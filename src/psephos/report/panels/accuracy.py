@@ -63,7 +63,10 @@ def accuracy_section(
         fits that failed no more than how many, for errors may name a case.
     """
     measured = rows[0].summary.measures  # a folder of another version has others
-    measures = [one for one in folder.measures if one.name in measured]
+    stated = [
+        one for one in folder.measures if one.first or any(s.spread(one.name).n for s in rows)
+    ]
+    measures = [one for one in stated if one.name in measured]
     best = choice.best if choice else None
     judged = {p.key: p for p in found}
     reach = _reach(found)
@@ -181,6 +184,8 @@ def _measured(s: Standing, measure: ResultMetric) -> dict[str, Any]:
     digits = 2 if measure.greatest == 1 else 3  # where the measure is not a rate
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
+    if measure.unit and one.n:
+        text, spread = f"{one.mean:.4g}", f"{one.sd:.2g}" if one.n > 1 else ""
     if text == "1.00" and one.mean < 1:
         text = ">0.99"
     return _cell(one.mean, text, spread, measure.name)
@@ -237,6 +242,13 @@ def _measures_note(folder: Folder, prior: float) -> str:
             " all of the case's; ranking loss is the share of pairs of a label that it has and one"
             " that it has not which are ranked wrongly. Average precision is best at 1, the others"
             " at 0 (coverage: at the number of a case's labels less one)."
+        )
+    if folder.kind == "numbers":
+        return (
+            "R², MAE and RMSE are of each fold, R² against the mean of its own cases. Of models"
+            " that state a distribution: pinball loss is the mean over the 5, 25, 50, 75 and 95 %"
+            " quantiles, CRPS that over all, both in the unit of the target and best at 0; coverage"
+            " is the share of cases between the 5 and 95 % quantiles, 0.9 at best."
         )
     words = (
         "Balanced accuracy is the mean share of each class found; ROC-AUC is"

@@ -278,6 +278,8 @@ def case_section(
     say what they would add.
     """
     shown, kept = choice.opened if choice else None, options.cases != "none"
+    if saved.folder.kind == "numbers":
+        return _of_numbers(saved, shown.key if shown else "", options)
     absent = "The training cases were not kept." if kept else "This page carries no cases."
     island: dict[str, Any] = {"ballots": None}
     first = book = None
@@ -298,6 +300,59 @@ def case_section(
         "ballots_absent": "" if shown is None or (first and kept) else absent,
         "island": island,
     }
+
+
+def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, object]:
+    """Return what the panel shows where the target is a number; decision functions as there."""
+    models: dict[str, dict[str, object]] = {}
+    left, figures = CAPACITY, saved.folder.pooled()
+    for key in saved.readable:
+        one = _answering(saved, key, options)
+        size, words = size_words(one)
+        if size > left:
+            one = {"why": f"{key} is not carried in this page: it would add {words}."}
+        left -= size if "plain" in one else 0
+        own, unit = figures.get(key, {}), saved.folder.measures[1]
+        error = own.get(unit.name)
+        held = "" if error is None else f"Held out, {key} was off by {error:.4g} on average."
+        models[key] = {**one, "held": held}
+    first = None
+    if "plain" in models.get(shown, {}):
+        reduced = saved.asked(shown)
+        row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
+        first = None if row is None else _stands(reduced, row, f"the {_typical(options)}")
+    return {
+        "case": first,
+        "ballots": None,
+        "case_carries": _carried(saved, models, options.cases == "full"),
+        "ballots_absent": "" if first else models.get(shown, {}).get("why", ""),
+        "island": {"ballots": None, "number": {"models": models, "typical": _typical(options)}},
+    }
+
+
+def _typical(options: PageOptions) -> str:
+    return f"{typical_words(options.cases)} of each column"
+
+
+def _answering(saved: Saved, key: str, options: PageOptions) -> dict[str, object]:
+    """Return the decision function of a regressor, its fields and a case to start from, or why."""
+    reduced = saved.asked(key)
+    if options.cases == "none" and reduced.keeps_rows:
+        return {"why": f"{key} keeps values of training cases, which this page does not carry."}
+    full = options.cases == "full"
+    try:
+        model, kept = (reduced.model, False) if full else light(reduced)
+        function = plain(model)
+    except PsephosError as error:
+        return {"why": f"{key} cannot be evaluated here: {error}"}
+    order = by_importance(reduced, saved.opened(key))
+    wanted = [*order, *reduced.vote.backup.tolist()]
+    row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
+    cuts = None if full else [saved.cuts(name) for name in reduced.whole]
+    start = [None] * len(wanted) if row is None else _worded(reduced, row, wanted, cuts)
+    fields = fields_of(reduced, wanted, len(order), options.cases)
+    rounding = "that the model keeps" if kept else ""
+    return {"plain": function, "fields": fields, "start": start, "rounding": rounding}
 
 
 def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -> str:
@@ -368,14 +423,20 @@ def _drawn(saved: Saved) -> set[str]:
 
 def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:
     """Return what stands in the page before its script runs: a typical case and its ballots."""
-    cases, asked = saved.folder.cases, saved.asked(key)
+    cases, reduced = saved.folder.cases, saved.asked(key)
     assert cases is not None, "there are no models without cases"
-    row = typical(asked, np.asarray(cases.y) == positive, carried)
+    row = typical(reduced, np.asarray(cases.y) == positive, carried)
     if row is None:
         return None
-    answer, votes = asked.ballot(row)
+    start = f"the {typical_words(carried)} of {class_names(saved.folder)[positive]}"
+    return _stands(reduced, row, start)
+
+
+def _stands(reduced: Reduced, row: Floats, start: str) -> dict[str, object]:
+    """Return a case, the answer to it and its ballots, as the page has them without its script."""
+    answer, votes = reduced.ballot(row)
     return {
-        "start": f"the {typical_words(carried)} of {class_names(saved.folder)[positive]}",
+        "start": start,
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
         "more": plural(len(votes) - _SHOWN, "further ballot") if len(votes) > _SHOWN else "",

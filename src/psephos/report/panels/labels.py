@@ -1,13 +1,14 @@
-"""How well each label is found, where a case may have several."""
+"""How well each label is found, where a case may have several; figures of all cases, of numbers."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
-from psephos.report.words import count, number
+from psephos.report.words import MINUS, count, number
 
 
-def label_figures(folder: Folder, choice: Opening) -> dict[str, Any] | None:
+def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
     """Return the tables of the models that the page shows, a row a label; None without labels."""
     if not folder.multilabel:
         return None
@@ -22,8 +23,43 @@ def label_figures(folder: Folder, choice: Opening) -> dict[str, Any] | None:
     }
 
 
-def _table(folder: Folder, one: Standing) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
+def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
+    """Return the table of figures over all held-out cases; None unless the target is a number."""
+    if folder.kind != "numbers":
+        return None
+    found = folder.pooled()
+    unit = "groups" if folder.about.get("groups") else "cases"
+    measures = [one for one in folder.measures if one.first]
+    return {
+        "words": (
+            "All held-out cases together, with 95 % intervals: the middle of a thousand draws of as"
+            f" many {unit}, with replacement, of answers as they are; other training cases would"
+            " move them more. R² is the share of the squared deviations from the mean that is"
+            " explained, and below 0 where the mean of these cases is nearer; MAE and RMSE are the"
+            " mean error and the root of the mean squared one, in the unit of the target."
+        ),
+        "left_out": (
+            "What this page shows of classes (who is missed, on which side of which value they"
+            " lie, the same rules) is left out: the target is a number."
+        ),
+        "heads": [one.words for one in measures],
+        "rows": [
+            {"label": s.label, "cells": [_pooled(found[s.key], one) for one in measures]}
+            for s in rows
+            if s.key in found
+        ],
+    }
+
+
+def _pooled(figures: Mapping[str, float | None], measure: ResultMetric) -> dict[str, object]:
+    ends = [measure.name, f"{measure.name}_low", f"{measure.name}_high"]
+    values = [figures[key] for key in ends]
+    text, low, high = ("–" if v is None else measure.text(v, 3).replace("-", MINUS) for v in values)
+    return {"value": values[0], "text": text, "interval": f"{low} to {high}"}
+
+
+def _table(folder: Folder, one: Standing) -> dict[str, object]:
+    rows: list[dict[str, object]] = []
     for figures in folder.labels(one.key):
         n, given, found = figures["rows"], figures["given"], figures["found"]
         shares = (

@@ -121,7 +121,7 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
         "18f": f"the software is {facts['made']}; what you ran beside it is yours to share",
-        "21": f"{plural(facts['n'], 'case')}: {series(_sizes(facts))}",
+        "21": ": ".join(filter(None, [plural(facts["n"], "case"), series(_sizes(facts))])),
         "22": f"the file of {facts['model']}, fitted to all cases, and its votes on this page"
         if saved
         else "",
@@ -192,7 +192,7 @@ def made_section(
         "model_made": models.get(shown.key) if shown else None,
         "not_done": _not_done(folder),
         "positive_words": ""
-        if folder.multilabel
+        if folder.kind != "classes"
         else f"{folder.about['classes'][positive.code]}: {positive.rule}",
         "tripod": tripod(_facts(folder, shown, answers, grouped)),
         "cite": _cite(folder),
@@ -223,7 +223,7 @@ def _value(value: Any) -> str:
 
 def _not_done(folder: Folder) -> str:
     words = ["No data from elsewhere were asked", "settings other than those drawn were not tried"]
-    if not folder.multilabel:
+    if folder.kind == "classes":
         words += [
             "no threshold was chosen",
             "no answer was recalibrated, unless you choose so where this page offers it",
@@ -244,7 +244,7 @@ def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool)
         "classes": [str(c) for c in about["classes"]],
         "sizes": folder.sizes,
         "columns": folder.n_columns,
-        "events": min(folder.sizes) if folder.sizes and not folder.multilabel else None,
+        "events": min(folder.sizes) if folder.sizes and folder.kind == "classes" else None,
         "read": read,
         "missing": None if cases is None else _missing(cases.values),
         "grouped": about.get("groups"),
@@ -296,7 +296,7 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     if about.get("partial"):
         words.append(_partial(about["partial"]))
     words.append(
-        ("" if folder.multilabel else "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. ")
+        ("Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. " if folder.kind == "classes" else "")
         + "Columns used counts columns of the table as it was given; a category counts once, and a"
         " column that is asked only where another is missing does not count. Afterwards the same"
         " search was run on all cases, and that refit was saved for models of psephos. What is"
@@ -321,6 +321,7 @@ def _partial(partial: Mapping[str, Any]) -> str:
 def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
     settings: Mapping[str, Any] = folder.about.get("protocol_settings", {})
     kind = "Iteratively stratified" if folder.multilabel else "Stratified"
+    kind += " by fifths of the target" if folder.kind == "numbers" else ""
     kind += ", grouped" if folder.about.get("groups") else ""
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     n = len({f.split for s in rows for f in [*s.fits, *s.failed]})

@@ -36,7 +36,7 @@ def rules_section(
     """
     from psephos.models import load
 
-    if folder.multilabel:
+    if folder.kind != "classes":
         return {}
     kept, told = read_folds(folder.path), folder.about.get("folds")
     found: dict[str, dict[str, Any]] = {}

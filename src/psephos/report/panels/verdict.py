@@ -291,7 +291,7 @@ def prior_log_loss(folder: Folder) -> float:
 
     NaN where the rows of the test parts, or the sizes of the classes, were not kept.
     """
-    if folder.multilabel:
+    if folder.kind != "classes":
         return math.nan
     sizes = folder.sizes
     names = [str(c) for c in folder.about["classes"]]

@@ -45,7 +45,7 @@ class CaseAnswers:
 
 
 def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | None:
-    """Read predictions.csv; None if there is none, or a case may have several labels.
+    """Read predictions.csv; None if there is none, or a case has several labels or a number.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
         answer for each of its test cases.
     """
     path = folder.path / "predictions.csv"
-    if folder.multilabel or not path.exists():
+    if folder.kind != "classes" or not path.exists():
         return None
     classes = [str(c) for c in folder.about["classes"]]
     codes = class_codes(classes)
@@ -163,9 +163,12 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
         If the class asked for is not one of the study's.
     """
     classes = [str(c) for c in folder.about["classes"]]
+    if not classes and wanted is None:  # of numbers
+        return Positive(0, "")
     if wanted is not None:
         if str(wanted) not in classes:
-            raise PsephosError(f"{wanted!r} is no class of this study: {', '.join(classes)} are.")
+            listed = f"{', '.join(classes)} are" if classes else "its target is a number"
+            raise PsephosError(f"{wanted!r} is no class of this study: {listed}.")
         return Positive(classes.index(str(wanted)), "it was asked for")
     if folder.about.get("positive") is not None:
         return Positive(

@@ -14,11 +14,11 @@ import numpy as np
 from psephos._errors import ModelFileError, PsephosError
 from psephos.bounds.requirements import constant_error
 from psephos.files.escaping import disarmed
-from psephos.protocol.evaluation.scores import ResultMetric, measures_for, shown
+from psephos.protocol.evaluation.scores import ResultMetric, kind_of, measures_for, shown
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.study.folder import MARK, STUDY, sha256_of
-from psephos.protocol.study.outputs import SCHEMA
+from psephos.protocol.study.outputs import POOLED_COLUMNS, SCHEMA
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 _COUNTED = ("repeat", "fold", "row")
@@ -50,7 +50,7 @@ class KeptCases:
     """The training cases: names, true classes, and the columns that saved models read."""
 
     ids: list[str]  # as they stand in the model files
-    y: list[Any]  # the code of its class; of several labels a tuple of those it has
+    y: list[Any]  # the code of its class, or a number; of several labels a tuple of those it has
     names: list[str]
     values: Any  # (n, q) array
     groups: list[str] | None = None  # of each case; None where the study has none, or kept none
@@ -85,14 +85,19 @@ class Folder:
     bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
 
     @property
+    def kind(self) -> str:
+        """Return what a case's answer is: one of 'classes', several 'labels', or 'numbers'."""
+        return kind_of(self.about)
+
+    @property
     def multilabel(self) -> bool:
         """Return whether a case may have several labels."""
-        return bool(self.about.get("multilabel"))
+        return self.kind == "labels"
 
     @property
     def measures(self) -> list[ResultMetric]:
         """Return the measures of the page; models are ranked by the first."""
-        return shown(measures_for(self.multilabel))
+        return shown(measures_for(self.kind))
 
     @property
     def measure(self) -> str:
@@ -128,7 +133,7 @@ class Folder:
     def sizes(self) -> list[int]:
         """Return the number of cases of each class; none if it is not known."""
         sizes: list[int] = list(self.about.get("class_counts") or [])
-        if sizes or self.multilabel or self.cases is None:
+        if sizes or self.kind != "classes" or self.cases is None:
             return sizes
         counted = Counter(self.cases.y)
         return [counted[k] for k in range(len(self.about["classes"]))]
@@ -150,6 +155,22 @@ class Folder:
                 raise damaged(path, f"more is found of {row['label']!r} than there is")
             found.append({"label": row["label"], **counts})
         return found
+
+    def pooled(self) -> dict[str, dict[str, float | None]]:
+        """Return the figures over all held-out cases of each model, where the target is a number.
+
+        They are those of `POOLED_COLUMNS`.
+        """
+        path = self.path / "pooled.csv"
+        if self.kind != "numbers" or not path.exists():
+            return {}
+        try:
+            return {
+                row["model"]: {key: _number(row[key]) for key in POOLED_COLUMNS[1:]}
+                for row in _rows(path, POOLED_COLUMNS)
+            }
+        except ValueError as error:
+            raise damaged(path, error) from error
 
     def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:
         """Return, for each row, how often `model` answered rightly when the row was held out."""
@@ -188,7 +209,7 @@ class Folder:
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
         """Return, for each split, how many cases of each class its test part held."""
-        if self.multilabel:
+        if self.kind != "classes":
             return {}
         truths: dict[tuple[int, int], dict[str, str]] = {}
         for row in self.answer_rows():
@@ -228,8 +249,7 @@ def read_folder(path: str | Path) -> Folder:
             f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
         )
-    several = bool(about.get("multilabel"))
-    ranked_by = shown(measures_for(several))[0].name
+    ranked_by = shown(measures_for(kind_of(about)))[0].name
     rows = list(_rows(folder / "results.csv", (*_RESULTS, ranked_by)))
     fits = _fits(rows, folder / "results.csv", about)
     _check_fits(fits, about, folder / "results.csv")
@@ -325,7 +345,7 @@ def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list
     """Return the rows of results.csv as fits, of which there are some."""
     if not rows:
         raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
-    names = [one.name for one in measures_for(bool(about.get("multilabel")))]
+    names = [one.name for one in measures_for(kind_of(about))]
     return [_fit(row, path, names) for row in rows]
 
 
@@ -401,9 +421,7 @@ def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
 def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
     """Raise unless every model has every split once, and every figure is one."""
     splits: dict[str, list[tuple[int, int]]] = {}
-    range_of = {
-        one.name: (one.least, one.greatest) for one in measures_for(bool(about.get("multilabel")))
-    }
+    range_of = {one.name: (one.least, one.greatest) for one in measures_for(kind_of(about))}
     for fit in fits:
         splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
         wrong = [k for k, v in fit.measures.items() if not range_of[k][0] <= v <= range_of[k][1]]
@@ -463,7 +481,7 @@ def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
                 raise ValueError("comparison.json does not name each of its columns")
             found = KeptCases(
                 ids=[str(one) for one in file["ids"].tolist()],
-                y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),
+                y=_truths(file["y"], len(classes), kind_of(about)),
                 names=names,
                 values=_worded(file["values"], names, categories),
                 groups=[str(g) for g in file["groups"].tolist()] if "groups" in file else None,
@@ -477,9 +495,13 @@ def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
     return found
 
 
-def _truths(y: Any, n_classes: int, multilabel: bool) -> list[Any]:
-    """Return the code of each case's class; of several labels the codes of those it has."""
-    if multilabel:
+def _truths(y: Any, n_classes: int, kind: str) -> list[Any]:
+    """Return the code of each case's class, of several labels the codes of those it has, or y."""
+    if kind == "numbers":
+        if y.dtype.kind != "f" or y.ndim != 1 or not np.isfinite(y).all():
+            raise ValueError("its target does not hold numbers")
+        return y.tolist()
+    if kind == "labels":
         if y.ndim != 2 or y.shape[1] != n_classes or not np.isin(y, (0, 1)).all():
             raise ValueError("its labels are not those of the comparison")
         return [tuple(np.flatnonzero(row).tolist()) for row in y]

@@ -280,7 +280,7 @@ def open_model(
     told = kept or not model.vote_.training_rows()
     return Opened(
         model=model,
-        classes=[str(c) for c in model.classes_],
+        classes=[str(c) for c in getattr(model, "classes_", ())],
         head=_head(model),
         sentences=[str(s) for s in model.describe()][1:] if told else [_UNTOLD],
         columns=_columns(model),
@@ -422,7 +422,12 @@ class Saved:
     @property
     def keys(self) -> list[str]:
         """Return the names of the models; none where no page of columns and cases is made."""
-        if self.folder.cases is None or self.folder.multilabel or not self.folder.cases.ids:
+        return self.readable if self.folder.kind == "classes" else []
+
+    @property
+    def readable(self) -> list[str]:
+        """Return the names of the models that can answer the study's cases."""
+        if self.folder.cases is None or not self.folder.cases.ids:
             return []
         return [one.key for one in standings(self.folder) if one.key in self.folder.models]
 

@@ -22,11 +22,14 @@ _ABOUT: dict[str, Any] = {
     "class_counts": ([int], None),
     "positive": _WORD_OR_NONE,
     "multilabel": (bool, None),
+    "task": _WORD_OR_NONE,
     "one_a_label": ([str], None),
     "metrics": ([str], None),
     "partial": (dict, None),
     "not_asked": ([str], None),
     "constant": (float, None),
+    "constant_rmse": [float],
+    "deviation": float,
     "n_rows": _COUNT_OR_NONE,
     "n_columns": _COUNT_OR_NONE,
     "columns": [str],
@@ -44,7 +47,8 @@ _ABOUT: dict[str, Any] = {
     "random_state": _COUNT_OR_NONE,
 }
 _DIGESTED = (
-    "results.csv", "predictions.csv", "refits.csv", "bounds.csv", "labels.csv", "cases.npz",
+    "results.csv", "predictions.csv", "refits.csv", "bounds.csv", "labels.csv", "pooled.csv",
+    "cases.npz",
 )  # fmt: skip
 _PARTIAL: dict[str, Any] = {
     "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,
@@ -95,7 +99,8 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
     _check(about, _ABOUT, path, required=("classes",))
     classes: list[Any] = about["classes"]
     counts: list[int] | None = about.get("class_counts")
-    if not classes or len({str(one) for one in classes}) < len(classes):
+    numbers = about.get("task") == "numbers"
+    if bool(classes) == numbers or len({str(one) for one in classes}) < len(classes):
         raise damaged(path, "'classes' are none, or not all different")
     if about.get("positive") is not None and about["positive"] not in map(str, classes):
         raise damaged(path, "'positive' is not among 'classes'")

@@ -192,8 +192,7 @@ class SoftGradientBoostingRegressor(_SoftBoosting, LearnsNumbers, VoteRegressor)
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "Adam on all trees together"
     )
-    contender: ClassVar[Contender] = Contender(
-        "soft-boosting-regressor", "boosting", settings=_settings, ensemble=True,
-        small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
-    )  # fmt: skip
+    contender: ClassVar[Contender] = SoftGradientBoostingClassifier.contender.of_numbers(
+        "soft-boosting-regressor"
+    )
     multioutput: ClassVar[bool] = True

@@ -1,0 +1,142 @@
+// A new case where the target is a number: typed in, answered in the page by the chosen model, its votes beside it.
+(() => {
+  const { at, hub, make } = page,
+    data = page.data.number;
+  if (!data) return;
+  const { write } = page.axis,
+    host = at("number-live"),
+    opened = {}, // by key, when first chosen
+    SHOWN = 12;
+
+  const text = (tag, words, test, kind = "") => {
+    const one = make(tag, words, kind);
+    if (test) one.dataset.test = test;
+    return one;
+  };
+
+  // one field a column: a number or a category; nothing typed is a missing value
+  const fieldOf = (one, value, change) => {
+    const row = make("div", "", "field"),
+      label = make("label", one.name + (one.backup ? " (where others are missing)" : "")),
+      input = make(one.levels ? "select" : "input");
+    input.id = `number-${one.at}`;
+    label.htmlFor = input.id;
+    label.title = one.whole;
+    row.dataset.test = "number-field";
+    row.dataset.column = one.whole;
+    if (one.levels) {
+      ["", ...one.levels].forEach((level, k) => {
+        const option = make("option", k ? level : "not measured");
+        option.value = k ? `=${level}` : "";
+        input.append(option);
+      });
+      input.value = value === null ? "" : `=${value}`;
+      input.addEventListener("change", () => change(input.value ? input.value.slice(1) : null));
+    } else {
+      Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off" });
+      input.placeholder = "not measured";
+      input.value = value === null ? "" : String(value);
+      input.addEventListener("input", () => {
+        let found;
+        try {
+          found = openModel.number(input.value);
+        } catch (error) {
+          page.refuse(input, error.message);
+          change(undefined);
+          return;
+        }
+        page.refuse(input, "");
+        change(found);
+      });
+    }
+    const holder = make("p");
+    holder.append(input);
+    row.append(label, holder);
+    return row;
+  };
+
+  // of a weighted median each vote has a weight, of sums and means it adds its part
+  const votesOf = (answer, median) => {
+    const part = (one) => (median ? one.weight : one.contribution[0]),
+      size = (one) => Math.abs(part(one)),
+      moved = answer.ballots.filter(size).sort((a, b) => size(b) - size(a)),
+      list = make("ul", "", "votes");
+    moved.slice(0, SHOWN).forEach((one) => {
+      const item = make("li");
+      item.append(
+        make("span", `${one.name ? `${one.name}: ` : ""}${one.reason} \u2192 ${one.says}`),
+        " ",
+        make("span", write(part(one), 4), "num quiet"),
+      );
+      list.append(item);
+    });
+    const rest = moved.slice(SHOWN).reduce((sum, one) => sum + part(one), 0);
+    if (moved.length > SHOWN)
+      list.append(make("li", `${moved.length - SHOWN} further votes, together ${write(rest, 4)}`));
+    return list;
+  };
+
+  const show = (key) => {
+    const model = data.models[key];
+    if (!model || model.why) {
+      const why = model ? model.why : `${key} has no file, so that it cannot be evaluated here.`;
+      host.replaceChildren(make("p", why, "note"));
+      return;
+    }
+    opened[key] = opened[key] || openModel(model.plain);
+    const values = [...model.start],
+      wrong = new Set(),
+      median = model.plain.readout.score === "median",
+      answer = text("p", "", "number-answer", "big"),
+      note = text("p", "", "", "note"),
+      votes = make("div");
+    const refresh = () => {
+      if (wrong.size) {
+        answer.textContent = "\u2013";
+        note.textContent = "A field holds what is not a number.";
+        votes.replaceChildren();
+        return;
+      }
+      const row = Array(opened[key].columns.length).fill(null);
+      model.fields.forEach((one, i) => {
+        row[one.at] = values[i];
+      });
+      const found = opened[key].answer(row);
+      answer.textContent = write(found.label, 5);
+      answer.dataset.value = found.label;
+      note.textContent = [found.unanswered, model.held].filter(Boolean).join(" ");
+      votes.replaceChildren(votesOf(found, median));
+    };
+    const fields = model.fields.map((one, i) =>
+      fieldOf(one, values[i], (value) => {
+        if (value === undefined) wrong.add(i);
+        else {
+          wrong.delete(i);
+          values[i] = value;
+        }
+        refresh();
+      }),
+    );
+    const left = make("div", "", "fields");
+    left.append(...fields.slice(0, SHOWN));
+    if (fields.length > SHOWN) {
+      const more = make("details");
+      more.append(make("summary", `${fields.length - SHOWN} further columns`), ...fields.slice(SHOWN));
+      left.append(more);
+    }
+    host.replaceChildren(
+      make("p", `${key} starts at the ${data.typical}; an empty field is a missing value.`),
+      answer,
+      note,
+      left,
+      make("h3", `Who voted, and ${median ? "its weight in the median" : "how much each vote adds"}`),
+      votes,
+    );
+    refresh();
+  };
+
+  hub.on("model", show);
+  show(hub.get("model"));
+  host.hidden = false;
+  if (at("case-first")) at("case-first").hidden = true;
+})();
