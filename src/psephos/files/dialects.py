@@ -121,7 +121,7 @@ def _divided(
     path: Path, first: str, stream: Iterator[str], separator: str | None, notes: list[str]
 ) -> tuple[Iterator[str], str | None]:
     """Return the lines and what separates their cells, if these are blanks."""
-    bare, by_blanks = re.sub('"[^"]*"', '""', first), re.compile(r'"[^"]*"|[^ \r\n]+')
+    bare, by_blanks = re.sub('"[^"]*"', '""', first), re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')
     if separator is not None or separator_of(path, first) in bare or ".tsv" in path.suffixes:
         return chain([first], stream), separator
     second = next(stream, "")
@@ -130,7 +130,9 @@ def _divided(
     if n_cells < 2 or n_cells - n_names not in (0, 1):
         return lines, None
     notes.append("cells are divided by blanks (--separator says otherwise).")
-    return (" ".join(by_blanks.findall(text)) + "\n" for text in lines), " "
+    quotes = re.compile(r'\\"(?!$)')  # as R writes them within a cell
+    cells = ([quotes.sub('""', cell) for cell in by_blanks.findall(text)] for text in lines)
+    return (" ".join(row) + "\n" for row in cells), " "
 
 
 # ---------------------------------------------------------------------- features in rows

@@ -75,6 +75,10 @@ _BYTES = {
     b"\x89HDF": "an HDF5 file (.h5ad)",
 }
 _BLOCK = 1 << 20  # bytes that are decoded at once
+_WIDE = {
+    "UTF-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # which begins as UTF-16 does
+    "UTF-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -111,6 +115,8 @@ def opened(
         with io.TextIOWrapper(_bytes_of(file), encoding=found, newline="") as stream:
             yield stream
     except (UnicodeError, LookupError) as error:
+        if isinstance(error, IndexError | KeyError):  # of what reads the stream
+            raise
         raise PsephosError(
             f"{file.name!r} is not text of the encoding {encoding or 'UTF-8 or Windows-1252'}: "
             "save it as UTF-8, or name its encoding, such as cp1252 (--encoding)."
@@ -130,9 +136,10 @@ def _encoding(file: pathlib.Path, notes: list[str]) -> str:
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     with _bytes_of(file) as raw:
         block = raw.read(_BLOCK)
-        if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            notes.append(f"{file.name!r} is UTF-16 text, and read as such.")
-            return "utf-16"
+        for name, marks in _WIDE.items():
+            if block.startswith(marks):
+                notes.append(f"{file.name!r} is {name} text, and read as such.")
+                return name.lower()
         kind = next((words for mark, words in _BYTES.items() if block.startswith(mark)), None)
         if kind is not None:
             raise PsephosError(
@@ -222,6 +229,13 @@ def table_rows(
         notes.append(f"empty last columns are left out: {len(names) - len(words)}.")
     below = list(islice(lines, 1))
     if len(names) > 1 and below and len(below[0][2]) == len(names) + 1 and below[0][2][-1].strip():
+        cells = list(map(str.strip, below[0][2]))
+        halves = [cell for cell in cells if cell.startswith("'") != cell.endswith("'")]
+        if len(halves) > 1 and halves[0].startswith("'"):
+            raise PsephosError(
+                f"line {below[0][0]} of {path.name!r} has a cell in single quotes ({halves[0]}): "
+                "put cells that hold a separator in double quotes."
+            )
         words.insert(0, "")
         notes.append("rows have one cell more than there are names: the first is the row's name.")
     row_names = None if words[0] else "row names"
@@ -281,21 +295,27 @@ def rows(stream: Iterator[str], separator: str, start: int = 1) -> Rows:
     """Yield (line, text, cells) of every row that is not blank; a quoted empty cell is a cell.
 
     The line is the one the row begins in, counted from `start` as an editor counts: quoted cells
-    may hold separators and line ends. A quote opens a quoted cell only where a cell begins; inside
-    a cell (5" pipe) it is a quote. Of quoted rows the text is ''.
+    may hold separators and line ends. A quote opens a quoted cell only where a cell begins, blanks
+    before it apart; inside a cell (5" pipe) it is a quote. In a quoted cell it is written twice, or
+    behind a backslash, as R writes it. Of quoted rows the text is ''.
     """
     csv.field_size_limit(2**31 - 1)
     blank = " " if separator == "\t" else " \t"
-    line = start
+    line, mark = start, re.escape(separator)
+    opening, escaped = re.compile(f'(?:^|{mark}) *"'), re.compile(rf'\\"(?! *(?:{mark}|[\r\n]|$))')
     for text in stream:
         # almost every row of a numeric table
-        if '"' not in text or (text[0] != '"' and separator + '"' not in text):
+        if '"' not in text or not opening.search(text):
             bare = text.rstrip("\r\n")
             if bare.strip(blank):
                 yield line, text, Split(bare, separator)
             line += 1
             continue
-        reader = csv.reader(chain([text], stream), delimiter=separator, strict=True)
+        text = escaped.sub('""', text)
+        reader = csv.reader(
+            chain([text], stream), delimiter=separator, strict=True,
+            skipinitialspace=separator != " ",
+        )  # fmt: skip
         try:
             cells = next(reader)
         except csv.Error as error:
