@@ -36,7 +36,7 @@ _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
 _HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix, its sizes the last line
 _PLACE = re.compile(rb"""\sr=["']([A-Z]*)(\d{1,7})["']""")
-_FAR, _GRID = re.compile(rb"""["'](?:[A-Z]{3}\d|[A-Z]+\d{6})"""), 1 << 27  # cells
+_FAR = re.compile(rb"""["'](?:[A-Z]{3}\d|[A-Z]+\d{6})""")
 _CELLS = ("c", "table-cell")  # of xlsx and ods
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]|formula=")
 
@@ -144,11 +144,7 @@ def _parts_of(path: Path) -> dict[str, bytes]:
         found = {(b"", b"1"), *_PLACE.findall(text)}
         n = max(int(row) for _, row in found)
         p = max(reduce(lambda k, c: 26 * k + c - 64, letters, 0) for letters, _ in found)
-        if n * p > _GRID:  # cells are kept whether they are empty or not
-            raise PsephosError(
-                f"the cells of {path.name!r} reach row {n:,} and column {p:,}: remove what is far "
-                "from the table, or write it as csv."
-            )
+        refuse_huge(path.name, n, p, 1 << 27)  # cells are kept whether they are empty or not
     return parts
 
 

@@ -186,11 +186,11 @@ _MOST, _WIDEST = 1 << 31, 1 << 24  # cells, 16 GiB of numbers; and columns, each
 _DENSE = 1 << 25  # cells, 256 MiB: columns of a sparse file that are fewer are made dense
 
 
-def refuse_huge(file: str, n_rows: int, n_columns: int) -> None:
+def refuse_huge(file: str, n_rows: int, n_columns: int, most: int = _MOST) -> None:
     """Raise PsephosError if a file claims more cells than can be read."""
-    if n_rows * n_columns > _MOST or n_columns > _WIDEST:
+    if n_rows * n_columns > most or n_columns > _WIDEST:
         raise PsephosError(
-            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the {_MOST:,} "
+            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the {most:,} "
             f"cells and {_WIDEST:,} columns that are read: write the part of it that is needed."
         )
 
