@@ -10,9 +10,11 @@ import pytest
 
 from psephos import read_table
 from psephos._errors import PsephosError
+from psephos.files.cases import Wanted
 from psephos.files.cells import Cells, number_form
 from psephos.files.formats import read_sheet
-from psephos.files.sheet import ColumnChoice
+from psephos.files.levels import LevelCodes
+from psephos.files.sheet import ColumnChoice, read_cases
 from psephos.protocol.tables.labels import coded
 
 EUROPE = {"decimal": ",", "thousands": "."}
@@ -183,8 +185,10 @@ def test_categories_of_old_h5ad(tmp_path):
 
 def test_complex_numbers_of_h5ad_are_refused(tmp_path):
     path = h5ad(tmp_path / "t.h5ad", np.eye(4, 2) * 1j, [0, 1, 0, 1])
-    with pytest.raises(PsephosError, match="column 'n0' holds a complex"):
+    with pytest.raises(PsephosError, match=r"is damaged.*\(complex numbers\)"):
         read_table(path, target="state")
+    path = h5ad(tmp_path / "t.h5ad", np.eye(4, 2) > 0, [0, 1, 0, 1])
+    np.testing.assert_array_equal(read_table(path, target="state").X, np.eye(4, 2))
 
 
 # ------------------------------------------------------------------- formulas
@@ -294,3 +298,25 @@ def test_a_level_called_na_leaves_other_columns_alone(tmp_path):
     found = arff(tmp_path / "t.arff", kinds, ["1,NA,5,p", "NA,b,NA,q", "3,?,7,p"])
     np.testing.assert_array_equal(found.X, [[1, 0, 5], [np.nan, 1, np.nan], [3, np.nan, 7]])
     assert found.categories == {1: ("NA", "b")}
+
+
+# ------------------------------------------------------------------- truth values, empty rows
+def test_truth_values_as_spreadsheets_write_them():
+    find = LevelCodes(["False", "True"])
+    assert [find.code(v) for v in ("TRUE", "false", True, "True", False)] == [1, 0, 1, 1, 0]
+    assert np.isnan(find.code("yes"))
+    assert LevelCodes(["TRUE", "FALSE"]).code(True) == 0
+    both = LevelCodes(["TRUE", "True"])  # two categories: only as they are written
+    assert [both.code("TRUE"), both.code("True")] == [0, 1]
+    assert np.isnan(both.code("true"))
+
+
+def test_an_empty_row_of_a_workbook_is_a_case(tmp_path):
+    frame = pd.DataFrame({"x": [1.5, None, 2.5], "y": ["u", None, "v"]})
+    path = workbook(frame, tmp_path / "t.xlsx")
+    wanted = Wanted(1, [0], ["x"])
+    answered = read_cases(path, wanted, None)
+    np.testing.assert_array_equal(answered.X[:, 0], [1.5, np.nan, 2.5])
+    assert (answered.ids, answered.notes) == (["row 2", "row 3", "row 4"], [])
+    found = read_table(path, target="y")
+    assert (found.n_rows, found.notes) == (2, ("empty rows are left out: 1.",))

@@ -54,7 +54,7 @@ def validation_of(
     reads: list[int] = vote.columns.tolist() or [0]
     levels = {j: values for j, values in whole.levels.items() if j in reads}
     cells = whole.cells.but(missing or None, decimal, thousands, keep_word)
-    lies = Reading(**how, id=id_column)
+    lies = Reading(**how, id=id_column, cases=True)
     cases = read_cases(
         table_path,
         Wanted(whole.n_features, reads, whole.names, levels, True, vote.backup.tolist()),

@@ -81,9 +81,9 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
 class LevelCodes:
     """The codes of a column's levels, found by value.
 
-    A word as it is written comes first; then the number it writes, zeros before it or not, as long
-    as one level alone writes that number: 01 is level 1 where there is no level 01. The code of a
-    level is its place.
+    A word as it is written comes first; then true and false in any case; then the number it writes,
+    zeros before it or not, as long as one level alone writes that number: 01 is level 1 where there
+    is no level 01. The code of a level is its place.
     """
 
     def __init__(self, levels: Sequence[Any]) -> None:
@@ -97,7 +97,7 @@ class LevelCodes:
                 if number is not None and is_led(level) == led:
                     self._numbers.setdefault(number, float(code))
         self._shared = _shared(levels)
-        words = {str(level): float(code) for code, level in enumerate(levels)}
+        words = {_truth(level): float(code) for code, level in enumerate(levels)}
         self._words = words if len(words) == len(levels) else {}
 
     def code(self, value: Any) -> float:
@@ -110,12 +110,18 @@ class LevelCodes:
 
     def _by_value(self, value: Any) -> float:
         number = value_of(value)
-        word = self._words.get(str(value)) if number is None or number in (0, 1) else None
+        word = self._words.get(_truth(value)) if number is None or number in (0, 1) else None
         if word is not None or number is None:  # True and the word True are one
             return math.nan if word is None else word
         if is_led(value) and number in self._shared:
             return math.nan  # 001 is neither 01 nor 1 where both are levels
         return self._numbers.get(number, math.nan)
+
+
+def _truth(value: Any) -> str:
+    """Return a level as a word, true and false as Python writes them; other programs write TRUE."""
+    word = str(value)
+    return word.capitalize() if word.lower() in ("true", "false") else word
 
 
 def _exact(value: Any) -> Hashable:

@@ -113,6 +113,8 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     top, *below = filled[above:]
     width = max(j + 1 for i in filled[above:] for j, value in enumerate(rows[i]) if value != "")
     header = _header(path, [str(name) for name in rows[top][:width]])
+    if how.cases:  # a row of empty cells between others is a case, as in csv files
+        below = list(range(below[0], below[-1] + 1))
     empty = below[-1] - top - len(below)
     notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
     if above:
@@ -252,6 +254,8 @@ def _h5_column(found: _Foreign) -> list[object]:
 
 def _h5_array(found: _Foreign) -> _Foreign:
     refuse_huge(Path(found.file.filename).name, found.size, 1)
+    if found.dtype.kind == "c":
+        raise ValueError("complex numbers")
     return found[:]
 
 

@@ -204,7 +204,7 @@ def _cell_word(value: object, name: str, cells: Cells) -> str:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat().removesuffix("T00:00:00")
     kind = type(value).__name__
-    if kind in ("list", "dict", "bytes", "ndarray") or isinstance(value, complex):
+    if kind in ("list", "dict", "bytes", "ndarray"):
         raise PsephosError(
             f"column {shown(name)} holds a {kind} ({shown(value, CELL)}): each cell must be a "
             "number or a word; leave the column out of the file, or write it so."
@@ -241,7 +241,7 @@ def columns_sheet(
         if j in words:
             continue
         values, name = column(j), header.names[j]
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
             X[:, k] = known_numbers(values, cells.gone_numbers)
             continue
         read = [_number(value, name, cells) for value in values]

@@ -193,7 +193,10 @@ def read_table(
     Labels keep their identity: they are whole numbers if every one is written as such (no zeros
     before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
     classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
-    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
+    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level,
+    and for a model TRUE is the level True. A column of truth values is one of categories; in the
+    one array X of an npz or h5ad file they are the numbers 1 and 0. Decimal and thousands marks are
+    of text: numbers that a file holds as such are those numbers.
     Rows are converted as they are read, so that memory stays at about twice the table's size in
     float64.
 
