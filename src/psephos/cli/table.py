@@ -4,7 +4,6 @@ import shlex
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from psephos.cli.cautions import options_of
 from psephos.cli.options import table_options
@@ -55,10 +54,12 @@ def table(context: click.Context, **_: object) -> None:
         by = " and ".join(one.rule.refused)
         show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
     settled = [one for one in found if one.rule.refused or one.code in _ADVISED]
-    given = [*_given(context), *options_of(settled, ids=named is not None), *last]
+    words: list[str] = context.find_root().meta["words"]
+    at = words.index("table")
+    given = [*words[at + 1 :], *options_of(settled, ids=named is not None), *last]
     left = [one.code for one in found.refused("compare") if not one.remedy]
     first = f"when {', '.join(left)} is settled: " if left else ""
-    show(f"next     {first}{shlex.join(['psephos', 'compare', *given])}")
+    show(f"next     {first}{shlex.join(['psephos', *words[:at], 'compare', *given])}")
 
 
 def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None, list[str]]:
@@ -83,19 +84,3 @@ def _untargeted(path: Path, cells: Cells, how: Reading) -> tuple[int, str | None
     show(f"{plural(n, 'row')}. {plural(len(names), 'column')}: {kinds}.")
     show(f"target   2 to {_CLASSES} different values are in {listed(few, _SHOWN) or 'no column'}")
     return gone, how.id or sheet.header.row_names, sheet.notes
-
-
-def _given(context: click.Context) -> list[str]:
-    """Return the arguments of the command as they were given."""
-    words: list[str] = []
-    for one in context.command.params:
-        value = context.params[str(one.name)]
-        if context.get_parameter_source(str(one.name)) is not ParameterSource.COMMANDLINE:
-            continue
-        flag = [one.opts[0]] if isinstance(one, click.Option) else []
-        if isinstance(value, bool):
-            words += flag if value else one.secondary_opts[:1]
-        else:
-            each = value if isinstance(value, tuple) else (value,)
-            words += [word for part in each for word in (*flag, str(part))]
-    return words
