@@ -102,7 +102,7 @@ class SheetRows:
         rows, self._waiting, self._size = self._waiting, [], 0
         start, self._n = self._n, self._n + len(rows)
         if self._n > len(self._X):  # in place, where the system can
-            self._X.resize((self._n + start // 8, len(self._choice.columns)), refcheck=False)
+            self._X.resize((self._n + start // 32, len(self._choice.columns)), refcheck=False)
         self._X[start : self._n] = math.nan
         numbers = self._at_once(rows)
         if numbers is None:

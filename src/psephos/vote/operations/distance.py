@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.spatial
 
 from psephos._errors import PsephosError
 from psephos._types import NDArray, Usage
@@ -23,7 +23,6 @@ from psephos.vote.part import (
 )
 
 _Floats = NDArray[np.float64]
-_spatial: Any = scipy.spatial  # its types say less than they promise
 PRIOR = -1  # the batch of a point that is at distance 0 from every row
 #: Metrics between rows of numbers, by the names of scikit-learn and SciPy.
 METRICS = (
@@ -176,10 +175,11 @@ class Distance(ReadsLike):
         self.refuse_far(z)
         out = np.zeros((len(z), len(self.points)))
         if self.metric != "euclidean":
+            spatial: Any = import_module("scipy.spatial")  # the memory of tables read without it
             check_present(z, f"distances by the metric {self.metric!r}")
             name = {"manhattan": "cityblock"}.get(self.metric, self.metric)
             v = self.batches.inverse_bandwidth[0]
-            return _spatial.distance.cdist(z * v, self.points * v, name) ** 2
+            return spatial.distance.cdist(z * v, self.points * v, name) ** 2
         with np.errstate(over="ignore"):
             for b, (where, _) in enumerate(self._members):
                 out[:, where] = self._of_batch(z, b)
