@@ -44,11 +44,22 @@ __all__ = ["KW_ONLY", "fitted", "parameters"]
 _Class = TypeVar("_Class", bound=type[Any])
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _FITTED: Any = object()
-#: What constrains a parameter that means the same in every recipe.
+#: What constrains a parameter that means the same in every recipe, unless a class states otherwise.
 _SAME: dict[str, Constraint] = {
     "class_weight": ClassWeight(),
+    "learning_rate": Interval(0, open_low=True),
+    "max_bin": Interval(2, 256, whole=True),
+    "max_depth": OneOf((Interval(1, whole=True),), none=True),
+    "max_iter": Interval(1, whole=True),
+    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+    "n_components": Interval(1, whole=True),
+    "n_estimators": Interval(1, whole=True),
+    "n_folds": Interval(2, whole=True),
+    "n_iter_no_change": Interval(1, whole=True),
     "n_jobs": Jobs(),
+    "n_samples": Interval(1, whole=True),
     "random_state": Seed(),
+    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "verbose": OneOf((Flag(), Interval(0, whole=True))),
 }
 
@@ -82,9 +93,9 @@ def parameters(cls: _Class) -> _Class:
     inserted as the bases have it; parameters come in the order of the constructor, with the default
     of each.
 
-    To its `constraints` those of the bases are added, and of parameters that are True or False,
-    `class_weight`, `n_jobs` and `random_state`. Its `extras` are the fields that are `fitted`, the
-    bases' first, unless it states them.
+    To its `constraints` those of the bases are added, those of parameters that are True or False,
+    and those of names that mean the same in every recipe, such as `n_estimators`. Its `extras` are
+    the fields that are `fitted`, the bases' first, unless it states them.
     """
     own: Any = cls
     own._parameters, found = _parameters_of(cls)

@@ -175,7 +175,6 @@ class ULSIF(_KernelRatio):
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, whole=True),
         "sigma": positive("median"),
         "alpha": positive(),
     }
@@ -307,9 +306,7 @@ class KLIEP(_KernelRatio):
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
-        "n_components": Interval(1, whole=True),
         "sigma": positive("median"),
-        "n_folds": Interval(2, whole=True),
         "tol": Interval(0, open_low=True),
     }
 

@@ -94,7 +94,6 @@ class ElkanNotoPrior(BaseEstimator):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "estimator": Voter(),
-        "n_folds": Interval(2, whole=True),
         "alpha": Interval(0, open_low=True),
         "clip": Accepts(_is_clip, "two shares, 0 < low < high < 1"),
     }

@@ -146,7 +146,6 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_estimators": Interval(1, whole=True),
         "n_candidates": OneOf((Interval(1, whole=True),), none=True),
         "a": Interval(0, open_low=True),
         "b": Interval(0, open_low=True),

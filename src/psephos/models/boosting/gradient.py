@@ -126,24 +126,19 @@ class _Gradient(WarmStart, BoostedSum, Leaves):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "learning_rate": Interval(0, open_low=True),
-        "n_estimators": Interval(1, whole=True),
         "subsample": _SHARE,
         "criterion": Options(("friedman_mse", "squared_error")),
         "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
         "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
         "min_weight_fraction_leaf": Interval(0, 0.5),
-        "max_depth": OneOf((Interval(1, whole=True),), none=True),
         "min_impurity_decrease": Interval(0),
         "max_features": OneOf(
             (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
         ),
-        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
         "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
         "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
         "tol": Interval(0),
         "tree_method": Options(("exact", "hist")),
-        "max_bin": Interval(2, 256, whole=True),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "boosting loop, trees on pseudo-residuals"

@@ -12,7 +12,7 @@ from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
-from psephos.estimator.params import ClassWeight, Constraint, Function, Interval, OneOf, Options
+from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of
@@ -151,11 +151,6 @@ class LocalBoostingClassifier(LocalClassifier):
         "says": Options(("answer", "probability")),
         "weighting": Options(("local", "log-odds")),
         "prior": OneOf((ClassWeight(), Function((), "of X and y that returns one a row")), True),
-        "a": Interval(0),
-        "b": Interval(0, open_low=True),
-        "distance_scale": Options(("mean", "sum", None)),
-        "column_scale": Options(("std", None)),
-        "n_anchors": OneOf((Interval(1, whole=True),), none=True),
     }
 
     _: KW_ONLY

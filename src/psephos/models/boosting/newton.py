@@ -98,9 +98,6 @@ class _Newton(WarmStart, BoostedSum, Leaves):
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "tree_method": Options(("exact", "approx", "hist")),
-        "n_estimators": Interval(1, whole=True),
-        "learning_rate": Interval(0, open_low=True),
-        "max_depth": OneOf((Interval(1, whole=True),), none=True),
         "max_leaves": OneOf((Interval(2, whole=True),), none=True),
         "grow_policy": Options(("depthwise", "lossguide")),
         "reg_lambda": Interval(0),
@@ -113,11 +110,8 @@ class _Newton(WarmStart, BoostedSum, Leaves):
         "colsample_bylevel": _SHARE,
         "colsample_bynode": _SHARE,
         "base_score": OneOf((Interval(-np.inf),), none=True),
-        "max_bin": Interval(2, 256, whole=True),
         "proposal": Options(("global", "local")),
         "monotone_constraints": Anything(),
-        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-        "n_iter_no_change": Interval(1, whole=True),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "sum", "boosting loop, second-order trees"

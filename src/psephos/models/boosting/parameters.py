@@ -49,11 +49,8 @@ class BoostedClassifier(WarmStart, Ensemble, VoteClassifier):
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": Voter(),
-        "n_estimators": Interval(1, whole=True),
         "criterion": Options(("error", "gini")),
         "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
-        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-        "n_iter_no_change": Interval(1, whole=True),
     }
 
     estimator: Any = None
@@ -96,6 +93,14 @@ class LocalClassifier(BoostedClassifier):
     random_state : int, RandomState or None
         Seeds `estimator`, the anchors and the validation share; the default settings draw none.
     """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "a": Interval(0),
+        "b": Interval(0, open_low=True),
+        "distance_scale": Options(("mean", "sum", None)),
+        "column_scale": Options(("std", None)),
+        "n_anchors": OneOf((Interval(1, whole=True),), none=True),
+    }
 
     _: KW_ONLY
     n_estimators: int = 20

@@ -16,7 +16,7 @@ from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
-from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
@@ -150,12 +150,7 @@ class SamBAClassifier(LocalClassifier):
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "a": Interval(0),
-        "b": Interval(0, open_low=True),
         "update": Options(("sample", "vote")),
-        "distance_scale": Options(("mean", "sum", None)),
-        "column_scale": Options(("std", None)),
-        "n_anchors": OneOf((Interval(1, whole=True),), none=True),
     }
 
     _: KW_ONLY

@@ -216,6 +216,11 @@ class _Budget(Ensemble):
             scores = model.scores_
         return {budget: models[budget] for budget in budgets}
 
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        return fit_budget(self, table, labels, weight, context)
+
     def _of_path(self, budget: float, scores: Floats | None) -> Any:
         own: Any = self
         model = type(own)(**{**own.get_params(deep=False), "n_columns": budget})
@@ -307,11 +312,6 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
     prices: Any = None
     class_weight: ClassWeightLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        return fit_budget(self, default_classifiers(), table, labels, weight, context)
-
 
 @parameters
 class ColumnBudgetRegressor(_Budget, VoteRegressor):
@@ -352,22 +352,12 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
         },
     )  # fmt: skip
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        return fit_budget(self, default_regressors(), table, labels, weight, context)
-
 
 _DEPTH = 32  # columns of a ranking that count, or the budget if that is more
 
 
 def fit_budget(
-    model: "_Budget",
-    default: list[tuple[str, Estimator]],
-    table: Table,
-    labels: Labels,
-    weight: Floats,
-    context: Context,
+    model: "_Budget", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
     """Return the vote of a budget's members on the columns it buys, and the selection."""
     for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
@@ -384,7 +374,9 @@ def fit_budget(
     chosen = bought(ranking, prices, model.n_columns)
     if not len(chosen):
         _warn_of_none(model, ranking, data)
-    members = default if model.estimator is None else [("estimator", model.estimator)]
+    members = [("estimator", model.estimator)]
+    if model.estimator is None:
+        members = default_classifiers() if data.n_classes else default_regressors()
     vote = _vote(members, chosen, data, weight)
     return vote, {"selection_": Selection(scores, ranking, chosen)}
 

@@ -11,7 +11,7 @@ from psephos.base import Anatomy, Labels, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.members import weight_parameter
-from psephos.estimator.params import Constraint, Interval, Options
+from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
@@ -96,8 +96,6 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": MEMBER,
-        "n_estimators": Interval(1, whole=True),
-        "learning_rate": Interval(0, open_low=True),
         "loss": Options(("linear", "square", "exponential")),
     }
 

@@ -174,7 +174,6 @@ class _Bagging(Ensemble, Bag):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "estimator": MEMBER,
-        "n_estimators": Interval(1, whole=True),
         "max_samples": _PART,
         "max_features": _PART,
     }
@@ -194,6 +193,13 @@ class _Bagging(Ensemble, Bag):
     optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
     memory_: BagMemory = fitted()
     oob_score_: float | None = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        tree = CARTClassifier if labels.target.n_classes else CARTRegressor
+        member = tree(cp=0, n_folds=0) if self.estimator is None else self.estimator
+        return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
 
 
 @parameters
@@ -264,12 +270,6 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
     class_weight: ClassWeightLike = None
     oob_decision_function_: Nullable | None = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        member = CARTClassifier(cp=0, n_folds=0) if self.estimator is None else self.estimator
-        return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
-
 
 @parameters
 class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
@@ -305,12 +305,6 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
     )  # fmt: skip
 
     oob_prediction_: Nullable | None = fitted()
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        member = CARTRegressor(cp=0, n_folds=0) if self.estimator is None else self.estimator
-        return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
 
 
 def bag_voters(data: Data, tasks: list[MemberTask]) -> Voters:

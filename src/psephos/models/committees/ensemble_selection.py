@@ -79,6 +79,12 @@ class _Selection(Ensemble, NamedMembers):
     counts_: Indices = fitted()
     member_scores_: Floats = fitted()
 
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        scoring = getattr(self, "scoring", "squared_error")  # the regressor has no other
+        return chosen(self, Data.of(table, labels, weight, context, self.n_jobs), scoring)
+
 
 @parameters
 class EnsembleSelectionClassifier(_Selection, VoteClassifier):
@@ -152,12 +158,6 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
             ("ridge", RankRidgeClassifier()),
         ]
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        data = Data.of(table, labels, weight, context, self.n_jobs)
-        return chosen(self, data, self.scoring)
-
 
 @parameters
 class EnsembleSelectionRegressor(_Selection, VoteRegressor):
@@ -199,12 +199,6 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
             ("extra", ExtraTreesRegressor()),
             ("ridge", RankRidgeRegressor()),
         ]
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        data = Data.of(table, labels, weight, context, self.n_jobs)
-        return chosen(self, data, "squared_error")
 
 
 _Loss = Callable[[Floats], Floats]  # (c, n, K) means of candidates -> (c,)

@@ -331,7 +331,6 @@ class PosteriorVotes:
         "likelihood": Options(("answer", "probability")),
         "n_bins": Interval(2, 100, whole=True),
         "max_hypotheses": Interval(0, whole=True),
-        "n_samples": Interval(1, whole=True),
     }
 
     estimators: Any = None

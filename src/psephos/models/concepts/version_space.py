@@ -141,7 +141,6 @@ class VersionSpaceClassifier(VoteClassifier):
         "on_collapse": Options(("warn", "raise", "skip")),
         "max_boundary": Interval(1, whole=True),
         "max_hypotheses": Interval(0, whole=True),
-        "n_samples": Interval(1, whole=True),
     }
 
     n_bins: int = 4

@@ -95,8 +95,6 @@ class _Forest(GrownForest):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_estimators": Interval(1, whole=True),
-        "max_depth": OneOf((Interval(1, whole=True),), none=True),
         "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
         "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
         "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),

@@ -10,7 +10,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import Context, FittedVote, Table
-from psephos.estimator.params import Constraint, Interval, OneOf, Options
+from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
 from psephos.models.leaves import Leaves
@@ -123,9 +123,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_estimators": Interval(1, whole=True),
         "split": Options(tuple(SPLITS)),
-        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
     }
 
     n_estimators: int = 100

@@ -60,7 +60,6 @@ class _RankRidge:
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "alphas": OneOf((_POSITIVE, Several(_POSITIVE)), none=True),
-        "n_folds": Interval(2, whole=True),
         "n_quantiles": Interval(2, whole=True),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(

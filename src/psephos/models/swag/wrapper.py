@@ -24,6 +24,7 @@ from psephos.models.swag.backends import StepCost
 from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism
+from psephos.models.swag.problem import Learner
 from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
 
 _VOTERS = (
@@ -92,6 +93,7 @@ class _Wrapper(Ensemble):
     """
 
     searched = library_of
+    mechanisms: ClassVar[Mapping[str, Learner]]
 
     learner: Any = "logistic"
     _: KW_ONLY
@@ -118,6 +120,38 @@ class _Wrapper(Ensemble):
     library_: Library = fitted()
     stopped_: str = fitted()
     n_splits_: int = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        return fit_library(self, self.mechanisms, table, labels, weight, context)
+
+    def estimate_cost(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: Array | None = None,
+        seconds: float = 0.5,
+    ) -> list[StepCost]:
+        """Return what each step of a fit would cost: candidates, fits, seconds of one worker.
+
+        A few random candidates of each size are timed, `seconds` a size; nothing is fitted.
+        """
+        own: Any = self
+        table, labels, weight, context = own.read(X, y, sample_weight, groups)
+        return cost_of(self, self.mechanisms, table, labels, weight, context, seconds)
+
+    def usable(self, X: TableLike) -> ColumnLists:
+        """Return for each row how many models can vote, who they are, and how good they were.
+
+        Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
+        mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
+        prior alone votes).
+        """
+        own: Any = self
+        return usable_models(own.vote_, self.library_, own._table(X))
 
 
 @parameters
@@ -183,6 +217,7 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
         voters=_VOTERS, weighting="available", readout="normalised", found_by="wrapper search"
     )
     contender: ClassVar[Contender] = CONTENDER
+    mechanisms = CLASSIFIERS
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": mechanism(CLASSIFIERS),
         "vote": Options(("majority", "mean", "performance", "best")),
@@ -193,36 +228,6 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     _: KW_ONLY
     n_reserve: int = 1000
     class_weight: ClassWeightLike = None
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        return fit_library(self, CLASSIFIERS, table, labels, weight, context)
-
-    def estimate_cost(
-        self,
-        X: TableLike,
-        y: LabelsLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: Array | None = None,
-        seconds: float = 0.5,
-    ) -> list[StepCost]:
-        """Return what each step of a fit would cost: candidates, fits, seconds of one worker.
-
-        A few random candidates of each size are timed, `seconds` a size; nothing is fitted.
-        """
-        read = self.read(X, y, sample_weight, groups)
-        return cost_of(self, CLASSIFIERS, *read, seconds)
-
-    def usable(self, X: TableLike) -> ColumnLists:
-        """Return for each row how many models can vote, who they are, and how good they were.
-
-        Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
-        mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
-        prior alone votes).
-        """
-        return usable_models(self.vote_, self.library_, self._table(X))
 
     def multiplicity(self, X: Any) -> ColumnLists:
         """Return for each row how many of the equally good models give another answer.
@@ -284,6 +289,7 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
         found_by="wrapper search",
     )
     contender: ClassVar[Contender] = REGRESSOR
+    mechanisms = REGRESSORS
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": mechanism(REGRESSORS),
         "vote": Options(("mean", "performance", "best")),
@@ -293,25 +299,3 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     learner: Any = "least_squares"
     _: KW_ONLY
     vote: str = "mean"
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
-        return fit_library(self, REGRESSORS, table, labels, weight, context)
-
-    def estimate_cost(
-        self,
-        X: TableLike,
-        y: LabelsLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: Array | None = None,
-        seconds: float = 0.5,
-    ) -> list[StepCost]:
-        """Return what each step of a fit would cost; see `SparseWrapperClassifier`."""
-        read = self.read(X, y, sample_weight, groups)
-        return cost_of(self, REGRESSORS, *read, seconds)
-
-    def usable(self, X: TableLike) -> ColumnLists:
-        """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
-        return usable_models(self.vote_, self.library_, self._table(X))

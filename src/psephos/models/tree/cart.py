@@ -159,7 +159,6 @@ class _CART(CartReadings):
             (Interval(1, whole=True), Interval(0, 1, open_low=True), Options(("sqrt", "log2"))),
             none=True,
         ),
-        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
         "max_competitors": Interval(0, whole=True),
         "max_surrogates": Interval(0, whole=True),
         "surrogate_style": Options(("total", "known")),

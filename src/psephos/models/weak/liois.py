@@ -114,7 +114,6 @@ class LIoISClassifier(WeakLearner):
         "density_ratio": DENSITY_RATIO,
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
         "risk": Options(("unbiased", "non-negative")),
-        "n_folds": Interval(2, whole=True),
     }
     extras: ClassVar[tuple[str, ...]] = (
         "prior_", "labels_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",

@@ -200,10 +200,7 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
         "pos_label": Anything(),
         "unlabeled": Anything(),
         "sigma": OneOf((WIDTH,), none=True),
-        "n_components": Interval(1, whole=True),
         "n_starts": Interval(1, whole=True),
-        "max_iter": Interval(1, whole=True),
-        "learning_rate": Interval(0, open_low=True),
     }
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True

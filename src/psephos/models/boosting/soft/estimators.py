@@ -1,13 +1,11 @@
 """Soft gradient boosting: soft trees trained together, each on the residual of those before."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from psephos._types import ClassWeightLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, Choice, Integers, LogUniform
-from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.soft.model import SoftModel
 from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
@@ -41,10 +39,6 @@ class _SoftBoosting(SoftModel):
         residuals of later trees become smaller.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_estimators": Interval(1, whole=True),
-        "learning_rate": Interval(0, open_low=True),
-    }
     boosted: ClassVar[bool] = True
 
     n_estimators: int = 20

@@ -13,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, LabelsLike, NDArray, SeedLike
 from psephos.base import Labels
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
-from psephos.estimator.params import Constraint, Interval, OneOf, Text
+from psephos.estimator.params import Constraint, Interval, Text
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.memory import SoftInputs, SoftMemory, centre_and_scale, plan_of
@@ -97,14 +97,11 @@ class SoftModel:
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "max_depth": Interval(1, 12, whole=True),
         "learning_rate_init": _ABOVE,
-        "max_iter": Interval(1, whole=True),
         "batch_size": Interval(1, whole=True),
         "weight_decay": Interval(0),
         "temperature": _ABOVE,
         "gate_penalty": Interval(0),
         "gate_lasso": Interval(0),
-        "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-        "n_iter_no_change": Interval(1, whole=True),
         "device": Text(),
     }
 
