@@ -89,22 +89,16 @@ class NaiveBayesVoters(ReadsColumns, ReadAsLowered):
         return whole if self.reads is None else self.reads
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
-        some = replace(
-            self,
-            **moments,
-            log_prior=self.log_prior[voters],
-            reads=None if self.reads is None else self.reads[voters],
-        )
-        if some.reads is None:
-            return some
-        kept = np.flatnonzero(some.reads.any(axis=0))
+        reads = self._reads[voters]
+        kept = np.flatnonzero(reads.any(axis=0) | (self.reads is None))
+        mean, variance = (a[voters][:, :, kept] for a in (self.mean, self.variance))
         return replace(
-            some,
-            columns=some.columns[kept],
-            mean=np.ascontiguousarray(some.mean[:, :, kept]),
-            variance=np.ascontiguousarray(some.variance[:, :, kept]),
-            reads=np.ascontiguousarray(some.reads[:, kept]),
+            self,
+            columns=self.columns[kept],
+            mean=np.ascontiguousarray(mean),
+            variance=np.ascontiguousarray(variance),
+            log_prior=self.log_prior[voters],
+            reads=None if self.reads is None else np.ascontiguousarray(reads[:, kept]),
         )
 
 
