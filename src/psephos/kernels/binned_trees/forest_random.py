@@ -82,16 +82,6 @@ def place_between(low, high, u):
     return place if place < np.inf else (1.0 - u) * low + u * high
 
 
-@jit(fastmath={"nnan", "nsz"})
-def _ends(value, m):
-    """Return the least and the greatest of some numbers."""
-    low, high = value[0], value[0]
-    for k in range(m):
-        low = value[k] if value[k] < low else low
-        high = value[k] if value[k] > high else high
-    return low, high
-
-
 @jit
 def aim_at_values(column, row, start, m, u, values):
     """Draw a cut of a column of values; return (place, kinds), the latter as `ends_of` does.
@@ -105,12 +95,9 @@ def aim_at_values(column, row, start, m, u, values):
         v = np.float64(column[row[np.uintp(start + k)]])
         value[k] = v
         known += not np.isnan(v)
-    if known == m:
-        low, high = _ends(value, m)
-    else:
-        for k in range(m):
-            low = value[k] if value[k] < low else low
-            high = value[k] if value[k] > high else high
+    for k in range(m):  # a missing value is neither less nor more
+        low = value[k] if value[k] < low else low
+        high = value[k] if value[k] > high else high
     if not low < high:
         for k in range(m):
             code[k] = 0 if value[k] == low else 2

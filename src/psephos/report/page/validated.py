@@ -391,7 +391,7 @@ def _made(place: Path, told: Mapping[str, Any], subject: str) -> dict[str, Any]:
         "rows": [
             ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],
             ["Labels named otherwise", series(renamed) or "none"],
-            ["CaseAnswers are about", subject],
+            ["Answers are about", subject],
             ["Figures of the validation", f"{how}; {100 * about['level']:g} % intervals; folds of"
              f" the recalibration by seed {about['random_state']}"],
             ["Not done", "no threshold was chosen; intervals were not widened for many"
