@@ -128,3 +128,42 @@ def test_notes_and_row_names_are_said_once(tmp_path, call):
     assert found.exit_code == 0, found.output
     assert found.output.count("left out as a title") == 1
     assert "Left out: row names." in found.output
+
+
+@pytest.fixture
+def german(tmp_path):
+    """A list with a title, commas, words for missing values, thousands, remarks and sums."""
+    lines = ["Patientenliste;;;;", "", "Nr;CRP;Thrombozyten;Bemerkung;Befund"]
+    for i in range(40):
+        crp = "k. A." if i % 9 == 0 else f"{i % 7 + 1},{i % 10}"
+        lines.append(f"{i + 1};{crp};{100 + i}.000;Brief {i};{'ja' if i % 2 else 'nein'}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([*lines, "Summe;142,6;4.780.000;;"]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("command", ["table", "fit", "compare"])
+def test_all_that_is_wrong_is_one_message_with_the_command(german, call, command):
+    out = () if command == "table" else ("--out", german.with_name("out"))
+    found = call(command, german, "--target", "Befund", *out)
+    assert found.exit_code == 2
+    for part in ("'CRP' holds numbers", "'Thrombozyten' holds", "'k. A.'", "FD002 words-once"):
+        assert part in found.stderr
+    words = shlex.split(found.stderr.splitlines()[-1].removeprefix("Repeat with:  "))
+    added = words[words.index("--decimal") :]
+    pairs = set(zip(added[::2], added[1::2], strict=True))
+    assert pairs == {
+        ("--decimal", ","), ("--thousands", "."), ("--missing", "k. A."), ("--id", "Nr"),
+        ("--drop", "Bemerkung"),
+    }  # fmt: skip
+    again = call("table", german, "--target", "Befund", *added)
+    assert again.exit_code == 0, again.output
+    assert "Refused by" not in again.stdout
+
+
+def test_a_complaint_without_a_remedy_ends_the_search(tmp_path, call):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"1;{i % 3},{i}.5,{'uv'[i % 2]}\n" for i in range(20)))
+    found = call("compare", path, "--target", "z")
+    assert "Repeat with" not in found.stderr
+    assert "no column 'z'" in found.stderr

@@ -183,6 +183,25 @@ def test_h5ad(tmp_path, sparse):
     )
 
 
+def test_categories_of_digits_in_h5ad_are_categories(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.arange(8.0).reshape(8, 1)
+        obs, var = file.create_group("obs"), file.create_group("var")
+        obs.attrs["_index"], var.attrs["_index"] = "_index", "gene"
+        obs.attrs["column-order"] = ["cluster", "kind"]
+        obs["_index"], var["gene"] = [f"cell{i}" for i in range(8)], ["a"]
+        for name, levels in (("cluster", ["0", "1", "NA"]), ("kind", ["u", "v", "w"])):
+            obs.create_group(name)["categories"] = levels
+            obs[f"{name}/codes"] = np.arange(8, dtype=np.int8) % 3
+    found = read_table(tmp_path / "t.h5ad", target="kind")
+    assert found.names == ("cluster", "a")
+    assert found.categories == {0: ("0", "1")}
+    np.testing.assert_array_equal(found.X[:4, 0], [0, 1, np.nan, 0])
+    assert found.notes == ("columns of obs, read beside those of X: 'cluster'.",)
+    assert found.left_out == ("row names",)
+
+
 @pytest.mark.parametrize("start", ["matrix", "GSM1_matrix", "pbmc"])
 def test_a_matrix_beside_its_names(tmp_path, start):
     """As 10x Genomics writes it, features in rows; labels are elsewhere."""

@@ -2,7 +2,8 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +23,40 @@ accept_option = click.option(
 )
 
 
-def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[str]:
+def read_whole(
+    path: Path, roles: dict[str, Any], command: str, accepted: Sequence[str] = ()
+) -> "DataTable":
+    """Read a table; raise PsephosError of all that is wrong with it.
+
+    What is found once the first complaints are settled, cautions too, is in the same message.
+    """
+    from psephos.protocol import read_table
+
+    errors, options, roles = list[PsephosError](), dict[tuple[str, str], None](), dict(roles)
+    words, data = list[str](), None
+    while data is None:
+        try:
+            data = read_table(path, **roles)
+        except PsephosError as error:
+            errors.append(error)
+            fresh = {pair: None for pair in error.options if pair not in options}
+            if not fresh:
+                break
+            options |= fresh
+            for flag, value in fresh:
+                name = flag[2:].replace("-", "_")
+                several = isinstance(roles[name], tuple)
+                roles[name] = (*roles[name], value) if several else value
+    if data is not None and not errors:
+        return data
+    if data is not None:
+        refused = data.cautions().refused(command, accepted)
+        words += map(str, refused)
+        options |= dict.fromkeys(options_of(refused, ids=data.ids is not None))
+    raise PsephosError("\n".join([*map(str, errors), *words])).settled_by(*options) from errors[0]
+
+
+def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:
     """Return the options of the command that settle cautions, with their values.
 
     The first column that names rows may name the cases, unless a column does (`ids`).
@@ -34,7 +68,7 @@ def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[str]:
     if named and not ids:
         options = {("--id", named[0]): None, **options}
         options.pop(("--drop", named[0]))
-    return [word for pair in options for word in pair]
+    return list(options)
 
 
 def settle(
@@ -52,7 +86,7 @@ def settle(
     refused = found.refused(command, known_codes(accepted))
     if refused:
         words = ["psephos", *click.get_current_context().find_root().meta["words"]]
-        given = options_of(refused, ids=table.ids is not None)
+        given = [word for pair in options_of(refused, ids=table.ids is not None) for word in pair]
         insisting = [word for one in refused for word in ("--accept", one.code)]
         lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
         if given:

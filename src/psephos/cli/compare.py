@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos.cli.cautions import accept_option, settle
+from psephos.cli.cautions import accept_option, read_whole, settle
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say, show
 from psephos.files.atomic import UnwritableError
@@ -106,13 +106,12 @@ def compare(
 
     Leaves results.csv, model files and report.html.
     """
-    from psephos.protocol import read_table
     from psephos.protocol.evaluation.splits import protocol_named
     from psephos.protocol.tables.copies import copies_of
 
     plan = protocol_named(protocol)
     plan = replaced(plan, folds=folds) if folds else plan
-    data = read_table(table, **roles)
+    data = read_whole(table, roles, "compare", accept)
     found = copies_of(data) if copies == "together" else None
     divided = data if found is None else found.together(data)
     settle(divided, "compare", accept, plan)

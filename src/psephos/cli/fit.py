@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError, WeakLabelsWarning
-from psephos.cli.cautions import accept_option, settle
+from psephos.cli.cautions import accept_option, read_whole, settle
 from psephos.cli.options import OUT_FILE, partial_options, table_options, threshold_options
 from psephos.cli.words import say, show
 
@@ -59,7 +59,6 @@ def fit(
     from psephos.calibrating import at_threshold
     from psephos.cli.answering import refuse_overwriting
     from psephos.models import save
-    from psephos.protocol import read_table
     from psephos.protocol.running.progress import announced
     from psephos.protocol.running.tasks import told_warnings
     from psephos.vote.describing import kept_words
@@ -70,7 +69,8 @@ def fit(
             "records are right is --recorded-class."
         )
     refuse_overwriting(out, table)
-    data = read_table(table, **{**roles, "task": roles["task"] or _task_of(model_name)})
+    roles["task"] = roles["task"] or _task_of(model_name)
+    data = read_whole(table, roles, "fit", accept)
     model_name = _fitting(model_name or _DEFAULT[data.kind], data)
     estimator = _estimator(model_name, settings, seed)
     for sentence in (data.contents(), *data.notes):

@@ -1,11 +1,12 @@
 """psephos table: what is understood of a table, before anything is learnt from it."""
 
 import shlex
+from itertools import chain
 from pathlib import Path
 
 import click
 
-from psephos.cli.cautions import options_of
+from psephos.cli.cautions import options_of, read_whole
 from psephos.cli.options import table_options
 from psephos.cli.words import show
 from psephos.files.cells import Cells
@@ -28,14 +29,13 @@ def table(context: click.Context, **_: object) -> None:
 
     from psephos.cautions import Cautions
     from psephos.estimator.columns import stored
-    from psephos.protocol import read_table
     from psephos.protocol.tables.copies import copies_of
 
     roles = dict(context.params)
     path: Path = roles.pop("table")
     found = Cautions()
     if roles["target"] or roles["n_labels"]:
-        data = read_table(path, **roles)
+        data = read_whole(path, roles, "compare")
         show(data.contents())
         missing, named, notes, last = int(np.isnan(stored(data.X)).sum()), data.ids, data.notes, []
         copies = copies_of(data)  # are kept together by compare
@@ -54,9 +54,10 @@ def table(context: click.Context, **_: object) -> None:
         by = " and ".join(one.rule.refused)
         show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
     settled = [one for one in found if one.rule.refused or one.code in _ADVISED]
+    options = chain.from_iterable(options_of(settled, ids=named is not None))
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
-    given = [*words[at + 1 :], *options_of(settled, ids=named is not None), *last]
+    given = [*words[at + 1 :], *options, *last]
     left = [one.code for one in found.refused("compare") if not one.remedy]
     first = f"when {', '.join(left)} is settled: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], 'compare', *given])}")

@@ -4,6 +4,7 @@
 
 import datetime
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -23,6 +24,7 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 Place = Callable[[int], str]
 
 
@@ -203,6 +205,8 @@ def refuse_numbers_in_words(
         f"{shown(word, CELL)} in {place(i)}" for word, i in list(first.items())[:3]
     )
     kinds = Counter(forms[word] for word in first if word is not None)
+    if not fitted and all(_GROUPED.fullmatch(word or "") for word in first):
+        kinds = Counter({"thousands .": 1})  # 110.000 where the comma is the decimal mark
     remedy = _remedy(name, kinds, fitted, ways)
     start = ways.read()
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []

@@ -23,7 +23,7 @@ import numpy as np
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Sparse
 from psephos.files.arrays import check_text
-from psephos.files.cells import Cells
+from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest
 from psephos.files.packed import MOST, hostile, refuse_bomb
@@ -245,7 +245,9 @@ def _h5_column(found: _Foreign) -> list[object]:
     if old is not None or (group and "codes" in found):
         levels = _h5_column(found["categories"] if old is None else found.file[old])
         codes = _h5_array(found["codes"] if old is None else found)
-        return [levels[code] if code >= 0 else None for code in codes.tolist()]
+        number = Cells().number  # a category of digits is a word, and one called NA is missing
+        words = [Typed(v) if isinstance(v, str) and number(v) == number(v) else v for v in levels]
+        return [words[code] if code >= 0 else None for code in codes.tolist()]
     if group:
         pairs = zip(_h5_array(found["values"]), _h5_array(found["mask"]).tolist(), strict=True)
         return [None if gone else _decoded(value) for value, gone in pairs]
