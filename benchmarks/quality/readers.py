@@ -12,6 +12,12 @@ ONNX, by onnxruntime, has rows in single precision, whose numbers are at most 1e
     python benchmarks/quality/readers.py              # the table; 1 if a reader differs
     python benchmarks/quality/readers.py 0 40         # families 0 to 39 of it
     python benchmarks/quality/readers.py cart bagging # those whose name contains a word
+    python benchmarks/quality/readers.py numbers      # regressors on real tables (PSEPHOS_DATA)
+
+The last has 1,000 rows of the table itself, drawn with replacement: one cell in ten is emptied (a
+category is one that the model does not know), one in twenty is far out of its range. Every
+difference is from `predict`, ONNX's too; rows with a value that single precision rounds to a
+threshold are counted apart for ONNX.
 """
 
 import csv
@@ -33,7 +39,16 @@ from click.testing import CliRunner
 from playwright.sync_api import sync_playwright
 from sklearn.base import clone, is_regressor
 
-from psephos import save
+from psephos import (
+    AdaBoostRegressor,
+    CARTRegressor,
+    GradientBoostingRegressor,
+    NewtonBoostingRegressor,
+    RandomForestRegressor,
+    RankRidgeRegressor,
+    VotingRegressor,
+    save,
+)
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.cli import main as command
 from psephos.files.cells import FARTHEST
@@ -311,6 +326,81 @@ def _missing(setting, k):
     return 0.2
 
 
+def numbers():
+    """Print how far readers of five regressors are from `predict` on rows of real tables."""
+    readers = {"scorer": by_scorer, **{n: by_sql(c) for n, c in databases().items()}}
+    readers["ONNX"] = by_onnx_alone
+    print(f"| set | regressor | {' | '.join(readers)} |\n|{' --- |' * (len(readers) + 2)}")
+    worst = 0.0
+    for name in ("auto_mpg", "bike_day"):  # gaps and categories; four columns of categories
+        table, y = real_numbers(name)
+        for model in _regressors():
+            given = _drawn_from(model.fit(table, y), table)
+            cells = list[str]()
+            for reader, ask in readers.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    off = ask(given, Path(folder))
+                worst = max(worst, off / (_SINGLE if reader == "ONNX" else _CLOSE))
+                cells.append(f"{off:.0e}")
+            cells[-1] += f" ({AT[-1]})"
+            print(f"| {name} | {type(model).__name__} | {' | '.join(cells)} |", flush=True)
+    return int(worst > 1)
+
+
+def _regressors():
+    members = [("tree", CARTRegressor()), ("ridge", RankRidgeRegressor())]
+    return [
+        CARTRegressor(),
+        RandomForestRegressor(50, random_state=0),
+        AdaBoostRegressor(n_estimators=20, random_state=0),
+        GradientBoostingRegressor(n_estimators=50, random_state=0),
+        NewtonBoostingRegressor(n_estimators=50, random_state=0),
+        VotingRegressor(members),
+    ]
+
+
+def real_numbers(name):
+    """Return a table of mixed columns, and its target."""
+    import pandas as pd
+
+    data = pd.read_csv(Path(os.environ["PSEPHOS_DATA"]) / name / f"{name}.csv")
+    words = data.select_dtypes(exclude="number").columns
+    data = data.astype(dict.fromkeys(words, "category"))
+    return data.iloc[:, :-1], data.iloc[:, -1].to_numpy(dtype=float)
+
+
+def _drawn_from(model, table):
+    """Return hostile rows of the fit's table with their answers."""
+    columns, rng = plain(model)["columns"], np.random.default_rng(0)
+    levels, vote = [column.get("levels") for column in columns], model.vote_
+    vote = vote.select(vote.columns)
+    X = model._values(table)[:, model.vote_.columns]
+    X = X[rng.integers(len(X), size=_ROWS)]
+    far = rng.choice([-1e6, -100.0, 1e5, 1e30], size=X.shape)
+    is_number = np.array([own is None for own in levels])
+    X = np.where((rng.random(X.shape) < 0.05) & is_number, far, X)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    rows = [[_cell(*one) for one in zip(row, levels, strict=True)] for row in X.tolist()]
+    answers = vote.answers(X)
+    names = [column["name"] for column in columns]
+    return Wanted(model, vote, names, levels, X, rows, answers[:, None], answers.tolist(), None)
+
+
+AT: list[int] = []  # rows with a value that is rounded to a threshold, of each model
+
+
+def by_onnx_alone(given, folder):
+    """Return the greatest difference of onnxruntime's answers; rows at thresholds are counted."""
+    import onnxruntime  # pyright: ignore[reportMissingImports]
+
+    X = given.X.astype(np.float32)
+    found = onnxruntime.InferenceSession(onnx_model(given.model)).run(None, {"columns": X})[0]
+    moved = read_in_single(given.vote, X) != X.astype(np.float64)
+    at = (moved & ~np.isnan(X)).any(axis=1)
+    AT.append(int(at.sum()))
+    return farthest(found[~at], given.scores[~at])
+
+
 def main(words):
     """Print the table; return 1 if a reader differs."""
     spec = importlib.util.spec_from_file_location("families", _FAMILIES)
@@ -364,4 +454,4 @@ def main(words):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(numbers() if sys.argv[1:] == ["numbers"] else main(sys.argv[1:]))
