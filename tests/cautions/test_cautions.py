@@ -57,6 +57,8 @@ SEEN = np.where(Y == "ill", 5.0, 1.0) + RNG.random(N)
 ONE_OF_EACH = [*["ill"] * 40, *["well"] * 20]
 COPIED = np.vstack([RNG.normal(size=(40, 12))] * 2)[:N]
 
+OF_SUBJECT = np.random.default_rng(7).permutation(np.arange(N) // 3)  # three rows of each of 20
+BY_SUBJECT = np.where(np.random.default_rng(8).permutation(20) % 2, "ill", "well")[OF_SUBJECT]
 # Of each code: (X, y) that it is for, and (X, y) that it is not for.
 CASES = {
     "FD001": [
@@ -113,6 +115,12 @@ CASES = {
     "FD023": [
         ((frame(batch=BATCH), Y), (frame(batch=RNG.permutation(BATCH)), Y)),
         ((frame(scanner_id=(BATCH == "one") * 1), Y), (frame(colour=(BATCH == "one") * 1), Y)),
+    ],
+    "FD024": [
+        ((frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), BY_SUBJECT),
+         (frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), Y)),
+        ((frame(patientID=OF_SUBJECT * 7 + 100), BY_SUBJECT),
+         (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
     ],
     "FD030": [
         ((frame(), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),

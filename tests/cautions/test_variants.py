@@ -119,6 +119,13 @@ VARIANTS = {
         [of(CENTRE, "ChargenNr"), of(CENTRE, "Zentrum-ID"), of(CENTRE, "flowcell")],
         [of(CENTRE, "template"), of(RNG.permutation(CENTRE), "plate")],
     ),
+    "FD024": (
+        [(frame(**{"Patienten-Nr.": 1 + ROW // 2}), np.where(ROW // 2 < 14, "ill", "well")),
+         (frame(w=[f"m{k}" for k in ROW // 4]), np.where(ROW // 4 % 2, "ill", "well")),
+         (frame(donor=[f"d{k}" for k in ROW // 3]), np.where(ROW // 3 % 3 == 0, "ill", "well"))],
+        [(frame(dose=1 + ROW // 2), np.where(ROW // 2 < 14, "ill", "well")),
+         (frame(ward=[f"w{k}" for k in ROW // 12]), np.where(ROW // 12 % 2, "ill", "well"))],
+    ),
     "FD030": (
         [(frame(), pd.Series(Y, name="ILL ")),
          (pd.DataFrame({"yes": RNG.choice(["yes", "no"], N), "red": COLOURS, "50.1": LAB}), Y),

@@ -67,6 +67,10 @@ CAUTIONS: dict[str, Rule] = {
         "{which} tells the class of most rows: what differs between batches or sites is learnt as "
         "if it were the class. Hold whole batches out (--group), and distrust batches of one "
         "class."),
+    "FD024": Rule("subjects", "rows", _BOTH, rows.subjects,
+        "{columns} name{s} subjects of several rows each, whose rows have one class: a model "
+        "learns the subjects by heart, and folds divide them. Name the column as the group, or "
+        "leave {them} out."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
         "The first line looks like a case, not like names ({why}). Put a line of names above it, "
         "or the first case is lost."),

@@ -14,7 +14,12 @@ _BATCH = re.compile(
     r"study|machine|instrument|operator|reader|ward|lot|flowcell|chargen?|zentrum|station|klinik)"
     r"(?: (?:id|nr|no|name|number|code|\d+))*"
 )
+_SUBJECT = re.compile(
+    r"(?:.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
+    r"mouse|specimen|sujet|paciente)(?: (?:id|ids|nr|no|num|number|name|code))*"
+)
 _LEAST, _EXPLAINED = 20, 0.5
+_ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
 _FAR = 5.0  # standard deviations fewer changes than in any order
 
 
@@ -35,6 +40,35 @@ def divided_replicates(given: Given) -> Found:
     which = f" (column {shown(column)} has one value in each pair)" if column else ""
     facts = {"n": str(len(rows)), "pairs": words, "which": which}
     return Found(rows=rows, facts=facts, remedy=[("--group", column or "COLUMN")])
+
+
+def subjects(given: Given) -> Found:
+    """Find columns that name subjects of several rows each, whose rows have one class."""
+    if given.answers is None or len(given.X) < _LEAST:
+        return Found()
+    found = [j for j in [*given.levels, *given.whole.tolist()] if _names_subjects(given, int(j))]
+    return Found(found, remedy=[("--group", given.names[found[0]])] if found else [])
+
+
+def _names_subjects(given: Given, j: int) -> bool:
+    known = ~np.isnan(given.X[:, j])
+    values, subject, sizes = np.unique(given.X[known, j], return_inverse=True, return_counts=True)
+    several = np.flatnonzero(sizes > 1)
+    rows = int(sizes[several].sum())
+    if len(values) * _ROWS_EACH < known.sum() or len(several) < 10 or rows * 5 < known.sum():
+        return False
+    answers = np.asarray(given.answers)[known]
+    table = np.zeros((len(values), int(answers.max()) + 1))
+    np.add.at(table, (subject, answers), 1)
+    pure = table[several].max(axis=1) == sizes[several]
+    share = table.sum(axis=0) / known.sum()
+    chance = np.log((share ** sizes[several[pure], None]).sum(axis=1)).sum()
+    if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
+        return False
+    if j in given.levels or _SUBJECT.fullmatch(" ".join(parts_of(given.names[j]))):
+        return True
+    changes = (np.diff(table.argmax(axis=1)) != 0).sum()  # few: a number that tells the class
+    return bool(2 * changes > (len(values) - 1) * (1 - (share**2).sum()))
 
 
 def ordered(given: Given) -> Found:
