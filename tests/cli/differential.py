@@ -128,8 +128,9 @@ def asked(call, model_path, table_path):
     result = call("predict", model_path, table_path)
     assert result.exit_code == 0, result.output
     rows = list(csv.reader(io.StringIO(result.stdout)))
-    first = 2 if len(rows[0]) > 3 else 1  # the last column is answered
-    return np.array([[float(v) for v in row[first:-1]] for row in rows[1:]])
+    kept = [j for j, head in enumerate(rows[0]) if head.startswith("probability_")]
+    kept = kept or [rows[0].index("predicted")]  # of a number
+    return np.array([[float(row[j]) for j in kept] for row in rows[1:]])
 
 
 def differences(call, folder, name, form, named, kind):
