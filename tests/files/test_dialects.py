@@ -204,6 +204,12 @@ def test_cases_of_empty_cells_at_the_end_are_answered(tmp_path):
     assert "empty lines are left out: 2." in table.notes
 
 
+def test_units_above_numbers_with_commas(tmp_path):
+    words, lines, notes = read(tmp_path / "t.csv", "a;y\nAU;\n0,1;u\n0,2;v\n")
+    assert (words["a"], lines) == (["0,1", "0,2"], [3, 4])
+    assert notes == ["line 2 holds units ('AU') and is left out."]
+
+
 WIDE = {"a": ["1", "2"], "b": ["3", "4"], "c": ["u", "v"]}
 
 

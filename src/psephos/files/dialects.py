@@ -194,7 +194,8 @@ def _are_units(lines: list[Sequence[str]]) -> bool:
     rows = list(map(list, lines))
     for j, word in enumerate(map(str.strip, rows[0])):
         unit = _UNIT.fullmatch(word) is not None
-        numeric = all(number(row[j]) is not None for row in rows[1:])
+        # whichever the decimal mark
+        numeric = all(number(row[j].replace(",", ".", 1)) is not None for row in rows[1:])
         odd = not unit and word not in "-–" if numeric else word in {row[j] for row in rows[1:]}
         if word and odd:
             return False
