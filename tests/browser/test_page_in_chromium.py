@@ -215,7 +215,7 @@ def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
 
 def marks_at(c, threshold, worth, top):
     """Return where a threshold of these counts stands on each curve, by the frame of the page."""
-    from psephos.report.drawings.answers import FRAME
+    from psephos.report.numbers.curves import FRAME
 
     wide = FRAME["width"] - FRAME["left"] - FRAME["right"]
     high = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
@@ -234,7 +234,7 @@ def marks_at(c, threshold, worth, top):
 
 def assert_passes(page, name, x, y):
     """Check that the path of a curve has these points, in the unit square of the frame."""
-    from psephos.report.drawings.answers import FRAME
+    from psephos.report.numbers.curves import FRAME
 
     wide = FRAME["width"] - FRAME["left"] - FRAME["right"]
     high = FRAME["height"] - FRAME["top"] - FRAME["bottom"]

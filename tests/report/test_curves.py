@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from psephos.figures import area, calibration_table
-from psephos.report.drawings.answers import (
+from psephos.report.numbers.curves import (
     GRID,
     benefits,
     curves_of,

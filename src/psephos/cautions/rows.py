@@ -47,7 +47,7 @@ def subjects(given: Given) -> Found:
     if given.answers is None or len(given.X) < _LEAST:
         return Found()
     found = [j for j in [*given.levels, *given.whole.tolist()] if _names_subjects(given, int(j))]
-    return Found(found, remedy=[("--group", given.names[found[0]])] if found else [])
+    return Found(found, remedy=[("--group", str(given.names[j])) for j in found[:1]])
 
 
 def _names_subjects(given: Given, j: int) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from psephos._types import Floats, Indices, Values
-from psephos.estimator.columns import column_of
+from psephos.estimator.columns import dense_columns
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,9 @@ class Design:
         Two categories that occur are one 0/1 column, that of the second; one is a constant. A
         category that is declared but does not occur has no column.
         """
-        held = {int(j): _shown(column_of(X, int(j))) for j in np.flatnonzero(n_codes)}
+        held = {
+            int(j): _shown(dense_columns(X, np.array([j]))[:, 0]) for j in np.flatnonzero(n_codes)
+        }
         width = np.ones(len(n_codes), dtype=np.intp)
         width[list(held)] = [len(codes) for codes in held.values()]
         ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)

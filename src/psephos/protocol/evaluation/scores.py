@@ -412,15 +412,15 @@ class NumberAnswers(NamedTuple):
     quantiles: Floats | None = None  # (n, 5), of LEVELS
 
 
-def number_answers_of(model: Any, X: Floats) -> NumberAnswers:
+def number_answers_of(model: Any, X: Values) -> NumberAnswers:
     """Return the answers of a regressor, and the distribution it states, if it does.
 
     That is what its method `distribution` returns (`psephos.ProsetRegressor`).
     """
     predicted = np.asarray(model.predict(X), dtype=np.float64)
-    if predicted.shape != (len(X),) or not np.isfinite(predicted).all():
+    if predicted.shape != (X.shape[0],) or not np.isfinite(predicted).all():
         raise PsephosError(
-            f"the model answers with what is not a finite number a row for {len(X)} rows."
+            f"the model answers with what is not a finite number a row for {X.shape[0]} rows."
         )
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if not hasattr(last, "distribution"):

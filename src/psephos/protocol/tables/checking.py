@@ -84,7 +84,7 @@ def without_total(sheet: Sheet, target: str) -> Sheet:
     """Return a sheet without a last row that has no label, and sums or means of the others."""
     n, words = sheet.X.shape[0] - 1, sheet.words
     label = str(words[sheet.header.names.index(target)][n])
-    if n < 1 or not isinstance(sheet.X, np.ndarray) or not sheet.cells.is_missing(label):
+    if n < 1 or sheet.rest is not None or not sheet.cells.is_missing(label):
         return sheet
     known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
     once = [str(kept[n]) for kept in words.values() if kept[n] and kept.count(kept[n]) == 1]

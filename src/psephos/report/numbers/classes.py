@@ -11,7 +11,7 @@ from psephos._types import Floats, Indices, JsonObject, NDArray
 from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
-from psephos.report.drawings.answers import BINS, benefit_grid, benefits, curves_of, worth
+from psephos.report.numbers.curves import BINS, benefit_grid, benefits, curves_of, worth
 from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four
 from psephos.report.study.answers import called
 from psephos.report.words import (

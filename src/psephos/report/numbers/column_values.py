@@ -1,4 +1,4 @@
-"""What one model makes of each column it reads: the figures of the panel of values."""
+"""What one model makes of each column it reads, or of two: the figures of the panel of values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,22 +11,25 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, JsonObject
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
+    Axis,
     Cut,
+    Pieces,
     Says,
     Threshold,
     asked_values,
+    axis_of,
     background,
     count_words,
     direction,
     further,
     level_words,
     mean_answers,
+    pieces_of,
     ringed,
     sides,
     value_text,
 )
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.report.drawings.values import plane
 from psephos.report.study.folder import Folder
 from psephos.report.study.opened import Opened, Reduced, Saved
 from psephos.report.study.options import carried_rows, carried_values, guarded
@@ -37,6 +40,7 @@ _LEAST = 0.6  # of the size of a rank correlation that is told
 _MOST = 3
 _PAIRS = 10  # cases that have both values, at least
 _BLOCK = 256
+_PIECES = 64  # of an axis on which answers change gradually
 
 
 class Rising(NamedTuple):
@@ -471,3 +475,45 @@ def _text(value: Any) -> str:
     if value is None:
         return "missing"
     return value if isinstance(value, str) else value_text(float(value))
+
+
+def plane(
+    asked: Reduced,
+    used: Sequence[int],
+    thresholds: Mapping[int, Sequence[Threshold]],
+    gradual: set[int],
+    cases: str = "full",
+) -> dict[str, Any] | None:
+    """Return the probabilities over the values of two columns; None unless both are numbers.
+
+    Returns
+    -------
+    plane : dict or None
+        ``axes``; ``ends``, of the pieces of both; ``chances``, (pieces of the second, pieces of
+        the first, K), where zero lies apart as the first piece.
+    """
+    if any(j in asked.levels for j in used):
+        return None
+    across, up = (_axis(asked, j, thresholds.get(j, []), j in gradual, cases) for j in used)
+    grid = np.array([(a, b) for b in _inside(*up) for a in _inside(*across)])
+    X = np.full((len(grid), asked.X.shape[1]), np.nan)
+    X[:, list(used)] = grid
+    chances: Any = asked.vote.probabilities(X).reshape(len(_inside(*up)), len(_inside(*across)), -1)
+    rounded: list[Any] = np.asarray(np.round(chances, _DIGITS), dtype=np.float64).tolist()
+    return {
+        "axes": [axis.data() for axis, _ in (across, up)],
+        "ends": [pieces.ends for _, pieces in (across, up)],
+        "chances": rounded,
+    }
+
+
+def _axis(
+    asked: Reduced, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
+) -> tuple[Axis, Pieces]:
+    steps = [one.at for one in thresholds]
+    axis = axis_of(guarded(asked.X[:, j], cases), steps)
+    return axis, pieces_of(axis, steps, gradual, _PIECES)
+
+
+def _inside(axis: Axis, pieces: Pieces) -> list[float]:
+    return [*([0.0] if axis.zero else []), *pieces.inside]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import t_quantile
-from psephos.report.drawings.answers import FRAME
 from psephos.report.numbers.classes import (
     About,
     ClassNames,
@@ -22,6 +21,7 @@ from psephos.report.numbers.classes import (
     mistakes_words,
     several_judged,
 )
+from psephos.report.numbers.curves import FRAME
 from psephos.report.numbers.measures import TENTHS, Subgroups, counts_at, four, subgroup_rows
 from psephos.report.study.answers import CaseAnswers, Positive, called, cross_fitted_answers
 from psephos.report.study.folder import Fit, Folder

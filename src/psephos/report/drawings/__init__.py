@@ -1,1 +1,0 @@
-"""Pictures as plain coordinates: templates and script only draw them."""
