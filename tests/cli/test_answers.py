@@ -245,7 +245,8 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
 )
 def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
     out = tmp_path / "m.psephos"
-    result = call("fit", table, "--target", "state", "--id", "name", "--out", out, *settings)
+    roles = ["--target", "state", "--id", "name", "--drop", "batch"]
+    result = call("fit", table, *roles, "--out", out, *settings)
     assert result.exit_code == 2
     *first, sentence = result.stderr.splitlines()
     assert words in sentence

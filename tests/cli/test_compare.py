@@ -149,7 +149,7 @@ def test_what_takes_part_is_said_in_the_help(call):
 def test_bad_input_is_one_sentence_and_leaves_nothing(call, table, tmp_path, arguments, words):
     out = tmp_path / "out"
     if "--id" not in arguments:
-        arguments = [*arguments, "--id", "name"]
+        arguments = [*arguments, "--id", "name", "--group", "batch"]
     result = call("compare", table, *arguments, "--out", out)
     assert result.exit_code == 2
     assert words in result.stderr

@@ -35,7 +35,7 @@ def test_a_damaged_npz_is_not_quoted_whole(tmp_path):
     whole = bytearray(path.read_bytes())
     whole[26:28] = (5_000).to_bytes(2, "little")  # the length of the first name
     path.write_bytes(whole)
-    with pytest.raises(PsephosError, match=r"'t.npz' is damaged \(.* …\): write it again") as told:
+    with pytest.raises(PsephosError, match=r"'t.npz' is damaged, .* …\): write it again") as told:
         read_table(path, target="y")
     assert len(str(told.value)) < 300
 

@@ -193,7 +193,7 @@ def test_a_model_of_numbers_and_one_without_voters():
     constant = CARTClassifier(max_depth=1, cp=1.0).fit(X, Y)
     assert not len(constant.vote_.columns)
     assert not seen(constant, X).words()
-    with pytest.raises(PsephosError, match="no map"):
+    with pytest.raises(PsephosError, match="predicts numbers"):
         recalibrated(model)
 
 
