@@ -30,12 +30,12 @@ _MAX_SIDES = 32
 #: Numbers or words in C order, in version 1.0 of the format; sides of less than 10^18.
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<|>=]?(?:[biuf][1-9][0-9]?|U[1-9][0-9]{0,8}))', "
-    rb"'fortran_order': False, 'shape': \(((?:SIDE,(?: SIDE,)*+(?: SIDE)?)?)\), \} *+\n".replace(
+    rb"'fortran_order': False, 'shape': \(((?:SIDE,(?: SIDE,)*(?: SIDE)?)?)\), \} *\n".replace(
         b"SIDE", rb"(?:0|[1-9][0-9]{0,17})"
     ),
     re.DOTALL,
 )
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
 
 
 class _Listing(io.BufferedReader):
