@@ -643,3 +643,13 @@ def test_many_values_are_classes_where_folds_can_hold_each(values, each, fits):
     else:
         with says("is it a measurement?"):
             table_from_arrays(X, y)
+
+
+@pytest.mark.parametrize("odd", ["<0.1", "high", "5,736.00"])
+def test_a_target_of_numbers_with_one_written_otherwise_is_questioned(tmp_path, odd):
+    cells = [f"{0.37 * i:.2f}" for i in range(40)]
+    rows = [f"{i % 7},{cell}" for i, cell in enumerate([*cells, f'"{odd}"'])]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *rows]))
+    with pytest.raises(PsephosError, match="is it a measurement") as found:
+        read_table(tmp_path / "t.csv", target="y")
+    assert odd in str(found.value)

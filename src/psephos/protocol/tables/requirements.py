@@ -1,5 +1,6 @@
 """What a table must be before anything is learnt from it."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,12 @@ from psephos.protocol.tables.labels import row_words
 
 if TYPE_CHECKING:
     from psephos.protocol.tables.table import DataTable
+
+#: A number as it may be written: <0.1, 5,736.00, 5.7%, 12 mg.
+_NUMBER = re.compile(
+    r"[<>~≤≥ ]*[-+−]?\d[\d.,' ]*(?:[eE][-+]?\d+)? ?[^\W\d]{0,6}(?:/[^\W\d]{1,4})?%?"
+)
+_MOSTLY = 0.8  # of the values of a target are numbers, or written as such
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
@@ -85,10 +92,13 @@ def _check_classes(table: "DataTable") -> None:
     values, sizes = np.unique(table.y, return_counts=True)
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
     name = shown(table.target_name)
-    if many_values(sizes) and all(value_of(plain_number(word)[1]) is not None for word in counts):
+    odd = [word for word in counts if value_of(plain_number(word)[1]) is None]
+    like = len(counts) - sum(_NUMBER.fullmatch(word) is None for word in odd)
+    if many_values(sizes) and like >= _MOSTLY * len(counts):
+        first = f" (not plain numbers: {quoted(odd)})" if odd else ""
         raise PsephosError(
-            f"the target {name} has {len(values)} values in {table.n_rows} "
-            "rows: is it a measurement? Say with --task numbers (in Python task='numbers') that it "
+            f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
+            "measurement? Say with --task numbers (in Python task='numbers') that it "
             "is to be predicted as a number, or with --task classes that its numbers are classes."
         )
 
