@@ -168,7 +168,7 @@ def _multilabel() -> str:
 
 
 def _task_of(name: str | None) -> str | None:
-    """Return 'numbers' of a model that predicts them; refuse what is no model."""
+    """Return 'numbers' of a model that predicts them; raise an error for an unknown name."""
     from sklearn.base import is_regressor
 
     return "numbers" if name is not None and is_regressor(_class_of(name)()) else None

@@ -83,7 +83,7 @@ class LevelCodes:
 
     A word as it is written comes first; then true and false in any case; then the number it writes,
     zeros before it or not, as long as one level alone writes that number: 01 is level 1 where there
-    is no level 01. The code of a level is its place.
+    is not the level 01. The code of a level is its place.
     """
 
     def __init__(self, levels: Sequence[Any]) -> None:

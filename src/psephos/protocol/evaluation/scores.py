@@ -13,7 +13,14 @@ from scipy.stats import rankdata
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow, Values
 from psephos.figures.confusion import levelled
-from psephos.models.prototypes.mixture import NormalMixture
+from psephos.protocol.evaluation.number_scores import (
+    absolute_error,
+    covered,
+    mean_crps,
+    pinball_loss,
+    r_squared,
+    root_squared_error,
+)
 from psephos.vote.names import fixed
 
 _CLIP = 1e-15
@@ -400,68 +407,6 @@ def label_figures(truth: Array, given: Array) -> list[Mapping[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------------- numbers
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles that are kept of a stated distribution
-
-
-class NumberAnswers(NamedTuple):
-    """A model's answers to some rows, where the target is a number."""
-
-    predicted: Floats  # (n,)
-    stated: NormalMixture | None = None  # the distribution it states; None of most models
-    quantiles: Floats | None = None  # (n, 5), of LEVELS
-
-
-def number_answers_of(model: Any, X: Values) -> NumberAnswers:
-    """Return the answers of a regressor, and the distribution it states, if it does.
-
-    That is what its method `distribution` returns (`psephos.ProsetRegressor`).
-    """
-    predicted = np.asarray(model.predict(X), dtype=np.float64)
-    if predicted.shape != (X.shape[0],) or not np.isfinite(predicted).all():
-        raise PsephosError(
-            f"the model answers with what is not a finite number a row for {X.shape[0]} rows."
-        )
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    if not hasattr(last, "distribution"):
-        return NumberAnswers(predicted)
-    stated = last.distribution(X if last is model else model[:-1].transform(X))
-    return NumberAnswers(predicted, stated, stated.quantile(LEVELS))
-
-
-def r_squared(answers: NumberAnswers, truth: Floats) -> float | None:
-    """Return 1 - (squared errors) / (squared deviations of these rows from their mean)."""
-    whole = float(((truth - truth.mean()) ** 2).sum())
-    return 1.0 - float(((truth - answers.predicted) ** 2).sum()) / whole if whole > 0 else None
-
-
-def _absolute(answers: NumberAnswers, truth: Floats) -> float:
-    return float(np.abs(truth - answers.predicted).mean())
-
-
-def _root_squared(answers: NumberAnswers, truth: Floats) -> float:
-    return math.sqrt(float(((truth - answers.predicted) ** 2).mean()))
-
-
-def _pinball(answers: NumberAnswers, truth: Floats) -> float | None:
-    """Return max(q e, (q - 1) e) with e = truth - quantile, its mean over rows and levels q."""
-    if answers.quantiles is None:
-        return None
-    off, level = truth[:, None] - answers.quantiles, np.array(LEVELS)
-    return float(np.maximum(level * off, (level - 1) * off).mean())
-
-
-def _crps(answers: NumberAnswers, truth: Floats) -> float | None:
-    return None if answers.stated is None else float(answers.stated.crps(truth).mean())
-
-
-def _covered(answers: NumberAnswers, truth: Floats) -> float | None:
-    if answers.quantiles is None:
-        return None
-    low, high = answers.quantiles[:, 0], answers.quantiles[:, -1]
-    return float(((low <= truth) & (truth <= high)).mean())
-
-
 _Measured = Callable[[Any, Any], float | None]  # of answers and truth
 
 
@@ -556,11 +501,11 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
     ),
     "numbers": (
         ResultMetric("r2", "R²", r_squared, head="R²", first=True, least=-math.inf),
-        _in_unit("mae", "MAE", _absolute, "MAE"),
-        _in_unit("rmse", "RMSE", _root_squared, "RMSE"),
-        _in_unit("pinball", "pinball loss", _pinball),
-        _in_unit("crps", "CRPS", _crps),
-        ResultMetric("coverage_90", "coverage of 90 % intervals", _covered),
+        _in_unit("mae", "MAE", absolute_error, "MAE"),
+        _in_unit("rmse", "RMSE", root_squared_error, "RMSE"),
+        _in_unit("pinball", "pinball loss", pinball_loss),
+        _in_unit("crps", "CRPS", mean_crps),
+        ResultMetric("coverage_90", "coverage of 90 % intervals", covered),
     ),
     "partial": (
         ResultMetric("pu_f", "PU-F", _recorded("pu_f"), head="PU-F", first=True, greatest=math.inf),

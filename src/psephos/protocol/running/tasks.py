@@ -21,9 +21,9 @@ from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
+from psephos.protocol.evaluation.number_scores import NumberAnswers, number_answers_of, r_squared
 from psephos.protocol.evaluation.scores import (
     TABLES,
-    NumberAnswers,
     answers_of,
     average_precision,
     balanced_accuracy,
@@ -33,8 +33,6 @@ from psephos.protocol.evaluation.scores import (
     main_metric,
     measures,
     measures_for,
-    number_answers_of,
-    r_squared,
 )
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of

@@ -3,7 +3,7 @@
 import io
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Contender
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
-from psephos.protocol.evaluation.scores import LEVELS, label_figures
-from psephos.protocol.evaluation.splits import Protocol
+from psephos.protocol.evaluation.number_scores import LEVELS
+from psephos.protocol.evaluation.scores import (
+    label_figures,
+)
+from psephos.protocol.evaluation.splits import Protocol, Rows
 from psephos.protocol.evaluation.statistics import pooled_numbers
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import FitTask, inner_metric, metrics_of, shape_of
@@ -80,18 +83,28 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
     if not table.multilabel:
         return []
     rows: list[dict[str, Any]] = []
-    for model in dict.fromkeys(task.contender.name for task, _ in finished):
-        done = [
-            (task.test, entry["given"])
-            for task, entry in finished
-            if task.contender.name == model and task.split is not None and entry["status"] == "ok"
-        ]
+    for model, done in _answered(finished, "given"):
         if done:
             tested = np.concatenate([test for test, _ in done])
             figures = label_figures(table.y[tested], np.concatenate([np.array(g) for _, g in done]))
             pairs = zip(table.labels, figures, strict=True)
             rows += [{"model": model, "label": label, **one} for label, one in pairs]
     return rows
+
+
+def _answered(finished: Finished, field: str) -> Iterator[tuple[str, list[tuple[Rows, Any]]]]:
+    """Yield each model with the test rows of its folds that were fitted, and a field of answers."""
+    for model in dict.fromkeys(task.contender.name for task, _ in finished):
+        yield (
+            model,
+            [
+                (task.test, entry[field])
+                for task, entry in finished
+                if task.contender.name == model
+                and task.split is not None
+                and entry["status"] == "ok"
+            ],
+        )
 
 
 def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]:
@@ -103,12 +116,7 @@ def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]
         return []
     units = np.arange(table.n_rows) if table.groups is None else table.groups
     rows: list[dict[str, object]] = []
-    for model in dict.fromkeys(task.contender.name for task, _ in finished):
-        done = [
-            (task.test, entry["predicted"])
-            for task, entry in finished
-            if task.contender.name == model and task.split is not None and entry["status"] == "ok"
-        ]
+    for model, done in _answered(finished, "predicted"):
         if done:
             tested = np.concatenate([test for test, _ in done])
             predicted = np.concatenate([one for _, one in done])
