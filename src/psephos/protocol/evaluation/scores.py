@@ -1,18 +1,25 @@
 """How good answers are: one table of measures, from which results, terminal and page are made."""
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import softmax
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, NDArray, PerRow, Values
+from psephos._types import Array, Floats, Indices, Values
 from psephos.figures.confusion import levelled
+from psephos.protocol.evaluation.label_scores import (
+    LabelAnswers,
+    average_precision,
+    coverage,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+)
 from psephos.protocol.evaluation.number_scores import (
     absolute_error,
     covered,
@@ -116,6 +123,12 @@ def measures(answers: ClassAnswers, truth: Indices) -> dict[str, float | None]:
     return {one.name: one.measured(answers, truth) for one in TABLES["classes"]}
 
 
+def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
+    """Return the metrics of several labels a row by name; None where one is not defined."""
+    found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
+    return {name: None if value != value else value for name, value in found.items()}
+
+
 def _accuracy(answers: ClassAnswers, truth: Indices) -> float:
     return int(np.count_nonzero(answers.codes == truth)) / len(truth)
 
@@ -146,265 +159,6 @@ def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
         above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))
-
-
-# ---------------------------------------------------------------------- several labels a row
-
-_Mask = NDArray[np.bool_]
-
-
-# ------------------------------------------------------------------- the five measures
-def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return the share of wrong answers among all rows and labels; 0 is best.
-
-    It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; all else is
-    as of `one_error`.
-
-    Examples
-    --------
-    >>> from psephos.protocol import hamming_loss
-    >>> hamming_loss([[1, 0, 0], [1, 1, 0]], [[1, 0, 1], [1, 1, 0]])  # doctest: +ELLIPSIS
-    0.1666...
-    """
-    truth, said = _yes(y_true, "y_true"), _yes(y_pred, "y_pred")
-    _same_shape(truth, said, "y_pred")
-    return _mean((truth != said).mean(axis=1), sample_weight)
-
-
-def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return how often the label of greatest score is not one of the row's; 0 is best.
-
-    Where several labels have the greatest score it is an error only if none of them is the row's.
-    Rows that have no label or all labels are left out, as the authors' program does.
-
-    Parameters
-    ----------
-    y_true : array or sparse table of shape (n, K)
-        0 and 1: which labels a row has.
-    y_score : array of shape (n, K)
-        Finite; greater where a label is more likely.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    error : float
-        NaN if no row is left.
-
-    Raises
-    ------
-    PsephosError
-        If y_true is not of 0 and 1, a score is not finite, or shapes differ.
-
-    References
-    ----------
-    Zhang & Zhou (2007), "ML-KNN: a lazy learning approach to multi-label learning", Pattern
-    Recognition 40, section 4.1; and what the authors' program does where the text is silent.
-
-    Examples
-    --------
-    >>> from psephos.protocol import one_error
-    >>> one_error([[1, 0, 0], [0, 1, 0]], [[0.9, 0.2, 0.1], [0.8, 0.6, 0.0]])
-    0.5
-    """
-    truth, score = _tables(y_true, y_score)
-    top = score == score.max(axis=1, keepdims=True)
-    return _mean(~(top & truth).any(axis=1), sample_weight, _mixed(truth))
-
-
-def coverage(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return how far down the ranking one must go to have all labels of a row, less one.
-
-    0 is best for rows of one label; it is at most K - 1. A row without labels counts 0. Of labels
-    with equal scores the later column ranks higher, as in the authors' program
-    (`sklearn.metrics.coverage_error` is one more, and ties count against the model). Parameters and
-    errors are those of `one_error`.
-
-    Examples
-    --------
-    >>> from psephos.protocol import coverage
-    >>> coverage([[1, 0, 0], [0, 1, 0]], [[0.9, 0.2, 0.1], [0.8, 0.6, 0.0]])
-    0.5
-    """
-    truth, score = _tables(y_true, y_score)
-    worst = np.where(truth, _ranks(score), 0).max(axis=1)
-    return _mean(np.maximum(worst - 1, 0), sample_weight)
-
-
-def ranking_loss(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return the share of pairs of a row's label and another that are ranked wrongly; 0 is best.
-
-    A tie is wrong. Rows that have no label or all labels are left out of the mean
-    (`sklearn.metrics.label_ranking_loss` counts them as 0). Parameters and errors are those of
-    `one_error`.
-
-    Examples
-    --------
-    >>> from psephos.protocol import ranking_loss
-    >>> ranking_loss([[1, 0, 0], [0, 1, 0]], [[0.9, 0.2, 0.1], [0.8, 0.6, 0.0]])
-    0.25
-    """
-    truth, score = _tables(y_true, y_score)
-    wrong = np.zeros(len(truth))
-    for label in range(truth.shape[1]):
-        above = (~truth & (score >= score[:, [label]])).sum(axis=1)
-        wrong += np.where(truth[:, label], above, 0)
-    n_own = truth.sum(axis=1)
-    pairs = n_own * (truth.shape[1] - n_own)
-    return _mean(wrong / np.maximum(pairs, 1), sample_weight, _mixed(truth))
-
-
-def average_precision(
-    y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None
-) -> float:
-    """Return the mean, over a row's labels, of the share of its labels among those ranked so high.
-
-    That is the mean of (the row's labels ranked at or above this one) / (the rank of this one), and
-    over rows the mean of these. 1 is best: all of a row's labels are ranked above the others. Of
-    equal scores the later column ranks higher; rows that have no label or all labels are left out
-    (in `sklearn.metrics.label_ranking_average_precision_score` ties count against the model, and
-    these rows count as 1). Parameters and errors are those of `one_error`.
-
-    Examples
-    --------
-    >>> from psephos.protocol import average_precision
-    >>> average_precision([[1, 0, 0], [0, 1, 0]], [[0.9, 0.2, 0.1], [0.8, 0.6, 0.0]])
-    0.75
-    """
-    truth, score = _tables(y_true, y_score)
-    order = np.argsort(score, axis=1, kind="stable")[:, ::-1]
-    own = np.take_along_axis(truth, order, axis=1)
-    place = np.cumsum(np.ones(own.shape), axis=1)
-    shares = own * np.cumsum(own, axis=1) / place
-    of_row = shares.sum(axis=1) / np.maximum(own.sum(axis=1), 1)
-    return _mean(of_row, sample_weight, _mixed(truth))
-
-
-def _ranks(score: Floats) -> Indices:
-    """Return the rank of each label, 1 the highest; of equals the later column ranks higher."""
-    rank = np.empty(score.shape, dtype=np.intp)
-    order = np.argsort(score, axis=1, kind="stable")
-    down = np.cumsum(np.ones(score.shape, dtype=np.intp), axis=1)[:, ::-1]
-    np.put_along_axis(rank, order, down, axis=1)
-    return rank
-
-
-def _mixed(truth: _Mask) -> _Mask:
-    """Return which rows have a label and lack one."""
-    n_own = truth.sum(axis=1)
-    return (n_own > 0) & (n_own < truth.shape[1])
-
-
-def _mean(values: Array, sample_weight: PerRow, kept: _Mask | None = None) -> float:
-    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, float)
-    if weight.shape != values.shape:
-        raise PsephosError(
-            f"sample_weight has shape {weight.shape}: give one number per row ({len(values)})."
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise PsephosError("sample_weight holds what is no finite number of at least 0.")
-    weight = weight if kept is None else weight * kept
-    weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their sum is a number
-    total = weight.sum()
-    return float(values @ weight / total) if total > 0 else float("nan")
-
-
-def _yes(table: Any, name: str) -> _Mask:
-    sparse = bool(issparse(table))  # a plain bool: the type guard would narrow table
-    given: Any = table.toarray() if sparse else np.asarray(table)
-    yes = given == 1
-    if given.ndim != 2 or not (yes | (given == 0)).all() or not given.size:
-        raise PsephosError(
-            f"{name} must be a table of 0 and 1, a row a case and a column a label, and is not."
-        )
-    return np.asarray(yes, dtype=bool)
-
-
-def _tables(y_true: LabelsLike, y_score: Any) -> tuple[_Mask, Floats]:
-    truth = _yes(y_true, "y_true")
-    sparse = bool(issparse(y_score))
-    given: Any = y_score.toarray() if sparse else y_score
-    score = np.asarray(given, dtype=np.float64)
-    _same_shape(truth, score, "y_score")
-    if not np.isfinite(score).all():
-        row = int((~np.isfinite(score)).any(axis=1).argmax())
-        raise PsephosError(f"y_score is not finite in row {row}: labels cannot be ranked there.")
-    return truth, score
-
-
-def _same_shape(truth: _Mask, other: Array, name: str) -> None:
-    if truth.shape != other.shape:
-        raise PsephosError(
-            f"{name} has shape {other.shape}, and y_true {truth.shape}: give one value per row and "
-            "label."
-        )
-
-
-# ------------------------------------------------------------------- answers of models
-class LabelAnswers(NamedTuple):
-    """A model's answers to some rows, each of shape (n, K)."""
-
-    given: _Mask  # the labels it gives
-    proba: Floats  # the probability of each
-
-
-def label_answers_of(model: Any, X: Values, n_labels: int) -> LabelAnswers:
-    """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
-    chances: Any = model.predict_proba(X)
-    listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
-    proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
-    said: Any = model.predict(X)
-    given = _yes(said, "the answer of the model")
-    for values in (given, proba):
-        if values.shape != (X.shape[0], n_labels):
-            raise PsephosError(
-                f"the model answers with a table of shape {values.shape} for {X.shape[0]} rows and "
-                f"{n_labels} labels."
-            )
-    if not ((proba >= 0) & (proba <= 1)).all():  # NaN is neither
-        raise PsephosError("the model answers with probabilities that are outside [0, 1] or NaN.")
-    return LabelAnswers(given, proba)
-
-
-def _of_list(model: Any, chances: Sequence[Any]) -> Floats:
-    """Return P(1) of each label; a label that all rows or none had in training has one column."""
-    classes: Any = model.classes_
-    columns = [
-        np.asarray(table)[:, known.tolist().index(1)] if 1 in known else np.zeros(len(table))
-        for table, known in zip(chances, map(np.asarray, classes), strict=True)
-    ]
-    return np.column_stack(columns).astype(np.float64)
-
-
-def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
-    """Return the metrics of several labels a row by name; None where one is not defined."""
-    found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
-    return {name: None if value != value else value for name, value in found.items()}
-
-
-def prior_precision(train: Array, test: Array) -> float:
-    """Return the average precision on test rows of ranking labels by how often they are trained."""
-    return average_precision(test, np.broadcast_to(train.mean(axis=0), test.shape))
-
-
-def label_figures(truth: Array, given: Array) -> list[Mapping[str, Any]]:
-    """Return for each label how many rows have it, and how well it is found; tables are of 0 and 1.
-
-    ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found / rows,
-    ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the divisor is
-    0.
-    """
-    counts = ((truth == 1).sum(0), (given == 1).sum(0), ((truth == 1) & (given == 1)).sum(0))
-    return [
-        {
-            "rows": n,
-            "given": g,
-            "found": both,
-            "sensitivity": both / n if n else None,
-            "precision": both / g if g else None,
-            "f1": 2 * both / (n + g) if n + g else None,
-        }
-        for n, g, both in zip(*(one.tolist() for one in counts), strict=True)
-    ]
 
 
 _Measured = Callable[[Any, Any], float | None]  # of answers and truth

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
+from psephos.protocol.evaluation.label_scores import prior_precision
 from psephos.protocol.evaluation.number_scores import NumberAnswers, r_squared
-from psephos.protocol.evaluation.scores import (
-    prior_precision,
-)
 from psephos.protocol.evaluation.splits import Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models

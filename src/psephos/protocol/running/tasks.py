@@ -21,14 +21,13 @@ from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
+from psephos.protocol.evaluation.label_scores import average_precision, label_answers_of
 from psephos.protocol.evaluation.number_scores import NumberAnswers, number_answers_of, r_squared
 from psephos.protocol.evaluation.scores import (
     TABLES,
     answers_of,
-    average_precision,
     balanced_accuracy,
     codes_of,
-    label_answers_of,
     label_measures,
     main_metric,
     measures,

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.blend import blend
-from psephos.models.columns.selectors.importance import importance
+from psephos.models.columns.selectors.importance import importance, of_model
 from psephos.models.columns.selectors.lars import lars
-from psephos.models.columns.selectors.of_model import of_model
 from psephos.models.columns.selectors.stability import stability
 from psephos.models.columns.selectors.univariate import univariate
 from psephos.models.committees.fitting import Data

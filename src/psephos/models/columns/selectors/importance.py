@@ -1,17 +1,18 @@
-"""Columns by how much they decrease the impurity of a forest."""
+"""Columns by what a model fitted on all of them makes of each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats
 from psephos.models.columns.problem import SelectionProblem
-from psephos.models.committees.fitting import MemberTask, fit_all
+from psephos.models.committees.fitting import Data, MemberTask, fit_all
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 
 _TREES = 2000
 _LEAF = 5  # rows of a leaf for numbers: cuts below tell neighbouring rows apart, and cost most
 
 
-def importance(problem: SelectionProblem) -> NDArray[np.float64]:
+def importance(problem: SelectionProblem) -> Floats:
     """Return (p,) impurity importances of a forest of 2,000 trees.
 
     Trees of classes are grown pure, those of numbers to leaves of at least 5 rows.
@@ -24,3 +25,23 @@ def importance(problem: SelectionProblem) -> NDArray[np.float64]:
     )
     model = fit_all(problem.data, [MemberTask(forest, (1, 0))])[0]
     return model.impurity_importance_
+
+
+def of_model(data: Data, estimator: Estimator) -> Floats:
+    """Return (p,) importances of an estimator fitted on all columns, or sizes of its coefficients.
+
+    Raises
+    ------
+    PsephosError
+        If it has neither `feature_importances_` nor `coef_`.
+    """
+    model = fit_all(data, [MemberTask(estimator, (5,))])[0]
+    p = data.X.shape[1]
+    for name in ("feature_importances_", "coef_"):
+        found = getattr(model, name, None)
+        if found is not None and np.shape(found)[-1:] == (p,):
+            return np.abs(np.asarray(found, dtype=np.float64)).reshape(-1, p).sum(axis=0)
+    raise PsephosError(
+        f"selector {type(estimator).__name__} says nothing of single columns once it is fitted: "
+        "take an estimator with feature_importances_ or coef_, or 'blend'."
+    )
