@@ -56,6 +56,28 @@ def test_a_power_of_two_changes_no_answer(name):
         assert_allclose(found, plain, rtol=1e-9, atol=1e-9, err_msg=f"2^{k}")
 
 
+NUMBERS = sorted(name for name, model in SETTINGS.items() if is_regressor(model))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_answers_are_in_the_unit_of_the_numbers_to_learn(name):
+    X, y, new = table(SETTINGS[name])
+    plain = answers(SETTINGS[name], X, y, new)
+    for k in (-20, 20, -200, 200):
+        found = answers(SETTINGS[name], X, np.ldexp(y, k), new)
+        assert_allclose(np.ldexp(found, -k), plain, rtol=1e-9, atol=1e-9, err_msg=f"2^{k}")
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_far_from_zero_are_learnt_as_well(name):
+    """Not to the last digit: where two splits gain the same, rounding takes one or the other."""
+    X, y, _ = table(SETTINGS[name])
+    plain = clone(SETTINGS[name]).fit(X, y).score(X, y)
+    for far in (1e6, -(2.0**30)):
+        found = clone(SETTINGS[name]).fit(X, y + far).score(X, y + far)
+        assert found == pytest.approx(plain, abs=0.15), far
+
+
 @pytest.mark.parametrize("method", ["exact", "approx", "hist"])
 @pytest.mark.parametrize("model", [NewtonBoostingClassifier, NewtonBoostingRegressor])
 def test_newton_boosting_in_any_unit_answers_as_in_the_first(model, method):

@@ -30,7 +30,7 @@ def grower(
 
     Parameters
     ----------
-    model : its `tree_method`, `proposal`, `max_bin`, `gamma`, `learning_rate` and `n_jobs` are read
+    model : its `tree_method`, `proposal`, `max_bin`, `learning_rate` and `n_jobs` are read
     values : (p, n)
     n_codes : codes of the categorical columns
     weight : (n,); of the rows, for bins that are made once; those of each tree have the hessians'
@@ -43,7 +43,7 @@ def grower(
     def grow(gh: Array, growth: TreeLimits, draws: TreeSample) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
         if method == "exact":  # the others do not make what gains less than gamma
-            position = prune(tree, model.gamma)[position]
+            position = prune(tree, growth.penalty.gamma)[position]
         shrink(tree, model.learning_rate)
         return tree, tree.answer[position]
 

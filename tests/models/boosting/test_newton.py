@@ -403,19 +403,37 @@ def test_compiled_sum_is_the_generic_sum(k):
         assert_allclose(some.score(X), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["exact", "approx", "hist"])
-def test_numbers_that_float32_cannot_square_are_refused(method):
+@pytest.mark.parametrize("method", METHODS)
+def test_numbers_whose_squares_overflow_are_refused(method):
     X, y = np.arange(20.0)[:, None], np.arange(20.0)
     with pytest.raises(PsephosError, match="divide y"):
-        NewtonBoostingRegressor(tree_method=method).fit(X, y * 1e30)
-    with pytest.raises(PsephosError, match="base_score"):
-        NewtonBoostingRegressor(tree_method=method, base_score=1e39).fit(X, y)
+        numbers(method).fit(X, y * 1e150)
+    with pytest.raises(PsephosError, match="base_score=1e"):
+        numbers(method, base_score=1e39).fit(X, y)
 
 
-def test_it_warns_where_float32_takes_y_apart():
+@pytest.mark.parametrize("method", METHODS)
+def test_costs_and_losses_are_in_the_unit_of_the_numbers(method):
+    X, number = table(missing=0.1)
+    costs = {"gamma": 2.0, "reg_alpha": 0.5, "max_delta_step": 1.0, "base_score": 0.25}
+    held = {"validation_fraction": 0.3}
+    plain = numbers(method, **costs, **held).fit(X, number)
+    free = numbers(method, **held).fit(X, number)
+    assert (plain.predict(X) != free.predict(X)).any()
+    for unit in (2.0**-30, 2.0**40):
+        factor = {"gamma": unit**2}
+        given = {name: value * factor.get(name, unit) for name, value in costs.items()}
+        model = numbers(method, **given, **held).fit(X, number * unit)
+        assert_array_equal(model.predict(X), plain.predict(X) * unit)
+        assert_array_equal(model.validation_losses_, plain.validation_losses_ * unit**2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_numbers_far_from_zero_keep_their_digits(method):
     X, number = table()
-    words = r"changes it by up to \d\S*, and it deviates by 1\.\d+\. Subtract"
-    with pytest.warns(UserWarning, match=words):
-        numbers().fit(X, number + 1.6e9)
-    numbers().fit(X, number + 1000.0)  # no word where nothing is lost
-    numbers().fit(X, np.full(len(X), 1.6e9 + 1))
+    for far in (2.0**20, -(2.0**30)):
+        near = np.round(number * 1024) / 1024  # so that the sum has all digits
+        found = numbers(method).fit(X, near + far).predict(X) - far
+        assert_allclose(found, numbers(method).fit(X, near).predict(X), rtol=0, atol=1e-6)
+    flat = numbers(method).fit(X, np.full(len(X), 1e60))
+    assert_array_equal(flat.predict(X), 1e60)

@@ -236,7 +236,7 @@ def test_what_was_given_amiss_is_said():
     with pytest.raises(PsephosError, match="cannot be fitted in blocks"):
         fit_blocks(RandomForestRegressor(), rows)
     with pytest.raises(PsephosError, match="divide y"):
-        fit_blocks(NewtonBoostingRegressor("hist"), ArrayRows(X, y * 1e30))
+        fit_blocks(NewtonBoostingRegressor("hist"), ArrayRows(X, y * 1e150))
     narrow = BlockBins.of([QuantileSummary.of(X[:, 0])], 8)
     with pytest.raises(PsephosError, match="bins are of 1 columns"):
         fit_blocks(NewtonBoostingRegressor("hist"), rows, bins=narrow)

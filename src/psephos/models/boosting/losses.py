@@ -1,20 +1,49 @@
 """Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
+from psephos.models.units import refuse_huge
 
 _Singles = NDArray[np.float32]
 _F = np.float32
-_LOST = 1e-3  # of the deviation: more than this is not rounding any more
+_STEP = 512.0  # units from an origin of numbers to the next
 _LARGEST = 1e15  # of a sum of 10^4 such, the square is still a number in float32
+
+
+class Unit(NamedTuple):
+    """What margins count: ``y = origin + size * margin``."""
+
+    origin: float = 0.0
+    size: float = 1.0
+
+    @classmethod
+    def of(cls, low: float, high: float) -> "Unit":
+        """Return the unit of numbers from `low` to `high`: growers refuse gains below 1e-6.
+
+        The range is 8 to 16 units, and a unit is a power of two, so that nothing is rounded. The
+        origin is 0, or a multiple of 512 units where the middle of the numbers is so far from 0
+        that float32 would keep few digits of what differs.
+        """
+        refuse_huge(np.array([low, high]))
+        if not high > low:
+            return cls(float(low))
+        size = 2.0 ** max(int(np.frexp(high - low)[1]) - 4, -1000)
+        step = _STEP * size
+        return cls(step * float(np.rint((low / 2 + high / 2) / step)), size)
+
+    def margins(self, y: Any) -> _Singles:
+        """Return numbers as margins."""
+        return ((np.asarray(y, np.float64) - self.origin) / self.size).astype(_F)
+
+
+PLAIN = Unit()
 
 
 class Objective(Protocol):
@@ -23,6 +52,11 @@ class Objective(Protocol):
     @property
     def n_outputs(self) -> int:
         """Return K."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """Return what margins count."""
         ...
 
     def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
@@ -42,6 +76,7 @@ class Objective(Protocol):
 class Logistic:
     """Two classes: ln(1 + exp(-(2 y - 1) margin)), y 0 or 1."""
 
+    unit = PLAIN
     n_outputs: int = 1
 
     def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
@@ -69,6 +104,7 @@ class Logistic:
 class Softmax:
     """K > 2 classes: -ln of the softmax of the margins at the class."""
 
+    unit = PLAIN
     n_outputs: int
 
     def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
@@ -95,54 +131,40 @@ class Softmax:
         return float(np.average(total - wide[np.arange(len(y)), y], weights=weight))
 
 
-def check_sizes(numbers: Any) -> None:
-    """Refuse numbers whose squares, with others, float32 cannot hold."""
-    if not (np.abs(numbers) < _LARGEST).all():
-        raise PsephosError(
-            f"y or base_score has a number of {_LARGEST:.0e} or more in size: gains are squares of "
-            "sums in float32; divide y by a constant."
-        )
-
-
-def _warn_of_lost_digits(y: Any) -> None:
-    """Warn if float32 holds too few digits of numbers to tell them apart."""
-    lost, spread = float(np.abs(y - y.astype(_F)).max()), float(np.std(y - y[0]))
-    if lost > _LOST * spread > 0.0:
-        warnings.warn(
-            f"y is held in float32, as XGBoost holds it: that changes it by up to {lost:.2g}, and "
-            f"it deviates by {spread:.2g}. Subtract a constant near its mean from y.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
 @dataclass(frozen=True)
 class Squared:
-    """Numbers: (margin - y)^2 / 2."""
+    """Numbers: (margin - y)^2 / 2, both in `unit`."""
 
+    unit: Unit = PLAIN
     n_outputs: int = 1
 
     def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
-        """Return the mean, or `score`; `check_sizes` says what is refused."""
-        check_sizes(y)
-        check_sizes(score or 0.0)
-        _warn_of_lost_digits(y)
-        mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
-        return np.array([mean], _F)
+        """Return the mean, or `score`."""
+        if score is not None:
+            far = abs(score - self.unit.origin)
+            if far >= _LARGEST * self.unit.size:
+                raise PsephosError(
+                    f"base_score={score!r} is {_LARGEST:.0e} times the range of y away, or more: "
+                    "give a number near those of y, or None."
+                )
+            return self.unit.margins([score])
+        return np.array([np.dot(weight, self.unit.margins(y)) / weight.sum()], _F)
 
     def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         """Write margin - y and 1."""
-        out[0, :, 0], out[0, :, 1] = margin[:, 0] - y.astype(_F), 1.0
+        out[0, :, 0], out[0, :, 1] = margin[:, 0] - self.unit.margins(y), 1.0
 
     def loss(self, margin: _Singles, y: NDArray[Any], weight: Floats) -> float:
-        """Return the mean squared error."""
-        return float(np.average((margin[:, 0] - y) ** 2, weights=weight))
+        """Return the mean squared error, of y as it is."""
+        off = margin[:, 0] - (y - self.unit.origin) / self.unit.size
+        return float(np.average(off**2, weights=weight)) * self.unit.size**2
 
 
 @dataclass(frozen=True)
 class Custom:
     """An objective of the user's: ``function(y, margin)`` returns gradient and hessian."""
 
+    unit = PLAIN
     # y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are the
     # gradient and the hessian
     function: Callable[[NDArray[Any], Floats], Any]
@@ -187,9 +209,9 @@ def classification(objective: Any, n_classes: int) -> Objective:
     return watched if objective is None else Custom(objective, watched)
 
 
-def regression(objective: Any) -> Objective:
-    """Return the objective of a regressor."""
-    return Custom(objective, Squared()) if callable(objective) else Squared()
+def regression(objective: Any, unit: Unit = PLAIN) -> Objective:
+    """Return the objective of a regressor; a user's own has margins in the unit of y."""
+    return Custom(objective, Squared()) if callable(objective) else Squared(unit)
 
 
 def _logf(value: Any) -> Any:

@@ -11,7 +11,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.boosting.losses import classification, regression
+from psephos.models.boosting.losses import Unit, classification, regression
 from psephos.models.boosting.newton_fit import CONTENDER, fit_newton
 from psephos.models.boosting.warm import WarmStart
 from psephos.models.ensemble import BoostedSum
@@ -242,9 +242,15 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
 
     Notes
     -----
-    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count (a warning
-    says where that changes y by more than a thousandth of its deviation). Values of columns are
-    compared in float64 but by 'exact': see NewtonBoostingClassifier.
+    Targets, gradients and leaves are float32, as XGBoost's are, and no split gains less than 1e-6.
+    That is measured, with squared error, in a power of two between 1/16 and 1/8 of the range of y,
+    so that answers do not depend on the unit of y; and where the middle of y is more than 16 to 32
+    ranges from 0, a constant near it is subtracted first. XGBoost does neither: in a small unit it
+    makes no split, and far from 0 it loses the digits of y. For y of another size its trees and
+    margins are the same, bit for bit, but where a split gains next to nothing. `gamma`, `reg_alpha`
+    and `max_delta_step` are in the unit of y, as there; so are the margins of a custom objective,
+    which are not changed. Values of columns are compared in float64 but by 'exact': see
+    NewtonBoostingClassifier.
 
     References
     ----------
@@ -272,6 +278,5 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
         data = Training(table, labels.target, labels.y, weight)
-        return fit_newton(
-            self, data, context, regression(self.objective), Readout("sum", "identity")
-        )
+        objective = regression(self.objective, Unit.of(labels.y.min(), labels.y.max()))
+        return fit_newton(self, data, context, objective, Readout("sum", "identity"))

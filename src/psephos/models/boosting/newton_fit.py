@@ -20,7 +20,7 @@ from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.models.boosting.common import hold_out
-from psephos.models.boosting.losses import Objective
+from psephos.models.boosting.losses import PLAIN, Objective, Unit
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.runtime.jit import run_blocks
@@ -38,7 +38,7 @@ _HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
 
 
-def growth(model: "_Newton", signs: NDArray[np.int64], n_rows: int) -> TreeLimits:
+def growth(model: "_Newton", signs: NDArray[np.int64], n_rows: int, size: float) -> TreeLimits:
     """Return what limits each tree."""
     ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
     local = (model.tree_method, model.proposal) == ("approx", "local")
@@ -50,7 +50,7 @@ def growth(model: "_Newton", signs: NDArray[np.int64], n_rows: int) -> TreeLimit
             "take tree_method='hist', or 'approx' with proposal='global'."
         )
     return TreeLimits(
-        penalty(model),
+        penalty(model, size),
         n_rows if model.max_depth is None else model.max_depth,
         signs,
         model.max_leaves,
@@ -58,15 +58,16 @@ def growth(model: "_Newton", signs: NDArray[np.int64], n_rows: int) -> TreeLimit
     )
 
 
-def penalty(model: "_Newton") -> Penalty:
-    """Return the costs as float32 holds them."""
-    numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
+def penalty(model: "_Newton", size: float) -> Penalty:
+    """Return the costs as float32 holds them; margins count units of this size."""
+    alpha, most = model.reg_alpha / size, model.max_delta_step / size
+    numbers = (model.reg_lambda, alpha, most, model.min_child_weight)
     local = (model.tree_method, model.proposal) == ("approx", "local")
     return Penalty(
         *(float(np.float32(min(v, _MOST))) for v in numbers),
         constrained=model.monotone_constraints is not None,
         share=1.0 / model.max_bin if local else 0.0,
-        gamma=float(np.float32(min(model.gamma, _MOST))),
+        gamma=float(np.float32(min(model.gamma / size / size, _MOST))),
     )
 
 
@@ -205,7 +206,7 @@ def exact_values(table: Table) -> Array:
     return single if all(zero) else column_values(table, np.float64)
 
 
-def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVoters:
+def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int, size: float) -> TreeVoters:
     """Return grown trees as voters; a tree of output c votes in column c only."""
     flat = [tree.compact() for _, tree in trees]
     sizes = np.array([len(t.feature) for t in flat])
@@ -217,6 +218,7 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVote
     value = np.zeros((len(column), k))
     output = np.repeat([c for c, _ in trees], sizes)
     value[np.arange(len(column)), output] = np.concatenate([t.answer for t in flat])
+    value *= size
     inner = column >= 0
     threshold = np.concatenate([t.threshold for t in flat])
     # x < s is x <= the number just below s, of the type that values are compared in.
@@ -260,7 +262,9 @@ def fit_newton(
         boosted.model = model
         reason = boosted.run(None)
     keep(model, now, boosted, len(boosted.rounds))
-    vote = vote_of(len(boosted.values), boosted.base, boosted.rounds, data.target, readout)
+    vote = vote_of(
+        len(boosted.values), boosted.base, boosted.rounds, data.target, readout, objective.unit
+    )
     return vote, {
         "n_estimators_": len(boosted.rounds),
         "validation_losses_": np.array(boosted.losses),
@@ -295,7 +299,8 @@ class _NewtonLoop:
         if self.values.dtype == np.float32 and model.tree_method == "exact":
             warn_of_merged_values(data.table, self.values, model.n_jobs)
         n = self.values.shape[1]
-        self.growth = growth(model, directions(model.monotone_constraints, data.table), n)
+        signs = directions(model.monotone_constraints, data.table)
+        self.growth = growth(model, signs, n, objective.unit.size)
         self.base = objective.start(data.y, data.weight, model.base_score)
         self.margin = np.repeat(self.base[None], n, axis=0)
         weight = data.weight
@@ -373,15 +378,20 @@ def _values(model: "_Newton", table: Table) -> NDArray[Any]:
 
 
 def vote_of(
-    p: int, score: Array, rounds: Sequence[Sequence[Any]], target: AnyTarget, readout: Readout
-) -> Vote:
+    p: int, score: Array, rounds: Sequence[Sequence[Any]], target: AnyTarget, readout: Readout,
+    unit: Unit = PLAIN,
+) -> Vote:  # fmt: skip
     """Return the vote of the base score and all trees, each of weight 1, on p columns."""
-    base = ConstantVoters(p, score.astype(np.float64)[None], "the base score")
+    first = score.astype(np.float64) * unit.size + unit.origin
+    base = ConstantVoters(p, first[None], "the base score")
     trees = [(c, tree) for one in rounds for c, tree in enumerate(one)]
     voters = join(
         [
             (np.array([0], np.intp), base),
-            (np.arange(1, len(trees) + 1, dtype=np.intp), tree_voters(trees, p, len(score))),
+            (
+                np.arange(1, len(trees) + 1, dtype=np.intp),
+                tree_voters(trees, p, len(score), unit.size),
+            ),
         ]
     )
     return Vote(voters, Constant(p, np.ones(len(trees) + 1)), readout, target)

@@ -11,7 +11,7 @@ from psephos._types import Array, NDArray
 from psephos.base import VoteClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
-from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
+from psephos.models.boosting.losses import PLAIN, Objective, Unit, classification, regression
 from psephos.models.boosting.newton_fit import directions, growth, vote_of
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.dask import DaskHolder
@@ -33,6 +33,7 @@ class _Learnt(NamedTuple):
     objective: Any
     base: _Singles
     codes: Callable[[NDArray[Any]], _Singles]
+    unit: Unit = PLAIN
 
 
 def fit_blocks(
@@ -101,7 +102,7 @@ def fit_blocks(
     kept: list[Any] = [None]
 
     def keep(block: Block) -> None:
-        codes = learnt.codes(block.y)
+        codes = block.y if labels.numbers else learnt.codes(block.y)
         kept[0] = SampleRows.of(None, block.columns.T, codes).after(kept[0])
 
     with DiskHolder(source, learnt.codes, scratch, n_jobs, keep) as holder:
@@ -194,10 +195,10 @@ def _check(model: Any) -> None:
 
 def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
     if labels.numbers:
-        objective = regression(model.objective)
-        mean = np.array([labels.mean()])
-        base = objective.start(mean, np.ones(1), model.base_score)
-        return _Learnt(RegressionTarget(), objective, base, _BlockNumbers())
+        given = regression(model.objective, Unit.of(labels.low, labels.high))
+        base = given.start(np.array([labels.mean()]), np.ones(1), model.base_score)
+        same = regression(model.objective)  # of margins: blocks hold y as such
+        return _Learnt(RegressionTarget(), same, base, given.unit.margins, given.unit)
     classes, weight = labels.classes()
     given = classification(model.objective, len(classes))
     base = given.start(np.arange(len(classes)), weight, model.base_score)
@@ -216,14 +217,6 @@ class _OfClasses(NamedTuple):
 
     def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
         self.given.gradients(margin, y.astype(np.intp), out)
-
-
-class _BlockNumbers:
-    """BlockLabels are numbers."""
-
-    def __call__(self, y: Array) -> _Singles:
-        check_sizes(y)
-        return np.asarray(y, dtype=np.float32)
 
 
 class _Codes(NamedTuple):
@@ -247,7 +240,7 @@ def _fit(
     schema = Schema(n_features, None if names is None else tuple(names))
     nothing = Table(np.empty((0, n_features)), schema, np.empty(0))
     signs = directions(model.monotone_constraints, nothing)
-    limits = growth(model, signs, n_rows)
+    limits = growth(model, signs, n_rows, learnt.unit.size)
     if bins is None:
         bins = BlockBins.of(holder.summaries(1.0 / (4 * model.max_bin)), model.max_bin)
     if len(bins.n_bins) != n_features:
@@ -268,6 +261,6 @@ def _fit(
         "validation_losses_": np.empty(0),
         "stopped_": "all rounds",
     }
-    vote = vote_of(n_features, learnt.base, rounds, learnt.target, readout)
+    vote = vote_of(n_features, learnt.base, rounds, learnt.target, readout, learnt.unit)
     model._set_fitted(vote, schema, extras)
     return model

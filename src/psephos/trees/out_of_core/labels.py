@@ -20,6 +20,8 @@ class BlockLabels:
     # weight of each class; of numbers, of all (key 0), and their weighted sum (key 1)
     weight: dict[Any, float]
     kind: Any = None  # dtype; of classes that are numbers or truth values
+    low: float = np.inf  # least and greatest of numbers
+    high: float = -np.inf
 
     def __post_init__(self) -> None:
         if not self.numbers and len(self.weight) > _MOST_CLASSES:
@@ -35,9 +37,10 @@ class BlockLabels:
             odd = y[~np.isfinite(y)][0]
             raise PsephosError(f"y holds {odd}: leave out rows that are not labelled.")
         if numbers:
-            values = np.asarray(y, dtype=np.float32).astype(np.float64)
+            values = np.asarray(y, dtype=np.float64)
             w = np.ones(len(values)) if weight is None else weight
-            return cls(True, len(y), {0: float(w.sum()), 1: float((w * values).sum())})
+            ends = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+            return cls(True, len(y), {0: float(w.sum()), 1: float((w * values).sum())}, None, *ends)
         if y.dtype.kind == "f" and (y != np.rint(y)).any():
             raise PsephosError(
                 f"y holds {y[y != np.rint(y)][0]}, a fraction: classes are words or whole numbers; "
@@ -53,7 +56,8 @@ class BlockLabels:
         both = dict(self.weight)
         for label, weight in other.weight.items():
             both[label] = both.get(label, 0.0) + weight
-        return BlockLabels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
+        ends = min(self.low, other.low), max(self.high, other.high)
+        return BlockLabels(self.numbers, self.n_rows + other.n_rows, both, self.kind, *ends)
 
     def classes(self) -> tuple[Array, Floats]:
         """Return the sorted classes and their weights."""
