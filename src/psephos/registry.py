@@ -210,6 +210,20 @@ def estimator_class(name: str) -> "type[VoteEstimator] | None":
     return None
 
 
+def variant(name: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the model of which a name is a variant, and the parameters that are fixed there.
+
+    Of any other name itself, and no parameters.
+    """
+    for base, kind in model_names().items():
+        if name.startswith(f"{base.removesuffix('-regressor')}-") and name not in model_names():
+            model = estimator_class(kind)
+            variants = model.contender.variants if model else {}
+            if name in variants:
+                return base, variants[name]
+    return name, {}
+
+
 def builtin(name: str) -> Any:
     """Return the class of that name of psephos, or say where its name is missing."""
     module = import_module(BUILTIN[name])

@@ -22,7 +22,9 @@ from psephos.files.atomic import UnwritableError
 @click.option(
     "--models",
     metavar="A,B,...",
-    help="Models to compare, of psephos list, or 'all'.  [default: those marked + there: samba, "
+    help="Models to compare, of psephos list, or 'all'; besides, any classifier or regressor of "
+    "scikit-learn's kind as module:Class, with its default parameters: the module is imported, so "
+    "that its code runs.  [default: those marked + there: samba, "
     "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed; of "
     "several labels a case those that take them themselves; with --unlabeled pu besides, and where "
     "both classes are recorded one-sided-noise and liois; of numbers the regressors marked +, "
@@ -116,6 +118,9 @@ def compare(
     divided = data if found is None else found.together(data)
     settle(divided, "compare", accept, plan)
     named = None if models is None else [name.strip() for name in models.split(",")]
+    for place in filter(lambda name: ":" in name, named or ()):
+        say(f"importing {place}: the code of its module is run")
+        sys.path.insert(0, str(Path.cwd()))  # as with --import
     settings: dict[str, Any] = {
         "protocol": plan,
         "random_state": seed,

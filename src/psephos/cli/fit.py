@@ -138,7 +138,9 @@ def _told(model: Any, data: Any) -> list[str]:
 
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     """Return an estimator with the parameters that were set."""
-    model: Any = _class_of(name)()
+    from psephos.registry import variant
+
+    model: Any = _class_of(name)(**variant(name)[1])
     known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)
     usable = sorted(known.keys() - _OBJECTS - {"categorical_features"})
@@ -178,11 +180,13 @@ def _fitting(name: str, data: Any) -> str:
     """Return the model of a name that fits the target: of numbers its regressor."""
     from sklearn.base import is_regressor
 
-    from psephos.registry import estimator_classes, model_names
+    from psephos.registry import estimator_classes, model_names, variant
 
     found, every = _class_of(name), estimator_classes()
     if is_regressor(found()) == (data.kind == "numbers"):
         return name
+    if data.kind == "numbers" and variant(name + _NUMBERS)[1]:
+        return name + _NUMBERS
     classes = model_names()
     own = next((one for one, kind in classes.items() if every.get(kind) is found), name)
     if data.kind != "numbers":
@@ -206,10 +210,10 @@ def _class_of(name: str) -> Any:
     """Return the class that a name, or the name of the class, stands for."""
     from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
-    from psephos.registry import estimator_class, model_names
+    from psephos.registry import estimator_class, model_names, variant
 
-    classes = model_names()
-    found = estimator_class(classes.get(name, name))
+    classes, base = model_names(), variant(name)[0]
+    found = estimator_class(classes.get(base, base))
     if found is not None:
         return found
     if name in PEERS:

@@ -32,27 +32,34 @@ def list_models(model: str | None) -> None:
         name = row["name"]
         default = name in known and known[name].default
         ours.append([name, "+" if default else "", row["target"], row["model"], made])
+    fixed: list[list[str]] = []
     for name, one in known.items():
+        if one.variant_of:
+            fixed.append([name, "+" if one.default else "", one.notes])
         if one.origin != "psephos":
             here = "yes" if one.available else f"no: pip install 'psephos[{one.needs}]'"
             theirs.append([name, "+" if one.default else "", one.family, here])
     show("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
     heads = ("model", "", "target", "class", "voters; weights; read-out; found by")
     print_table(heads, ours, words=heads, spare=("class",), fold=heads[-1])
+    show("\nThe same under other names, with parameters that are fixed")
+    heads = ("model", "", "with")
+    print_table(heads, fixed, words=heads, fold="with")
     show("\nOther models that psephos compare sets beside them")
     heads = ("model", "", "family", "here")
     print_table(heads, theirs, words=heads, spare=("family",), fold="here")
-    show("\n+ takes part in psephos compare if --models is not given; --models all: every one")
+    show("\n+ takes part in psephos compare if --models is not given")
+    show("--models all: every one but those under other names that are not marked")
 
 
 def _list_parameters(name: str) -> None:
     """Print how a model is called, and what its documentation says of its parameters."""
     from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
-    from psephos.registry import estimator_class, model_names
+    from psephos.registry import estimator_class, model_names, variant
 
-    known = model_names()
-    kind: Any = estimator_class(known.get(name, name))
+    known, (base, fixed) = model_names(), variant(name)
+    kind: Any = estimator_class(known.get(base, base))
     if kind is None and name in PEERS:
         raise PsephosError(
             f"{name} is no model of psephos: its parameters are those that its own package "
@@ -65,7 +72,7 @@ def _list_parameters(name: str) -> None:
     signature = inspect.signature(kind.__init__)
     told = [p for p in signature.parameters.values() if p.name != "self"]
     for one in told:
-        show(f"  {one.name}={one.default!r}")
+        show(f"  {one.name}={fixed.get(one.name, one.default)!r}")
     body = written.partition("\nParameters\n----------\n")[2]
     lines = body.split("\n")
     end = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines) + 1)

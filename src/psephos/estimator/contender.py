@@ -7,9 +7,9 @@ in its small setting.
 
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from psephos._errors import PsephosError
 from psephos.estimator.distributions import Choice, Distribution, Integers, LogUniform, Uniform
@@ -124,8 +124,8 @@ class Contender:
         Values of a `Choice` that only two classes allow.
     grouped : bool, default=False
         Whether its fit draws folds of its own, and so is given the groups of the rows.
-    default : bool, default=False
-        Whether it takes part if no models are named.
+    default : bool or 'variants', default=False
+        Whether it takes part if no models are named; 'variants': its variants do in its place.
     multilabel : bool, default=False
         Whether it is fitted on a table of 0 and 1, one column a label. Of others one is fitted a
         label. Known of models of psephos by their class.
@@ -137,6 +137,12 @@ class Contender:
         Whether it learns from rows without a label only beside records of both classes.
     small : dict of str, default={}
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
+    variants : dict of str to dict, default={}
+        The model under other names, each with the constructor parameters that it fixes; what is
+        drawn of the rest is the same. Without models named they take part where `default` is
+        'variants', and 'all' does not name others.
+    variant_of : str, default=""
+        The model of which it is a variant.
 
     Raises
     ------
@@ -156,12 +162,14 @@ class Contender:
     notes: str = ""
     binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     grouped: bool = False
-    default: bool = False
+    default: bool | Literal["variants"] = False
     multilabel: bool = False
     two_classes: bool = False
     partial_labels: bool = False
     both_recorded: bool = False
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    variant_of: str = ""
 
     def __post_init__(self) -> None:
         """Check the name, which files are called by."""
@@ -193,12 +201,25 @@ class Contender:
         **changes
             Other fields.
         """
-        gone = {"class_weight", *without}
+        changes = {"binary_only": {}, "variants": {}} | changes
+        return self._without({"class_weight", *without}, name=name, **changes)
+
+    def variant(self, name: str) -> "Contender":
+        """Return how a variant takes part: the draws are those of parameters it does not fix."""
+        fixed = self.variants[name]
+        words = ", ".join(f"{key}={value!r}" for key, value in fixed.items())
+        return self._without(
+            fixed, name=name, notes=f"{self.name} with {words}", variants={}, variant_of=self.name,
+            default=self.default == "variants",
+        )  # fmt: skip
+
+    def _without(self, gone: Collection[str], **changes: Any) -> "Contender":
+        """Return the contender that does not draw some parameters."""
         drawn, first = (
             {which: {k: v for k, v in own.items() if k not in gone} for which, own in one.items()}
             for one in (self.distributions, self.first)
         )
-        return replace(self, name=name, distributions=drawn, first=first, binary_only={}, **changes)
+        return replace(self, distributions=drawn, first=first, **changes)
 
     @property
     def available(self) -> bool:

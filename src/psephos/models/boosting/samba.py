@@ -26,6 +26,8 @@ from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters
 
+_PLAIN = {"distance_scale": None, "column_scale": None}
+
 
 @parameters
 class SamBAClassifier(LocalClassifier):
@@ -148,6 +150,11 @@ class SamBAClassifier(LocalClassifier):
         ),
         default=True,
         small={"n_estimators": 4, "random_state": 0},
+        variants={
+            "samba-published": _PLAIN | {"update": "sample", "criterion": "error"},
+            "samba-program": _PLAIN
+            | {"distance_scale": "sum", "leave_one_out": False, "criterion": "gini"},
+        },
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "update": Options(("sample", "vote")),

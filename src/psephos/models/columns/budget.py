@@ -95,6 +95,9 @@ class Selection:
         check(len(self.scores) == vote.n_features, "the selection is of another table")
 
 
+_BUDGETS = (4, 8, 16)  # of the variants
+
+
 @parameters
 class _Budget(Ensemble):
     """What both estimators share.
@@ -301,6 +304,7 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "column-budget", "few columns", ensemble=True, grouped=True,
         notes="16 columns of the blend, a forest and a ridge on ranks vote on them",
+        variants={f"column-budget-{k}": {"n_columns": k} for k in _BUDGETS},
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": VotingClassifier(
@@ -346,6 +350,7 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
 
     contender: ClassVar[Contender] = Contender(
         "column-budget-regressor", "few columns", ensemble=True, grouped=True, default=True,
+        variants={f"column-budget-{k}-regressor": {"n_columns": k} for k in _BUDGETS},
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": RankRidgeRegressor(),

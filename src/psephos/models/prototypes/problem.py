@@ -104,7 +104,13 @@ CONTENDER = Contender(
     ),
     default=True,
     small={"random_state": 0},
-)
+    variants={
+        "proset-manual": {
+            "lambda_v": 1e-3, "lambda_w": 1e-8, "alpha_w": 0.05, "references": "rest",
+            "tol": 2e-9, "min_gain": 0.0,
+        },
+    },
+)  # fmt: skip
 
 SHARED: Mapping[str, Constraint] = {
     "n_batches": Interval(0, whole=True),

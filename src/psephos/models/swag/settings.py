@@ -23,6 +23,8 @@ from psephos.estimator.params import (
     Seed,
     Several,
 )
+from psephos.models.swag.learners.support import RBFSVMLearner
+from psephos.models.swag.learners.trees import ForestLearner
 
 Sampling = Literal["parent", "uniform"]
 
@@ -129,6 +131,12 @@ CONTENDER = Contender(
     grouped=True,
     default=True,
     small=_SMALL,
+    variants={  # the mechanisms of the paper, with its grids
+        "swag-lasso": {"learner": "lasso"},
+        "swag-linear-svm": {"learner": "linear_svm"},
+        "swag-rbf-svm": {"learner": RBFSVMLearner(C=None)},
+        "swag-forest": {"learner": ForestLearner(n_estimators=500)},
+    },
 )
 
 REGRESSOR = CONTENDER.of_numbers(

@@ -48,13 +48,16 @@ def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
 
     Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
     decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated: the
-    link serves the log-loss only. With two classes rows are ranked by decision values, where there
-    are such, since probabilities may round to 0 or 1.
+    link serves the log-loss only. Of a model that has neither, the answer has probability 1. With
+    two classes rows are ranked by decision values, where there are such, since probabilities may
+    round to 0 or 1.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
     decision = model.decision_function(X) if hasattr(model, "decision_function") else None
     if hasattr(model, "predict_proba"):
         inside = np.asarray(model.predict_proba(X), dtype=np.float64)
+    elif decision is None:
+        inside = (codes_of(model, X, n_classes)[:, None] == seen).astype(np.float64)
     else:
         inside = _linked(np.asarray(decision, dtype=np.float64))
     if inside.shape != (X.shape[0], len(seen)):

@@ -2,9 +2,12 @@
 
 # pyright: reportMissingTypeStubs=false
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -71,9 +74,9 @@ def l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
     return prepared(model, shape, scale=True)
 
 
-def svm(params: Params, shape: Shape, seed: int) -> Any:
-    """Return a support vector machine with a Gaussian kernel."""
-    model = SVC(kernel="rbf", break_ties=shape.n_classes > 2, random_state=seed, **params)
+def svm(kernel: str, params: Params, shape: Shape, seed: int) -> Any:
+    """Return a support vector machine."""
+    model = SVC(kernel=kernel, break_ties=shape.n_classes > 2, random_state=seed, **params)
     return prepared(model, shape, scale=True)
 
 
@@ -189,6 +192,7 @@ def _peer(
     return Contender(name, family, drawn, build=build, origin="baseline", default=True, **rest)
 
 
+_OF_DECISIONS = "probabilities are the logistic function (softmax) of the decision values"
 _PEERS = (
     _peer("majority", "none", majority, {}, {}, multilabel=True),
     _peer(
@@ -219,10 +223,17 @@ _PEERS = (
     _peer(
         "sklearn-svm-rbf",
         "kernel",
-        svm,
+        partial(svm, "rbf"),
         {"C": LogUniform(1e-2, 1e3), "class_weight": WEIGHTS},
         {"C": LogUniform(1e-3, 1e3)},
-        notes="probabilities are the logistic function (softmax) of the decision values",
+        notes=_OF_DECISIONS,
+    ),
+    Contender(
+        "sklearn-svm-linear",
+        "linear",
+        build=partial(svm, "linear"),
+        origin="baseline",
+        notes=f"C is 1, as in SWAG's paper; {_OF_DECISIONS}",
     ),
     _peer(
         "sklearn-k-nn",
@@ -329,12 +340,14 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
     own = RegressorMixin if kind == "numbers" else ClassifierMixin
     ours = [
         replace(
-            model.contender,
-            build=partial(_build, model),
+            one,
+            build=partial(_build, model, model.contender.variants.get(one.name, {})),
             multilabel=getattr(model, "multilabel", False),
+            default=one.default is True,
         )
         for model in estimator_classes().values()
         if issubclass(model, own)
+        for one in (model.contender, *map(model.contender.variant, model.contender.variants))
     ]
     for one in ours:
         if one.name in PEERS:
@@ -344,17 +357,75 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
     return {one.name: one for one in ours} | {one.name: PEERS[one.name] for one in _PEERS_OF[kind]}
 
 
-def _build(model: Any, params: Params, shape: Shape, seed: int) -> Any:
+def _build(model: Any, fixed: Mapping[str, Any], drawn: Params, shape: Shape, seed: int) -> Any:
     """Return an unfitted model of psephos, behind a pipeline where it cannot read the table."""
-    settings = model.contender.settings
+    settings, params = model.contender.settings, {**fixed, **drawn}
     built = model(**(params if settings is None else settings(params, shape, seed)))
     if "random_state" in built.get_params(deep=False):
         built.set_params(random_state=seed)
+    return _reading(built, shape)
+
+
+def _reading(model: Any, shape: Shape) -> Any:
+    """Return a model of psephos that reads the table, behind a pipeline where it cannot."""
     if not shape.categorical:
-        return built
-    if built.reads_categories():
-        return built.set_params(categorical_features=list(shape.categorical))
-    return prepared(built, shape)
+        return model
+    if model.reads_categories():
+        return model.set_params(categorical_features=list(shape.categorical))
+    return prepared(model, shape)
+
+
+# ------------------------------------------------------------------- estimators that are given
+def _given(one: object, kind: str) -> Contender:
+    """Return how an estimator, its class or 'module:Class' takes part; nothing of it is drawn."""
+    model: Any = _class_at(one) if isinstance(one, str) else one
+    wanted = "regressor" if kind == "numbers" else "classifier"
+    try:
+        model = model() if isinstance(model, type) else model
+        right = getattr(_sklearn, f"is_{wanted}")(_sklearn.clone(model))
+    except Exception as error:  # whatever a constructor needs
+        raise PsephosError(
+            f"{one!r} is not an estimator with default parameters ({type(error).__name__}: "
+            f"{error}): give one of scikit-learn's kind, in Python an instance."
+        ) from error
+    if not right:
+        raise PsephosError(
+            f"{one if isinstance(one, str) else type(model).__name__} is not a {wanted}, and the "
+            f"target holds {kind} (--task, in Python task=, says which): name a {wanted}."
+        )
+    own: Any = model.__class__
+    root, notes = own.__module__.partition(".")[0], f"{own.__qualname__} with the parameters given"
+    name = re.sub(r"\W", "", own.__name__, flags=re.ASCII).lstrip("_")[:64] or "estimator"
+    declared = getattr(own, "contender", None)
+    if isinstance(declared, Contender):
+        many, build = getattr(own, "multilabel", False), partial(_clone, model, _reading)
+        whole = replace(declared, distributions={}, first={}, variants={}, default=False)
+        return replace(whole, name=name, notes=notes, multilabel=many, build=build)
+    build = partial(_clone, model, partial(prepared, scale=True))
+    needs = "" if root == "sklearn" else root
+    return Contender(name, "other", build=build, origin="baseline", needs=needs, notes=notes)
+
+
+def _class_at(place: str) -> object:
+    """Return what 'module:Class' names; the code of the module is run."""
+    module, _, name = place.partition(":")
+    try:
+        return attrgetter(name)(import_module(module))
+    except Exception as error:  # whatever a module does when it is imported
+        raise PsephosError(
+            f"the model {place!r} cannot be imported ({type(error).__name__}: {error}): write "
+            "module:Class, as in sklearn.naive_bayes:GaussianNB."
+        ) from error
+
+
+def _clone(
+    model: Estimator, ready: Callable[[Any, Shape], Any], params: Params, shape: Shape, seed: int
+) -> Any:
+    """Return a copy, its draws seeded where they are not, behind what the table needs."""
+    copy: Any = _sklearn.clone(model)
+    known: Params = copy.get_params()
+    open_ = [key for key in known if key.endswith("random_state") and known[key] is None]
+    return ready(copy.set_params(**dict.fromkeys(open_, seed)), shape)
 
 
 def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
@@ -381,22 +452,25 @@ def default_models(kind: str = "classes") -> tuple[str, ...]:
 
 
 def contenders(
-    models: Sequence[str | Contender] | None, kind: str = "classes", *, n_told: int = 2
+    models: Sequence[object] | None, kind: str = "classes", *, n_told: int = 2
 ) -> list[Contender]:
     """Return the contenders that `models` names, by default those for labels that are all known.
 
+    Each is a name, a Contender, an estimator or its class, or the place of one, 'module:Class'.
     'all' alone names every one that is installed and tells so many classes (`n_told`) apart. Of
     numbers the name of a classifier stands for the regressor beside it.
     """
     known = known_models(kind)
-    named: Sequence[str | Contender] = default_models(kind) if models is None else models
+    named: Sequence[object] = default_models(kind) if models is None else models
     if isinstance(named, str):
         named = [one.strip() for one in named.split(",")]
     if list(named) == ["all"]:
-        able = (one for one in known.values() if not (one.two_classes and n_told > 2))
-        named = [one.name for one in able if one.available]
+        able = (one for one in known.values() if one.default or not one.variant_of)
+        named = [one.name for one in able if one.available and not (one.two_classes and n_told > 2)]
     found: list[Contender] = []
     for one in named:
+        if not isinstance(one, str | Contender) or (isinstance(one, str) and ":" in one):
+            one = _given(one, kind)
         if not isinstance(one, Contender):
             if one not in known and f"{one}-regressor" in known:
                 one = f"{one}-regressor"
@@ -434,7 +508,7 @@ def _refuse_other_kind(name: str, kind: str) -> None:
 
 
 def partial_contenders(
-    models: Sequence[str | Contender] | None, table: DataTable, n_told: int
+    models: Sequence[object] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
     """Return the contenders that `models` names, by default those for partly recorded labels.
 

@@ -106,7 +106,7 @@ def _is_later(estimator: Estimator, params: Mapping[str, Any], name: str, value:
 def compare(
     X: Any,
     y: Any = None,
-    models: Sequence[str | Contender] | None = None,
+    models: Sequence[str | Contender | Estimator | type[Estimator]] | None = None,
     protocol: str | Protocol = "quick",
     *,
     groups: PerRow = None,
@@ -140,8 +140,10 @@ def compare(
         Class labels, or numbers to predict (`task`); or 0 and 1, a column a label, of which a row
         may have several. A DataTable has its own. Of a file the name of the column, or names of
         several.
-    models : sequence of str or Contender, optional
-        Names from `known_models`, or 'all'; by default those with `default` whose packages are
+    models : sequence of str, Contender, or estimator or its class, optional
+        Names from `known_models`, or 'all'; or any classifier or regressor of scikit-learn's kind,
+        also as 'module:Class', which is imported: a pipeline prepares the table for it, nothing is
+        drawn, and it is called by its class. By default those with `default` whose packages are
         installed. Of several labels a row the default is those that take them themselves
         (`multilabel`); any other is fitted as one model a label, which no model file holds. Of
         labels that are partly recorded the default has those besides that take rows without one.

@@ -1,0 +1,155 @@
+"""Who takes part: models under other names, and estimators of other packages."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from psephos import SamBAClassifier
+from psephos._errors import PsephosError
+from psephos.estimator.contender import Shape
+from psephos.protocol import compare, known_models
+from psephos.protocol.running.contenders import contenders
+from psephos.registry import estimator_class, variant
+
+SHAPE = Shape(5, 2)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    return X, np.where(X[:, 0] + 0.3 * rng.standard_normal(60) > 0, "ill", "well")
+
+
+def every():
+    return {n: c for k in ("classes", "numbers") for n, c in known_models(k).items()}
+
+
+@pytest.mark.parametrize("name", [n for n, one in every().items() if one.variant_of])
+def test_a_variant_has_its_parameters_and_draws_none_of_them(name):
+    one = every()[name]
+    base, fixed = variant(name)
+    assert base == one.variant_of
+    params = one.build({}, SHAPE, 3).get_params()
+    assert fixed.items() <= params.items()
+    assert params["random_state"] == 3
+    for drawn in (*one.distributions.values(), *one.first.values()):
+        assert not fixed.keys() & drawn.keys()
+    for key, value in fixed.items():
+        assert f"{key}={value!r}" in one.notes
+
+
+def test_a_name_that_is_no_variant_is_itself():
+    assert variant("samba") == ("samba", {})
+    assert variant("samba-nothing") == ("samba-nothing", {})
+
+
+def test_published_samba_is_algorithm_3():
+    # Algorithm 3 by hand: pi moves by exp(-omega h y), omega = exp(h y); distances are plain
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    params = {"n_estimators": 3, "a": 0.5, "b": 2.0}
+    model = every()["samba-published"].build(params, SHAPE, 0).fit(X, y)
+    stumps = np.sign(model.vote_.voters.votes(X)[..., 0]).reshape(len(X), -1)
+    wrong = model.classes_[(stumps > 0).astype(int)]
+    votes = np.where(wrong == 1, 1, -1)
+    omega = np.exp(votes * y[:, None])
+    used = model.vote_.used
+    d = np.sqrt(((X[:, None, used] - X[None, :, used]) ** 2).sum(axis=2))
+    kernel = 1 / (0.5**2.0 + d**2.0)
+    weights = kernel @ omega
+    score = (weights * votes).sum(axis=1) / weights.sum(axis=1)
+    assert model.decision_function(X) == pytest.approx(score)
+
+
+def test_of_numbers_a_budget_is_the_regressor_beside_it():
+    (one,) = contenders(["column-budget-4"], "numbers")
+    assert one.name == "column-budget-4-regressor"
+    assert one.build({}, Shape(5, 0), 0).n_columns == 4
+
+
+def test_all_has_no_variant_but_defaults():
+    names = {one.name for one in contenders(["all"])}
+    assert "samba" in names
+    assert {n for n in names if every()[n].variant_of} <= {
+        n for n, one in every().items() if one.default
+    }
+
+
+def test_estimators_take_part_by_class_instance_and_place(data):
+    X, y = data
+    X = X.copy()
+    X[3, 1] = np.nan
+    given = [GaussianNB, SamBAClassifier(n_estimators=3), "sklearn.neighbors:NearestCentroid"]
+    found = compare(X, y, given, "demo", n_jobs=1)
+    assert [one.model for one in found.summary()] == [
+        "GaussianNB", "SamBAClassifier", "NearestCentroid",
+    ]  # fmt: skip
+    assert not found.failures
+    assert min(one.score for one in found.summary()) > 0.7
+    assert found.models["SamBAClassifier"].vote_.n_voters == 3
+    assert all(row["params"] == "{}" for row in found.results)
+    assert found.about["models"]["NearestCentroid"]["distributions"] == {}
+
+
+def test_what_is_given_is_neither_fitted_nor_changed(data):
+    X, y = data
+    mine = make_pipeline(DecisionTreeClassifier())
+    (one,) = contenders([mine])
+    built = one.build({}, SHAPE, 7)
+    assert built.get_params()["model__decisiontreeclassifier__random_state"] == 7
+    built.fit(X, y)
+    assert mine.get_params()["decisiontreeclassifier__random_state"] is None
+    assert not hasattr(mine[-1], "tree_")
+
+
+def test_a_seed_that_is_given_stays():
+    (one,) = contenders([DecisionTreeClassifier(random_state=11)])
+    assert one.build({}, SHAPE, 7)[-1].random_state == 11
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("no_such_module:Model", "no_such_module:Model' cannot be imported"),
+        ("sklearn.svm:SVV", "has no attribute 'SVV'"),
+        ("math:pi", "is not an estimator"),
+        ("sklearn.multiclass:OneVsRestClassifier", "missing 1 required positional argument"),
+        (Ridge(), "Ridge is not a classifier"),
+        ("sklearn.linear_model:Ridge", "name a classifier"),
+        (3, "3 is not an estimator"),
+    ],
+)
+def test_what_cannot_take_part_is_named(given, words):
+    with pytest.raises(PsephosError, match=words):
+        contenders([given])
+
+
+def test_a_class_given_twice_is_refused():
+    with pytest.raises(PsephosError, match="NearestCentroid' twice"):
+        contenders([NearestCentroid, NearestCentroid(shrink_threshold=0.1)])
+
+
+def test_answers_alone_are_probabilities_of_1(data):
+    X, y = data
+
+    class Plain(GaussianNB):
+        predict_proba = decision_function = property()
+
+    from psephos.protocol.evaluation.scores import answers_of
+
+    codes = (y == "well").astype(int)
+    answers = answers_of(Plain().fit(X, codes), X, 2)
+    assert answers.proba.argmax(axis=1).tolist() == answers.codes.tolist()
+    assert set(answers.proba.ravel()) == {0.0, 1.0}
+
+
+def test_every_base_of_a_variant_is_a_model():
+    for name, one in every().items():
+        if one.variant_of:
+            assert estimator_class(type(one.build({}, SHAPE, 0)).__name__) is not None, name
