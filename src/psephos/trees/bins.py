@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.runtime.jit import frozen, run_blocks
 
 MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
@@ -144,10 +145,7 @@ def _bin_block(
     part: Any, weight: _Floats | None, max_bins: int, codes: Any, n_bins: Any
 ) -> tuple[_Floats, _Floats]:
     """Write codes and numbers of bins of a few columns; return their least and greatest values."""
-    gaps, keys = np.isnan(part), part
-    if gaps.any() and not np.isposinf(part).any():  # NumPy sorts four times as fast without NaN
-        keys = np.where(gaps, np.inf, part)
-    order = np.argsort(keys, axis=1, kind=None if weight is None else "stable")
+    order, _, _ = sort_rows(part)
     low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
     mass, ranked = np.empty(0) if weight is None else weight, np.empty((2, part.shape[1]))
     lossless = bin_columns(frozen(part), order, mass, max_bins, ranked, codes, n_bins, low, high)

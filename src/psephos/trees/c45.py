@@ -12,6 +12,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.sorted_trees.c45_groups import groups_for
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
@@ -52,16 +53,6 @@ class C45Options:
         else:
             z = float(_special.ndtri(1.0 - confidence))
         return Limit(confidence, z, old)
-
-
-def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return (order, known) of the (p, n) table: int32 rows by value, NaN last, and their number.
-
-    Rows of equal value keep their order.
-    """
-    order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
-    known = values.shape[1] - np.isnan(values).sum(axis=1)
-    return order, known.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -145,7 +136,7 @@ def grown(data: C45Table, options: C45Options) -> Nodes:
     for j, held in data.kept.items():
         codes[j] = max(len(held), 1)
     numeric = codes == 0
-    order, known = sort_orders(X[numeric] if len(data.kept) else X)
+    order, _, known = sort_rows(X[numeric] if len(data.kept) else X)
     at = np.cumsum(numeric) - 1
     few = ~numeric & (codes < 0.3 * data.total - TIE)
     listed = numeric | few

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.sorted_trees.newton_categories import split_categories
 from psephos.kernels.sorted_trees.newton_codes import code_columns, scan_codes
 from psephos.kernels.sorted_trees.newton_exact import (
@@ -62,31 +63,12 @@ def sort_table(
 
     def sort(block: int) -> None:
         part = slice(block * width, (block + 1) * width)
-        with np.errstate(over="ignore"):
-            single = values[part].astype(np.float32)
-        key = (single + np.float32(0)).view(np.int32)  # zero and negative zero are one
-        key = np.where(key < 0, key ^ np.int32(2**31 - 1), key).astype(np.int64)
-        absent = np.isnan(values[part])
-        key[absent] = 2**31 - 1
-        key <<= np.int64(32)
-        key |= np.arange(n)
-        key.sort(axis=1)
-        order[part] = key & np.int64(2**32 - 1)
-        known[part] = n - absent.sum(axis=1)
-        if values.dtype != np.float32:
-            _apart(values[part], order[part])
+        order[part], _, known[part] = sort_rows(values[part])
 
     run_blocks(sort, -(-p // width), n_jobs)
     known[list(n_codes or ())] = 0
     codes, levels, n_levels = _coded(values, order, known, n_jobs)
     return SortedTable(values, order, known, codes, levels, n_levels, n_codes or {})
-
-
-def _apart(values: NDArray[Any], order: NDArray[Any]) -> None:
-    """Put in order, in place, what float32 held equal; ties stay by row."""
-    ranked = np.take_along_axis(values, order, 1)
-    for j in np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1)):
-        order[j] = order[j, np.argsort(ranked[j], kind="stable")]
 
 
 def _coded(

@@ -1,8 +1,4 @@
-"""Sorting a table once, so that every later search is one pass over row numbers.
-
-The sort is NumPy's, of whole numbers that carry a number's leading bits above its row number: it
-uses the processor's vectors, and nothing has to be compiled before the first fit.
-"""
+"""Sorting a table once, so that every later search is one pass over row numbers."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._types import Array, NDArray
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.stump.scan import FLAG
 from psephos.runtime.jit import effective_jobs, run_blocks
 
@@ -35,76 +32,16 @@ def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
     Missing rows are replaced by the padding row n, which carries no weight.
     """
     c, n = values.shape
-    absent = np.isnan(values)
-    any_absent = bool(absent.any())
-    rows, cut = _sort_keys(values, absent if any_absent else None)
-    n_present = np.full(c, n, np.int64)
-    # Two equal neighbours in leading bits are ties or near-ties: those columns are looked at again.
-    doubtful: NDArray[np.bool_] = np.logical_not(cut[:, :-1].all(axis=1))
-    if any_absent:
-        n_present -= np.count_nonzero(absent, axis=1)
-        doubtful |= n_present < n
-    again = np.flatnonzero(doubtful)
-    if len(again):
-        rows[again], cut[again] = _settled(values[again], rows[again], cut[again], n_present[again])
+    order, ranked, n_present = sort_rows(values)
+    cut = np.zeros((c, n), np.bool_)
+    np.greater(ranked[:, 1:], ranked[:, :-1], out=cut[:, :-1])
+    parted = np.flatnonzero((n_present < n) & (n_present > 0))
+    cut[parted, n_present[parted] - 1] = True  # "present or missing"
+    rows = order.astype(np.uint32)
+    rows[np.arange(n) >= n_present[:, None]] = n
     np.bitwise_or(rows, FLAG, out=rows, where=cut)
     kept = np.flatnonzero(cut.any(axis=1))
     return SortedColumns(kept, rows if len(kept) == c else rows[kept], n_present)
-
-
-def _low_bits(n: int) -> np.int64:
-    """Mask of the bits that give way to a row number."""
-    return np.int64((1 << n.bit_length()) - 1)
-
-
-def _sort_keys(
-    values: NDArray[np.float64], absent: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Sort by leading bits: row numbers (c, n), and which differ from the next one's (c, n)."""
-    n = values.shape[1]
-    key = (values + 0.0).view(np.int64)  # zero and negative zero are one value
-    # Read as a whole number, a float of either sign is in order but for the negatives' mantissa.
-    spare = key >> np.int64(63)
-    spare &= np.int64(2**63 - 1)
-    key ^= spare
-    if absent is not None:
-        key[absent] = 2**63 - 1
-    low = _low_bits(n)
-    key &= ~low
-    key |= np.arange(n)
-    key.sort(axis=1)
-    np.bitwise_and(key, low, out=spare)
-    rows = spare.astype(np.uint32)
-    key |= low
-    cut = np.zeros(rows.shape, np.bool_)
-    np.greater(key[:, 1:], key[:, :-1], out=cut[:, :-1])
-    return rows, cut
-
-
-def _settled(
-    values: NDArray[np.float64],
-    rows: NDArray[np.uint32],
-    cut: NDArray[np.bool_],
-    n_present: NDArray[np.int64],
-) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Finish orders (c, n) sorted by leading bits, and where thresholds may lie; both in place."""
-    n = values.shape[1]
-    if (values.view(np.int64) & _low_bits(n)).any():
-        numbers = np.empty(values.shape)
-        for x, order, out in zip(values, rows, numbers, strict=True):
-            np.take(x, order, out=out, mode="clip")  # by column: half the time of one call
-        wrong = np.flatnonzero((numbers[:, 1:] < numbers[:, :-1]).any(axis=1))
-        if len(wrong):
-            order = np.argsort(values[wrong], axis=1, kind="stable")  # NaN last
-            rows[wrong] = order
-            numbers[wrong] = np.take_along_axis(values[wrong], order, axis=1)
-        np.greater(numbers[:, 1:], numbers[:, :-1], out=cut[:, :-1])
-        parted = np.flatnonzero((n_present < n) & (n_present > 0))
-        cut[parted, n_present[parted] - 1] = True  # "present or missing"
-    # Else the leading bits are the numbers themselves, and missing is the greatest of them.
-    if (n_present < n).any():
-        rows[np.arange(n) >= n_present[:, None]] = n
-    return rows, cut
 
 
 @dataclass(frozen=True)

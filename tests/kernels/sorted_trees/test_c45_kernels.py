@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.sorted_trees import c45_grow, c45_prune
 from psephos.kernels.sorted_trees.c45_groups import Groups, group_codes
 from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes, grow
@@ -28,7 +29,6 @@ from psephos.kernels.sorted_trees.c45_worth import (
     x_log2_x,
 )
 from psephos.runtime.jit import frozen
-from psephos.trees.c45 import sort_orders
 
 
 def called(kernel):
@@ -225,7 +225,7 @@ def tree_of(X, y, n_codes, r, w=None):
     w = np.ones(len(y)) if w is None else w
     X = frozen(np.asarray(X, float).T)
     numeric = n_codes == 0
-    order, known = sort_orders(X[numeric])
+    order, _, known = sort_rows(X[numeric])
     at = np.cumsum(numeric) - 1
     listed = np.ones(len(X), np.bool_)
     c = counts(max(n_codes.max(), 1), r.n_classes)

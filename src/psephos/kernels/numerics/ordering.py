@@ -1,11 +1,51 @@
-"""A stable sort without memory of its own: it compiles in a fraction of NumPy's time."""
+"""Sorting: all rows of a table by each column, and a few numbers inside a kernel."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
 
+def sort_rows(
+    values: NDArray[Any],
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    """Return (order, ranked, known) of columns that are the rows of `values`, shape (c, n).
+
+    `order` (c, n) are the rows by value, equal ones by row, those without a value (NaN) last;
+    `ranked` (c, n) the values in this order; `known` (c,) how many there are.
+
+    NumPy sorts whole numbers several times as fast as it finds a stable order. So a number's
+    leading bits are sorted with its row in the last bits; what these put in a wrong order is sorted
+    again.
+    """
+    n = values.shape[1]
+    last = np.int64((1 << n.bit_length()) - 1)
+    # Read as a whole number, a float of either sign is in order but for the negatives' mantissa;
+    # zero and negative zero are one value.
+    key = (values + 0.0).astype(np.float64, copy=False).view(np.int64)
+    key ^= (key >> np.int64(63)) & np.int64(2**63 - 1)
+    absent = np.isnan(values)
+    key[absent] = 2**63 - 1
+    key &= ~last
+    key |= np.arange(n)
+    key.sort(axis=1)
+    order = np.bitwise_and(key, last, out=key)
+    ranked = np.take_along_axis(values, order, axis=1)
+    wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
+    if len(wrong):
+        order[wrong] = np.argsort(values[wrong], axis=1, kind="stable")
+        ranked[wrong] = np.take_along_axis(values[wrong], order[wrong], axis=1)
+    return order, ranked, n - absent.sum(axis=1)
+
+
 @jit
 def order_of(values, n, scratch):
-    """Return a row of `scratch` (2, n): the stable order of the first n values."""
+    """Return a row of `scratch` (2, n): the stable order of the first n values.
+
+    It takes no memory of its own, and compiles in a fraction of the time of NumPy's.
+    """
     now = 0
     for i in range(n):
         scratch[now, i] = i

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.runtime.jit import jit
 
 SHIFT = 32
@@ -114,14 +115,11 @@ def sorted_columns(values):
 
     The first ``known[j]`` keys of a column are its entries; missing values come after them.
     """
-    order = np.argsort(values, axis=1)
-    ranked = np.take_along_axis(values, order, axis=1)
+    order, ranked, known = sort_rows(values)
     new = np.ones(ranked.shape, np.bool_)
     np.not_equal(ranked[:, 1:], ranked[:, :-1], out=new[:, 1:])
     keys = ((np.cumsum(new, axis=1) - 1) << SHIFT) | order
-    missing = np.isnan(ranked)
-    new &= ~missing
-    known = values.shape[1] - missing.sum(axis=1)
+    new &= np.arange(values.shape[1]) < known[:, None]
     return keys, known, new.sum(axis=1), ranked[new] + 0.0
 
 
