@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._types import Array, NDArray
-from psephos.kernels.binned_trees.bins import bin_by_hessian, count_distinct
+from psephos.kernels.binned_trees.bins import bin_columns
 from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.runtime.jit import run_blocks
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, prune, shrink
@@ -82,21 +82,17 @@ def proposer(
     coded = sorted(n_codes)
     fixed = bin_table(values[coded], dict(enumerate(n_codes[j] for j in coded)), max_bin, n_jobs)
     width = max(1, _BLOCK // n)
-    distinct = np.empty(p, np.int64)
-    known = table.known
-    count_distinct(values, table.order, known, distinct)
 
     def bins(gh: Array, draws: TreeSample) -> BinnedTable:
-        gh, n_bins = np.ascontiguousarray(gh, dtype=np.float64), np.empty(p, np.int64)
+        mass, n_bins = draws.rows * gh[:, 1].astype(np.float64), np.empty(p, np.int64)
         codes = np.empty((p, n), np.uint8)
         low, high = np.full((2, p, BINS), np.nan)
 
         def work(block: int) -> None:
             part = slice(block * width, (block + 1) * width)
-            bin_by_hessian(
-                values[part], table.order[part], known[part], gh, draws.rows,
-                min(max_bin - 1, BINS - 1), distinct[part], codes[part], n_bins[part], low[part],
-                high[part],
+            bin_columns(
+                values[part], table.order[part], mass, min(max_bin - 1, BINS - 1),
+                np.empty((2, n)), codes[part], n_bins[part], low[part], high[part],
             )  # fmt: skip
 
         run_blocks(work, -(-p // width), n_jobs)

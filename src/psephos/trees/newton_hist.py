@@ -8,9 +8,11 @@ import numpy as np
 
 from psephos._types import Array, NDArray
 from psephos.kernels.binned_trees.newton_hist import (
+    BEST,
     BINS,
+    DEEPEST,
+    EARLIEST,
     WIDTH,
-    grow_best,
     grow_hist,
     leaf_answers,
 )
@@ -115,15 +117,14 @@ def grow_binned(
         (np.empty(BINS, np.int64), np.empty(BINS), luts),
     )
     own = np.empty(p, np.intp)
-    if growth.by_level:
-        held = min(depth, len(rows).bit_length()) + 1
-        hists, stack = np.empty((held, width, BINS), np.int64), np.empty((held + 1, 3), np.int64)
-        count = grow_hist(*start, *drawn, depth, *work, hists, *scratch, own, stack, nodes)
-    else:
+    order, held = DEEPEST, min(depth, len(rows).bit_length()) + 3
+    if not growth.by_level:
+        order = BEST if growth.best_first else EARLIEST
         held = min(leaves + 1, max(3, _HELD // (width * BINS)))
-        hists, waiting = np.empty((held, width, BINS), np.int64), _waiting(capacity, held)
-        limits = depth, leaves, growth.best_first
-        count = grow_best(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
+    hists = np.empty((held, width, BINS), np.int64)  # what is not written takes no memory
+    waiting = tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
+    limits = depth, leaves, order
+    count = grow_hist(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
     sums, weight = np.empty((count, 2)), np.empty(count, np.float32)
     position = np.empty(n, np.intp)
     leaf_answers(growth.penalty, rows, gh, count, nodes, sums, weight, position)
@@ -132,11 +133,6 @@ def grow_binned(
         out = np.flatnonzero(~draws.rows)
         position[out] = tree.leaves(table.values[:, out])
     return tree, position
-
-
-def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
-    """Return arrays for the leaves that wait to be split."""
-    return tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
 
 
 def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:

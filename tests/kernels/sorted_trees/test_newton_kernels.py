@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.binned_trees.bins import bin_by_hessian, count_distinct
+from psephos.kernels.binned_trees.bins import bin_columns
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.sorted_trees.newton_exact import (
@@ -193,15 +193,13 @@ def test_bins_hold_equal_shares_of_the_hessian():
     x = np.stack([rng.standard_normal(n), rng.integers(0, 4, n), rng.standard_normal(n)]).astype(F)
     x[2, :40] = np.nan
     order = np.argsort(x, axis=1, kind="stable").astype(np.uint16)
-    known = (~np.isnan(x)).sum(axis=1).astype(np.int64)
-    gh = np.stack([np.zeros(n), rng.uniform(0.1, 2, n)], axis=1).astype(F)
-    kept = rng.random(n) < 0.8
-    distinct = np.empty(3, np.int64)
-    count_distinct(x, order, known, distinct)
-    assert_array_equal(distinct, [len(np.unique(c[~np.isnan(c)])) for c in x])
+    hessian, kept = (
+        rng.uniform(0.1, 2, n),
+        rng.random(n) < 0.8,
+    )  # others are coded, but weigh nothing
     codes, n_bins = np.empty((3, n), np.uint8), np.empty(3, np.int64)
     low, high = np.full((2, 3, 256), np.nan)
-    bin_by_hessian(x, order, known, gh, kept, 10, distinct, codes, n_bins, low, high)
+    bin_columns(x, order, hessian * kept, 10, np.empty((2, n)), codes, n_bins, low, high)
     assert_array_equal(n_bins, [10, 4, 10])
     assert_array_equal(codes[1], x[1])
     for j in range(3):
@@ -211,7 +209,7 @@ def test_bins_hold_equal_shares_of_the_hessian():
             mine = x[j, there & (codes[j] == b)]
             assert (mine.min(), mine.max()) == (low[j, b], high[j, b])
         assert (high[j, : n_bins[j] - 1] < low[j, 1 : n_bins[j]]).all()
-    mass = np.bincount(codes[0][kept], gh[kept, 1], minlength=10)
+    mass = np.bincount(codes[0][kept], hessian[kept], minlength=10)
     assert mass.max() < 1.5 * mass.sum() / 10
 
 

@@ -13,36 +13,27 @@ def between(low, high):
 
 
 @jit
-def _pack(ranked, mass, known, total, max_bins, low, high):
+def even_bins(ranked, mass, known, total, max_bins, low, high):
     """Close a bin where its weight is nearest to an equal share of what is left; return the number.
 
     Equal values stay together, so a frequent value fills a bin of its own and the rest is shared
-    anew.
+    anew. `mass` is empty if every value weighs 1; the least and greatest value of each bin are
+    written to `low` and `high`.
     """
-    weighted = len(mass) > 0
-    bins, held, rest, k = 0, 0.0, total, 0
-    share = rest / max_bins
+    bins, held, rest, k, begun = 0, 0.0, total, 0, False
     while k < known:
-        if held == 0.0:
-            low[bins] = ranked[k]
-            if not weighted:  # values that end within the share close no bin: go past them
-                at = k + np.int64(share) - 1
-                at = at if at < known else known - 1
-                while at > k and ranked[at - 1] == ranked[at]:
-                    at -= 1
-                if at > k:
-                    held, k, high[bins] = np.float64(at - k), at, ranked[at - 1]
         value = ranked[k]
+        if not begun:
+            low[bins], begun = value, True
         here, end = 0.0, k
         while end < known and ranked[end] == value:
-            here += mass[end] if weighted else 1.0
+            here += mass[end] if len(mass) > 0 else 1.0
             end += 1
-        full = held > 0.0 and held + here / 2.0 > share
+        full = held > 0.0 and held + here / 2.0 > rest / (max_bins - bins)
         if full and bins < max_bins - 1:
             rest -= held
-            held = 0.0
+            held, begun = 0.0, False
             bins += 1
-            share = rest / (max_bins - bins)
             continue
         high[bins] = value
         held += here
@@ -75,8 +66,8 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
     Parameters
     ----------
     values : (b, n) float64 or float32
-    order : (b, n) int64; the rows by value, NaN last
-    mass : (n,) float64, weights of the rows; (0,) if all are 1
+    order : (b, n); the rows by value, NaN last
+    mass : (n,) float64, weights of the rows, 0 for those that are only coded; (0,) if all are 1
     max_bins : int, at most 255
     ranked : (2, n) float64, scratch: values in their order, and their weights
     codes : (b, n) uint8, result; NaN gets the number of bins
@@ -106,7 +97,7 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
                 for k in range(known):
                     weights[k] = mass[order[j, k]]
                     total += weights[k]
-            n_bins[j] = _pack(row, weights, known, total, max_bins, low[j], high[j])
+            n_bins[j] = even_bins(row, weights, known, total, max_bins, low[j], high[j])
             at = 0
             for k in range(known):
                 at += row[k] > high[j, np.uintp(at)]
@@ -114,66 +105,3 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
         for k in range(known, n):
             codes[j, order[j, k]] = n_bins[j]
     return lossless
-
-
-@jit
-def count_distinct(values, order, known, out):
-    """Write to out (p,) how many distinct values each of the (p, n) sorted columns has."""
-    for j in range(len(out)):
-        out[j] = 0
-        for k in range(known[j]):
-            if k == 0 or values[j, order[j, k]] != values[j, order[j, k - 1]]:
-                out[j] += 1
-
-
-@jit
-def bin_by_hessian(values, order, known, gh, kept, most, distinct, codes, n_bins, low, high):
-    """Bin sorted columns: one bin a value where that is enough, else bins of equal hessian.
-
-    A bin is closed where its sum of hessians is nearest to an equal share of what is left; equal
-    values stay together, so a frequent value fills a bin of its own.
-
-    Parameters
-    ----------
-    values, order, known : see `SortedTable`
-    gh : (n, 2) gradients and hessians
-    kept : (n,) rows of the tree; others are coded, but weigh nothing
-    most : most bins
-    distinct : (p,) distinct values of each column
-    codes : (p, n) uint8, result; the missing get ``n_bins[j]``
-    n_bins : (p,), result
-    low, high : (p, BINS), result: the least and greatest value of each bin
-    """
-    n = values.shape[1]
-    for j in range(len(distinct)):
-        x, rows, lows, highs = values[j], order[j], low[j], high[j]
-        few = distinct[j] <= most
-        rest = 0.0
-        if not few:
-            for k in range(known[j]):
-                if kept[rows[k]]:
-                    rest += np.float64(gh[rows[k], 1])
-        at, held, k = -1, 0.0, 0
-        while k < known[j]:
-            value, end, here = x[rows[k]], k, 0.0
-            while end < known[j] and x[rows[end]] == value:
-                if kept[rows[end]]:
-                    here += np.float64(gh[rows[end], 1])
-                end += 1
-            full = at < 0 or few
-            if not full and held > 0.0 and at < most - 1:
-                full = held + here / 2.0 > rest / (most - at)
-            if full:
-                if at >= 0:
-                    rest -= held
-                at += 1
-                held = 0.0
-                lows[at] = value
-            highs[at] = value
-            held += here
-            for i in range(k, end):
-                codes[j, rows[i]] = at
-            k = end
-        n_bins[j] = at + 1
-        for k in range(known[j], n):
-            codes[j, rows[k]] = at + 1

@@ -2,14 +2,13 @@
 
 Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a bin of a histogram costs
 one addition a row, sums are exact, and a child's histogram is its parent's less its sibling's.
-Nodes are grown depth first, the child of fewer rows before its sibling, so that no more histograms
-are held than rows can be halved. Bins are bounded in vectors first, as in `newton_exact`; columns
-that may beat the best split known are gone through in full.
+Without a limit on the leaves nodes are grown depth first, the child of fewer rows before its
+sibling, so that no more histograms are held than rows can be halved. Bins are bounded in vectors
+first, as in `newton_exact`; columns that may beat the best split known are gone through in full.
 
-Best split first, or with a limit on the leaves, a leaf is looked at when it is made, and waits
-until it is the best of all. Histograms of waiting leaves are kept while memory for them is left,
-so that the larger child's need not be made; otherwise they are made again when the leaf's turn
-comes, with the same sums.
+A leaf is looked at when it is made, and waits until its turn comes. Histograms of waiting leaves
+are kept while memory for them is left, so that the larger child's need not be made; otherwise they
+are made again when the leaf's turn comes, with the same sums.
 """
 
 import numpy as np
@@ -24,6 +23,9 @@ BINS = 256
 WIDTH = 8  # columns whose codes stand side by side
 FEATURE, CUT, MISSING_LEFT, FIRST, BEGIN, END = range(6)  # of a node, in whole numbers
 LOSS, LOW, HIGH = range(3)  # in float32
+#: Which leaf is split next: the smaller of the two made last, the one that was made first, or the
+#: one that gains most.
+DEEPEST, EARLIEST, BEST = range(3)
 _F = np.float32
 _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
@@ -293,9 +295,17 @@ def divide_node(
 
 
 @jit
+def _first(order, reals, one, two):
+    """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
+    if order == BEST and reals[one, LOSS] != reals[two, LOSS]:
+        return reals[one, LOSS] > reals[two, LOSS]
+    return one < two
+
+
+@jit
 def grow_hist(
-    pen, bins, levels, draw, max_depth, rows, spare, packed, scale, hists, sums, lut, categories,
-    own, stack, nodes,
+    pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
+    waiting, nodes,
 ):  # fmt: skip
     """Grow one tree and return its number of nodes.
 
@@ -306,87 +316,20 @@ def grow_hist(
     levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last is
         of all deeper ones, too
     draw : (share of them drawn for each node, seed of the draws)
+    limits : (max_depth, max_leaves, order): see `DEEPEST`
     rows : (m,) the rows, put into the order of leaves
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
-    hists : (h, blocks * WIDTH, BINS) for histograms; h at least max_depth, or the number of times
-        that rows can be halved, and 1
+    hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
     spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
     categories : scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins of the
         first child, for splits on categories
-    stack : (h + 1, 3) scratch: node, depth, histogram
-    nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
-        few arrays, as each that is handed on is compiled. Zeros are expected.
-    """
-    ints = nodes[0]
-    make_root(nodes, len(rows))
-    enough = 2.0 * pen.least * (1.0 - 1e-9)
-    count, top = np.int64(1), 1  # typed: a literal would have its callees compiled twice
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, 0
-    wanted, place, parent = np.int64(0), np.int64(0), np.int64(-1)  # a histogram to be made
-    while top > 0:
-        if wanted >= 0:
-            mine = rows[ints[wanted, BEGIN] : ints[wanted, END]]
-            fill(bins[0], mine, packed, hists[place])
-            if parent >= 0:  # what is left of the parent's is the sibling's
-                take_away(hists[parent], hists[place])
-            wanted = -1
-        top -= 1
-        node, depth, at = stack[top, 0], stack[top, 1], stack[top, 2]
-        hist = hists[at]
-        whole = search_node(
-            pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
-        )
-        if ints[node, FEATURE] < 0:
-            continue
-        left_h, right_h = divide_node(
-            pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
-        )
-        if ints[node, FEATURE] < 0:
-            continue
-        small, large, small_h, large_h = count, count + 1, left_h, right_h
-        if ints[small, END] - ints[small, BEGIN] > ints[large, END] - ints[large, BEGIN]:
-            small, large, small_h, large_h = large, small, right_h, left_h
-        count += 2
-        if depth + 1 == max_depth or (left_h < enough and right_h < enough):
-            continue
-        # The one pending below this node on the stack holds a lower place.
-        wanted, place, parent = small, at, np.int64(-1)
-        if large_h >= enough:
-            place, parent = at + 1, at
-            stack[top, 0], stack[top, 1], stack[top, 2] = large, depth + 1, at
-            top += 1
-        if small_h >= enough:
-            stack[top, 0], stack[top, 1], stack[top, 2] = small, depth + 1, place
-            top += 1
-    return count
-
-
-@jit
-def _first(best_first, reals, one, two):
-    """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
-    if best_first and reals[one, LOSS] != reals[two, LOSS]:
-        return reals[one, LOSS] > reals[two, LOSS]
-    return one < two
-
-
-@jit
-def grow_best(
-    pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
-    waiting, nodes,
-):  # fmt: skip
-    """Grow one tree and return its number of nodes.
-
-    Parameters
-    ----------
-    limits : (max_depth, max_leaves, best_first); in the order of gains, else in that in which nodes
-        are made: level by level
-    hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
     waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,);
         leaves that wait; of each node its depth, the place of its histogram or -1, and its packed
         sum; places that are free
-    others : see `grow_hist`
+    nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
+        few arrays, as each that is handed on is compiled. Zeros are expected.
     """
-    max_depth, max_leaves, best_first = limits
+    max_depth, max_leaves, order = limits
     leaf, depth, place, whole, free = waiting
     ints, reals = nodes
     enough = 2.0 * pen.least * (1.0 - 1e-9)
@@ -397,7 +340,7 @@ def grow_best(
     depth[0] = 0
     count, leaves, size = np.int64(1), 1, np.int64(0)
     wanted, other = np.int64(0), np.int64(-1)  # a histogram to be made, and taken from another
-    small, large, new = np.int64(0), np.int64(0), 1  # nodes to look at: the last `new` ones
+    small, large, new = np.int64(0), np.int64(0), 1  # nodes to look at: the first, or both
     node = np.int64(-1)  # to be split
     while True:
         if wanted >= 0:
@@ -409,7 +352,8 @@ def grow_best(
                 take_away(hists[place[other]], hist)
             wanted = other = -1
         if node < 0:
-            for child in range(count - new, count):
+            for turn in range(new):
+                child = small if turn == new - 1 else large
                 if place[child] < 0:
                     continue  # too little to be split
                 whole[child] = search_node(
@@ -430,9 +374,9 @@ def grow_best(
                     place[child] = -1
             if size == 0 or leaves == max_leaves:
                 break
-            chosen = 0
-            for i in range(1, size):
-                if _first(best_first, reals, leaf[i], leaf[chosen]):
+            chosen = size - 1
+            for i in range(0 if order == DEEPEST else size):
+                if _first(order, reals, leaf[i], leaf[chosen]):
                     chosen = i
             node = leaf[chosen]
             size -= 1

@@ -131,33 +131,3 @@ def pruned(s, b):
                 out[row, m] = s[row, chosen[i]]
             m += 1
     return out[:, :m].copy()
-
-
-@jit
-def even_bins(s, max_bins):
-    """Return the first and the last point of each of at most ``max_bins`` bins of even weight.
-
-    The weight of a point is what the ranks between it and its neighbours leave to it. A bin is
-    closed where its weight is nearest to an equal share of what is left, as in
-    ``kernels.binned_trees.bins``; of an exact summary the bins are the same.
-    """
-    k = s.shape[1]
-    first, last = np.empty(max_bins, np.int64), np.empty(max_bins, np.int64)
-    first[0] = 0
-    rest = s[HIGH, k - 1]
-    bins, held, below = 0, 0.0, 0.0
-    for c in range(k):
-        upto = s[HIGH, k - 1]
-        if c + 1 < k:
-            upto = (s[LOW, c] + s[WEIGHT, c] + s[HIGH, c + 1] - s[WEIGHT, c + 1]) / 2.0
-        here = upto - below
-        below = upto
-        full = held > 0.0 and held + here / 2.0 > rest / (max_bins - bins)
-        if full and bins < max_bins - 1:
-            rest -= held
-            held = 0.0
-            bins += 1
-            first[bins] = c
-        last[bins] = c
-        held += here
-    return first[: bins + 1].copy(), last[: bins + 1].copy()

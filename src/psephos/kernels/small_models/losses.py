@@ -1,145 +1,75 @@
 """Mean losses of many small models, split by split, from their out-of-fold scores.
 
 `scores` is (B, L, K): B models, L test rows of all splits one after the other (split s holds the
-rows from ``ptr[s]`` up to ``ptr[s + 1]``), K outputs. `share` (L,) says how much of its split's
-mean each row is: it sums to 1 in every split. Every kernel writes to `out` (B, S).
+rows from ``ptr[s]`` up to ``ptr[s + 1]``, one at least), K outputs. `share` (L,) says how much of
+its split's mean each row is: it sums to 1 in every split. Every function writes to `out` (B, S).
 """
 
-import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.numerics.exponential import exp
-from psephos.runtime.jit import jit
-
-_PRODUCT = 1000  # factors of at most 2 in a product below the greatest number
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.integer]
 
 
-@jit
-def cost_losses(scores, y, cost, share, ptr, out):
+def _means(loss: _Floats, share: _Floats, ptr: _Whole, out: _Floats) -> None:
+    """Write the mean losses of the splits from those of the rows, (B, L)."""
+    np.add.reduceat(loss * share, ptr[:-1], axis=1, out=out)
+
+
+def cost_losses(
+    scores: _Floats, y: _Whole, cost: _Floats, share: _Floats, ptr: _Whole, out: _Floats
+) -> None:
     """Mean of ``cost[truth, answer]``: the share of errors, if it is 1 off the diagonal.
 
     The answer is the class of the greatest score; of equals, the first.
     """
-    K = scores.shape[2]
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            total = 0.0
-            for row in range(ptr[s], ptr[s + 1]):
-                best = 1 if K == 1 and scores[b, row, 0] > 0.0 else 0
-                for k in range(1, K):
-                    best = k if scores[b, row, k] > scores[b, row, best] else best
-                total += share[row] * cost[y[row], best]
-            out[b, s] = total
+    one = scores.shape[2] == 1
+    answer = (scores[:, :, 0] > 0.0).astype(np.intp) if one else scores.argmax(axis=2)
+    _means(cost[y, answer], share, ptr, out)
 
 
-@jit
-def _odds_losses(scores, y, share, ptr, room, out):
-    """Mean of log(1 + exp(-z)), z the score towards the truth, from scores (B, L).
-
-    log(1 + exp(-z)) is max(-z, 0) + log(1 + exp(-|z|)). Rows of one share have one logarithm: that
-    of the product of these sums, each at most 2. Scratch: room (L,).
-    """
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            row, last = ptr[s], ptr[s + 1]
-            for i in range(row, last):
-                room[i] = 1.0 + exp(-abs(scores[b, i]))
-            total = 0.0
-            while row < last:
-                held = share[row]
-                end = row + _PRODUCT if row + _PRODUCT < last else last
-                product, straight = 1.0, 0.0
-                while row < end and share[row] == held:
-                    wrong = (1.0 - 2.0 * y[row]) * scores[b, row]
-                    straight += wrong if wrong > 0.0 else 0.0
-                    product *= room[row]
-                    row += 1
-                total += held * (straight + math.log(product))
-            out[b, s] = total
-
-
-@jit
-def _softmax_losses(scores, y, share, ptr, out):
-    """Mean of -log p(truth), p = softmax(scores)."""
-    K = scores.shape[2]
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            total = 0.0
-            for row in range(ptr[s], ptr[s + 1]):
-                top = scores[b, row, 0]
-                for k in range(1, K):
-                    top = scores[b, row, k] if scores[b, row, k] > top else top
-                mass = 0.0
-                for k in range(K):
-                    mass += exp(scores[b, row, k] - top)
-                total += share[row] * (math.log(mass) + top - scores[b, row, y[row]])
-            out[b, s] = total
-
-
-def log_losses(
-    scores: NDArray[np.float64],
-    y: NDArray[np.intp],
-    share: NDArray[np.float64],
-    ptr: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None:
+def log_losses(scores: _Floats, y: _Whole, share: _Floats, ptr: _Whole, out: _Floats) -> None:
     """Mean of -log p(truth): p = 1 / (1 + exp(-score)) for two classes, else softmax(scores)."""
     if scores.shape[2] == 1:
-        _odds_losses(scores[:, :, 0], y, share, ptr, np.empty(scores.shape[1]), out)
+        loss = np.logaddexp(0.0, (1.0 - 2.0 * y) * scores[:, :, 0])
     else:
-        _softmax_losses(scores, y, share, ptr, out)
+        top = scores.max(axis=2, keepdims=True)
+        loss = np.log(np.exp(scores - top).sum(axis=2)) + top[:, :, 0]
+        loss -= scores[:, np.arange(len(y)), y]
+    _means(loss, share, ptr, out)
 
 
-@jit
-def squared_losses(scores, y, share, ptr, out):
+def squared_losses(scores: _Floats, y: _Floats, share: _Floats, ptr: _Whole, out: _Floats) -> None:
     """Mean of (prediction - truth)^2."""
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            total = 0.0
-            for row in range(ptr[s], ptr[s + 1]):
-                gap = scores[b, row, 0] - y[row]
-                total += share[row] * gap * gap
-            out[b, s] = total
+    _means((scores[:, :, 0] - y) ** 2, share, ptr, out)
 
 
-@jit
-def absolute_losses(scores, y, share, ptr, out):
+def absolute_losses(scores: _Floats, y: _Floats, share: _Floats, ptr: _Whole, out: _Floats) -> None:
     """Mean of |prediction - truth|."""
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            total = 0.0
-            for row in range(ptr[s], ptr[s + 1]):
-                total += share[row] * abs(scores[b, row, 0] - y[row])
-            out[b, s] = total
+    _means(np.abs(scores[:, :, 0] - y), share, ptr, out)
 
 
-@jit
-def area_losses(scores, y, share, ptr, out):
+def area_losses(scores: _Floats, y: _Whole, share: _Floats, ptr: _Whole, out: _Floats) -> None:
     """One minus the area under the ROC curve: pairs of a row of each class in the wrong order.
 
     Pairs count by the product of their rows' shares, equal scores as half wrong. Both classes
     must be present in every split.
     """
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            first, last = ptr[s], ptr[s + 1]
-            order = np.argsort(scores[b, first:last, 0])
-            above = 0.0  # share of the second class with a smaller score so far
-            wrong, second, rest = 0.0, 0.0, 0.0
-            start = 0
-            while start < len(order):
-                value = scores[b, first + order[start], 0]
-                here = np.zeros(2)
-                end = start
-                while end < len(order) and scores[b, first + order[end], 0] == value:
-                    row = first + order[end]
-                    here[y[row]] += share[row]
-                    end += 1
-                wrong += here[0] * (above + 0.5 * here[1])
-                above += here[1]
-                second += here[1]
-                rest += here[0]
-                start = end
-            out[b, s] = wrong / (second * rest)
+    for s, (first, last) in enumerate(pairwise(ptr.tolist())):
+        part, place = scores[:, first:last, 0], np.arange(last - first)
+        order = np.argsort(part, axis=1)
+        ranked = np.take_along_axis(part, order, axis=1)
+        mass, second = share[first:last][order], y[first:last][order] == 1
+        # Of the second class so far, and where the scores equal to each begin and end.
+        below = np.cumsum(np.pad(mass * second, ((0, 0), (1, 0))), axis=1)
+        new = np.ones((len(part), len(place) + 1), np.bool_)
+        new[:, 1:-1] = ranked[:, 1:] > ranked[:, :-1]
+        begin = np.maximum.accumulate(np.where(new[:, :-1], place, 0), axis=1)
+        end = np.minimum.accumulate(np.where(new[:, 1:], place, len(place))[:, ::-1], axis=1)
+        less = np.take_along_axis(below, begin, axis=1)
+        upto = np.take_along_axis(below, end[:, ::-1] + 1, axis=1)
+        wrong = (mass * ~second * (0.5 * less + 0.5 * upto)).sum(axis=1)
+        out[:, s] = wrong / (below[:, -1] * (mass * ~second).sum(axis=1))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, NDArray, TableLike
+from psephos._types import Array, Estimator, Floats, Indices, NDArray, TableLike
 from psephos.kernels.small_models.losses import (
     absolute_losses,
     area_losses,
@@ -193,7 +193,7 @@ class _Kernel:
     share: Floats
     cost: Floats | None = None
 
-    def put(self, scores: Floats, y: LabelsLike, ptr: NDArray[np.int64], out: Floats) -> None:
+    def put(self, scores: Floats, y: NDArray[Any], ptr: NDArray[np.int64], out: Floats) -> None:
         """Put the losses of candidates in out (B, S)."""
         if self.cost is not None:
             cost_losses(scores, y, self.cost, self.share, ptr, out)

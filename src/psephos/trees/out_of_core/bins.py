@@ -12,7 +12,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, NDArray
-from psephos.kernels.binned_trees.bins import code_values
+from psephos.kernels.binned_trees.bins import code_values, even_bins
 from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
@@ -128,8 +128,13 @@ class QuantileSummary:
             raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")
         if len(self) <= max_bins:
             return self.values, self.values
-        first, last = kernel.even_bins(self.points, max_bins)
-        return self.values[first], self.values[last]
+        # The weight of a point is what the ranks between it and its neighbours leave to it.
+        low, high, weight = self.points[1:]
+        upto = (low[:-1] + weight[:-1] + high[1:] - weight[1:]) / 2.0
+        own = np.diff(upto, prepend=0.0, append=self.total)
+        least, greatest = np.empty((2, max_bins))
+        n = even_bins(self.values, own, len(self), self.total, max_bins, least, greatest)
+        return least[:n], greatest[:n]
 
 
 def _known(
