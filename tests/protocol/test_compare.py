@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import json
 import re
+import time
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.naive_bayes import GaussianNB
 
 from psephos import RandomForestClassifier
 from psephos._errors import MissingExtraError, PsephosError
@@ -31,6 +33,7 @@ from psephos.protocol.evaluation.scores import answers_of, balanced_accuracy
 from psephos.protocol.evaluation.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.running.contenders import contenders, default_models, final_step
+from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.tables.labels import Partial
 from psephos.registry import model_names
 
@@ -620,3 +623,59 @@ def test_a_forest_is_bounded_by_its_rows_out_of_bag():
     grouped = compare(X, y, models=[few], protocol=SMALL, n_jobs=1, groups=np.arange(120) // 2)
     assert {row["value"] for row in grouped.bounds} == {None}
     assert all("rows of one group are not" in row["told"] for row in grouped.bounds)
+
+
+# ------------------------------------------------------------------- budgets
+def test_a_budget_of_draws_is_the_same_for_every_model_and_its_default_comes_first(tmp_path):
+    models = ["samba", "sklearn-k-nn", "majority"]
+    given = {"models": models, "protocol": SMALL, "budget": "draws=2", "out": tmp_path}
+    comparison = compare(TABLE, **given)
+    drawn = {(row["model"], row["draws"]) for row in comparison.results}
+    assert drawn == {("samba", 2), ("sklearn-k-nn", 2), ("majority", 1)}
+    used = {row["model"]: row for row in rows_of(tmp_path / "used.csv")}
+    assert list(used) == models
+    assert (used["samba"]["fits"], used["samba"]["draws"]) == ("4", "8")
+    same = compare(TABLE, models=models, protocol=SMALL.within("draws=2"))
+    assert same.results == comparison.results
+
+
+def test_a_budget_of_seconds_ends_a_search_and_a_resumed_study_keeps_what_was_tried(tmp_path):
+    asked = []
+
+    class Slow(GaussianNB):
+        def fit(self, X, y, **more):
+            asked.append(self.var_smoothing)
+            time.sleep(0.01)
+            return super().fit(X, y, **more)
+
+    space = {"quick": {"var_smoothing": LogUniform(1e-9, 1e-3)}}
+    slow = Contender(
+        "slow", "bayes", space, build=lambda params, shape, seed: Slow(**params), origin="baseline"
+    )
+    given = {"models": [slow, "majority"], "protocol": SMALL, "out": tmp_path}
+    numeric = DataTable(np.nan_to_num(TABLE.X), TABLE.y, TABLE.names)
+    first = compare(numeric, **given, budget="seconds=0.2")
+    assert asked[:2] == [1e-9] * 2
+    draws = [row["draws"] for row in first.results if row["model"] == "slow"]
+    assert all(2 <= n <= 20 for n in draws)
+    assert "random search for 0.2 s" in first.about["protocol"]
+    assert first.about["models"]["slow"]["draws"] is None
+    n_fits = len(asked)
+    again = compare(numeric, **given, budget="seconds=0.2")
+    assert (len(asked), again.results) == (n_fits, first.results)
+    one = compare(numeric, **{**given, "out": None}, budget="seconds=0.001")
+    assert [row["draws"] for row in one.results] == [1] * 6
+
+
+@pytest.mark.parametrize("budget", ["8", "draws=0", "draws=-1", "seconds=0", "seconds=nan", "s=3"])
+def test_a_budget_is_draws_or_seconds(budget):
+    with pytest.raises(PsephosError, match=r"draws=8 .* or seconds=60"):
+        SMALL.within(budget)
+
+
+def test_settings_whose_number_was_not_fixed_share_delta_by_their_order():
+    model = RandomForestClassifier(n_estimators=5, random_state=0).fit(TABLE.X[:, :2], TABLE.y)
+    fixed = refit_bounds(model, TABLE.X[:, :2], TABLE.y, 6)
+    timed = refit_bounds(model, TABLE.X[:, :2], TABLE.y, 2, timed=True)
+    assert [row["value"] for row in fixed] == [row["value"] for row in timed]
+    assert "best of 2 by these rows, each with delta / 6" in timed[0]["told"]

@@ -151,6 +151,27 @@ def test_what_an_earlier_run_did_is_known_and_a_failed_fit_has_no_time():
     assert words[1] == f"{forecast.n_done} of 864 fits are reused from an earlier run"
 
 
+def test_searches_of_so_many_seconds_take_these_and_their_fits():
+    tasks = work_of(["adaboost", "swag", "majority"], QUICK.within("seconds=10"))
+    forecast = Forecast(tasks, SHAPE, 1)
+    todo = forecast.order(tasks)
+    assert forecast.left() == 12 * 10.0
+    for n, task in enumerate(todo, start=1):
+        tuned = task.contender.name != "majority"
+        entry = entry_of(task, len(task.train) / 200)
+        entry["timing"]["search_seconds"] = 10.0 if tuned else 0.0
+        forecast.learn(entry)
+        if n == 6:
+            rest = sum(
+                len(one.train) / 200 + (10 if one.contender.name != "majority" else 0)
+                for one in todo[n:]
+            )
+            assert forecast.left() == pytest.approx(rest, rel=0.05)
+    assert forecast.left() == 0
+    words = plan_words(tasks, forecast)[0]
+    assert "12 searches (of 10 s in 3 inner folds), at least 54 fits in all" in words
+
+
 @pytest.mark.parametrize("labels", [False, True])
 def test_the_fits_that_are_stated_are_those_that_are_made(labels, monkeypatch, capsys):
     made = []

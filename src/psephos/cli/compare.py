@@ -37,6 +37,12 @@ from psephos.files.atomic import UnwritableError
     help="quick (four settings a model, minutes), demo (two) or samba (the paper's, hours).",
 )
 @click.option(
+    "--budget",
+    metavar="draws=N|seconds=S",
+    help="The same for every model, its default setting first: N settings a search, or S seconds, "
+    "in which a search begins new ones (results then depend on the machine).",
+)
+@click.option(
     "--folds",
     type=click.IntRange(min=2),
     help="Outer folds, where a class has too few rows for those of the protocol (5).",
@@ -92,6 +98,7 @@ def compare(
     table: Path,
     models: str | None,
     protocol: str,
+    budget: str | None,
     folds: int | None,
     out: Path,
     replace: bool,
@@ -127,6 +134,7 @@ def compare(
         "replace": replace,
         "copies": copies,
         "accept": accept,
+        "budget": budget,
     }
     settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
@@ -144,7 +152,8 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
             warnings.showwarning = partial(_tell, data.notes)
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
-        conclude(found, out, report=report and truth_known(found.about))
+        reported = report and truth_known(found.about)
+        conclude(found, out, report=reported, budget=bool(settings.get("budget")))
     except KeyboardInterrupt:
         say("")
         say(f"stopped. Finished fits are kept in {out}: the same command resumes.")
@@ -160,12 +169,12 @@ def _tell(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) ->
         say(f"warning: {message}")
 
 
-def conclude(found: Any, out: Path, *, report: bool) -> None:
+def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> None:
     """Print the table of a comparison and where everything is; write the report."""
     from psephos.cli.words import label_words, partial_words, show_bounds, show_summary
     from psephos.report import build_report
 
-    show_summary(found)
+    show_summary(found, budget=budget)
     show_bounds(found.bounds)
     if found.failures:
         say(found.words())

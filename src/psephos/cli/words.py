@@ -122,8 +122,11 @@ def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
     return sum(folded) + 2 * (len(folded) - 1)
 
 
-def show_summary(found: Any) -> None:
-    """Print the figures of a comparison as a table, the most accurate model first."""
+def show_summary(found: Any, *, budget: bool = False) -> None:
+    """Print the figures of a comparison as a table, the most accurate model first.
+
+    With `budget` also what each model used.
+    """
     import math
 
     from psephos.protocol.evaluation.statistics import comparable
@@ -136,10 +139,12 @@ def show_summary(found: Any) -> None:
     )
     marks = _marks(found, summaries, ranked)
     failed = any(one.n_failed for one in summaries)
+    used = _used(found) if budget else {}
     measured = summaries[0].measures if summaries else {}
     measures = {name: one for name, one in _measures(found.about).items() if name in measured}
     shown = [one.head for one in measures.values()]
     heads = ["model", *shown, "columns", "stability", "voters"]
+    heads += ["draws", "seconds"] if used else []
     heads += ["failed", ""] if failed else [""]
     sign = plus_minus()
     rows = [
@@ -149,6 +154,7 @@ def show_summary(found: Any) -> None:
             _spread(one.columns_used, 1, sign),
             fixed(one.stability.value, 2) if math.isfinite(one.stability.value) else "-",
             fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
+            *used.get(one.model, ()),
             *([str(one.n_failed or "")] if failed else []),
             " ".join(marks[one.model]),
         ]
@@ -166,6 +172,14 @@ def show_summary(found: Any) -> None:
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):
             show(f"{', '.join(heads)}: {meaning}")
+
+
+def _used(found: Any) -> dict[str, list[str]]:
+    """Return how many draws each model tried, and the seconds of all its searches and fits."""
+    return {
+        row["model"]: [str(row["draws"]), f"{row['search_seconds'] + row['fit_seconds']:.1f}"]
+        for row in found.used
+    }
 
 
 _MARKS = ("*", "smallest", "not ranked")

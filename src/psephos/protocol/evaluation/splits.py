@@ -6,9 +6,10 @@ Of several labels a row, every label has its share of each fold.
 # pyright: reportMissingTypeStubs=false
 
 import hashlib
+import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from psephos._types import (
     TableLike,
 )
 from psephos.estimator.labels import read_groups, read_labels
-from psephos.estimator.params import Constraint, Flag, Interval, Options, check_params
+from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
@@ -42,7 +43,10 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "draws": Interval(1, whole=True),
     "defaults_first": Flag(),
     "distributions": Options(("quick", "samba")),
+    "seconds": OneOf((Interval(0, open_low=True),), none=True),
 }
+#: What a protocol usually is: no part of identities and keys.
+_USUAL: dict[str, Any] = {"seconds": None}
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,10 @@ class Protocol:
         Whether the first draw is each model's default setting.
     distributions : {'quick', 'samba'}, default="quick"
         The set of distributions drawn from (see `Contender`).
+    seconds : float, optional
+        How long draws are begun in each search (one model on one training part), in place of a
+        number of draws. The first draw always counts, and one that has begun is finished. How many
+        there are depends on the machine, and so do results.
 
     Raises
     ------
@@ -92,6 +100,7 @@ class Protocol:
     draws_of: Mapping[str, int] = field(default_factory=dict[str, int])
     defaults_first: bool = True
     distributions: str = "quick"
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         check_params(self, _OF_PROTOCOLS)
@@ -99,6 +108,37 @@ class Protocol:
     def n_draws(self, model: str) -> int:
         """Return how many draws a model gets."""
         return int(self.draws_of.get(model, self.draws))
+
+    def within(self, budget: str) -> "Protocol":
+        """Return the protocol with the same budget for every model, each default setting first.
+
+        Parameters
+        ----------
+        budget : str
+            ``draws=8`` (settings a search) or ``seconds=60`` (a search).
+
+        Raises
+        ------
+        PsephosError
+            If it is neither.
+
+        Examples
+        --------
+        >>> from psephos.protocol import PROTOCOLS
+        >>> PROTOCOLS["quick"].within("draws=8").n_draws("samba")
+        8
+        """
+        kind, _, amount = budget.partition("=")
+        if kind == "draws" and amount.isdecimal() and int(amount):
+            own = {"draws": int(amount), "seconds": None}
+        elif kind == "seconds" and re.fullmatch(r"\d+(\.\d+)?", amount) and float(amount):
+            own = {"draws": 1, "seconds": float(amount)}
+        else:
+            raise PsephosError(
+                f"the budget is {budget!r}: write draws=8 (settings that each search tries) or "
+                "seconds=60 (how long each search begins new ones)."
+            )
+        return replace(self, **own, draws_of={}, defaults_first=True)
 
     @property
     def splits(self) -> list[tuple[int, int]]:
@@ -120,14 +160,23 @@ class Protocol:
             outer = f"{kind} {self.folds}-fold cross-validation{times}"
         first = " (the first of them the default setting)" if self.defaults_first else ""
         apart = ", ".join(f"{n} for {model}" for model, n in sorted(self.draws_of.items()))
+        over = f"over {self.draws} draws"
+        if self.seconds is not None:
+            over = f"for {self.seconds:g} s (how many draws these allow depends on the machine)"
         return (
-            f"{outer}; inside each training part, random search over {self.draws} draws{first}"
+            f"{outer}; inside each training part, random search {over}{first}"
             f"{f', {apart},' if apart else ''} by {measure} in {self.inner_folds} folds."
         )
 
     def as_dict(self) -> JsonObject:
         """Return the protocol as plain values."""
-        return {**vars(self), "draws_of": dict(sorted(self.draws_of.items()))}
+        own = {n: value for n, value in vars(self).items() if n not in _USUAL}
+        return {**own, "draws_of": dict(sorted(self.draws_of.items())), **self.choices}
+
+    @property
+    def choices(self) -> JsonObject:
+        """Return what is not as usual, which identities and keys have only then."""
+        return {n: vars(self)[n] for n, usual in _USUAL.items() if vars(self)[n] != usual}
 
 
 PROTOCOLS: dict[str, Protocol] = {
@@ -149,8 +198,10 @@ PROTOCOLS: dict[str, Protocol] = {
 }
 
 
-def protocol_named(protocol: str | Protocol) -> Protocol:
-    """Return the protocol itself, or the preset of that name."""
+def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Protocol:
+    """Return the protocol itself, or the preset of that name; within a budget, if there is one."""
+    if budget is not None:
+        return protocol_named(protocol).within(budget)
     if isinstance(protocol, Protocol):
         return protocol
     if protocol not in PROTOCOLS:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from psephos.estimator.contender import Shape
-from psephos.protocol.running.tasks import FitTask, draws_of
+from psephos.protocol.running.tasks import Draws, FitTask
 from psephos.runtime.jit import announce_compiling
 from psephos.vote.names import plural
 
@@ -27,9 +27,12 @@ _KNOWN = 0.01  # of the work, by these guesses: before that the first imports ar
 
 
 def n_fits(task: FitTask, shape: Shape) -> int:
-    """Return how many fits a task is: each draw in each inner fold, and the one that counts."""
-    draws = draws_of(task, shape)
-    searched = 0 if draws == [{}] else len(draws) * task.protocol.inner_folds
+    """Return how many fits a task is: each draw in each inner fold, and the one that counts.
+
+    By a budget of seconds that is what it is at least.
+    """
+    draws = Draws(task, shape)
+    searched = draws.least * task.protocol.inner_folds if draws.searched else 0
     alone = shape.multilabel and not task.contender.multilabel  # a model a label
     return (searched + 1) * (shape.n_classes if alone else 1)
 
@@ -47,6 +50,8 @@ def seconds_of(entry: Mapping[str, Any]) -> float | None:
 class Forecast:
     """The time left, from the mean duration of a fit of each model on as many rows.
 
+    Searches that have a budget of seconds take these, and what a fit takes besides.
+
     A model that has not been fitted yet takes what is guessed of it, by the scale at which the
     others took what was guessed of them.
 
@@ -61,7 +66,9 @@ class Forecast:
 
     def __init__(self, tasks: Sequence[FitTask], shape: Shape, workers: int) -> None:
         self.fits = {task.key: n_fits(task, shape) for task in tasks}
-        self.n_searches = sum(draws_of(task, shape) != [{}] for task in tasks)
+        draws = {task.key: Draws(task, shape) for task in tasks}
+        self.n_searches = sum(one.searched for one in draws.values())
+        self._budget = {key: one.seconds or 0.0 for key, one in draws.items()}
         self._tasks = {task.key: task for task in tasks}
         self._left = dict.fromkeys(self.fits)
         self._workers = workers
@@ -99,7 +106,7 @@ class Forecast:
         if seconds is not None:
             model = self._tasks[key].contender.name
             self._work[model] += self._size(key)
-            self._seconds[model] += seconds
+            self._seconds[model] += max(0.0, seconds - self._budget[key])
 
     def left(self) -> float | None:
         """Return the seconds left, None while too little is known.
@@ -107,12 +114,13 @@ class Forecast:
         Of the tasks that are running, half is taken as done.
         """
         guessed = sum(_GUESSES.get(model, _OTHER) * work for model, work in self._work.items())
-        if guessed < _KNOWN * self._guessed:
+        if guessed < _KNOWN * self._guessed and not any(self._budget.values()):
             return None
         scale = sum(self._seconds.values()) / guessed if guessed else 0.0
         rates = {model: self._seconds[model] / work for model, work in self._work.items()}
         times = [
-            self._size(key) * rates.get(model, _GUESSES.get(model, _OTHER) * scale)
+            self._budget[key]
+            + self._size(key) * rates.get(model, _GUESSES.get(model, _OTHER) * scale)
             for key in self._left
             for model in [self._tasks[key].contender.name]
         ]
@@ -157,11 +165,12 @@ def plan_words(tasks: Sequence[FitTask], forecast: Forecast) -> list[str]:
     total, models = sum(forecast.fits.values()), {task.contender.name for task in tasks}
     splits, protocol = {task.split for task in tasks} - {None}, tasks[0].protocol
     draws = max(protocol.n_draws(model) for model in models)
-    tried = f"(of up to {draws} settings in {protocol.inner_folds} inner folds), "
+    each = f"up to {draws} settings" if protocol.seconds is None else f"{protocol.seconds:g} s"
+    tried = f"(of {each} in {protocol.inner_folds} inner folds), "
     words = [
         f"comparing {plural(len(models), 'model')} in {plural(len(splits), 'fold')} and on all "
         f"rows: {f'{forecast.n_searches} searches {tried}' if forecast.n_searches else ''}"
-        f"{plural(total, 'fit')} in all"
+        f"{'at least ' if protocol.seconds else ''}{plural(total, 'fit')} in all"
     ]
     done = forecast.n_done
     return [*words, f"{done} of {total} fits are reused from an earlier run"] if done else words

@@ -30,18 +30,24 @@ _STRATIFIED = "folds hold the classes alike, as parts drawn by lot do only on av
 _COPIES = "copies of a row are kept together, as one case; they are counted as rows here"
 
 
-def refit_bounds(model: Any, X: Any, y: Any, n_draws: int) -> list[dict[str, Any]]:
+def refit_bounds(
+    model: Any, X: Any, y: Any, n_draws: int, *, timed: bool = False
+) -> list[dict[str, Any]]:
     """Return what is proved of a refit of psephos by the rows it was fitted on, or why nothing is.
 
     The tandem bound of a bag or forest, and the bound that is published for such a vote: sample
     compression for local weights, Occam's for one hypothesis, that of a version space, else
-    PAC-Bayes-kl. A refit is the best of `n_draws` settings, so each has that part of delta.
+    PAC-Bayes-kl. A refit is the best of `n_draws` settings, so each has that part of delta; where
+    their number was not fixed before (`timed`), setting i has delta / (i (i + 1)), and the least of
+    these is taken.
     """
-    delta = DELTA / n_draws
+    n_parts = n_draws * (n_draws + 1) if timed else n_draws
+    delta = DELTA / n_parts
     rows: list[dict[str, Any]] = []
     if hasattr(model, "left_out"):
-        rows.append(_row("out of bag", lambda: tandem_bound(model, X, y, delta=delta), n_draws))
-    rows.append(_row("published", lambda: _published(model, X, y, delta), n_draws))
+        bag = _row("out of bag", lambda: tandem_bound(model, X, y, delta=delta), n_draws, n_parts)
+        rows.append(bag)
+    rows.append(_row("published", lambda: _published(model, X, y, delta), n_draws, n_parts))
     return rows
 
 
@@ -107,7 +113,7 @@ def _folds(fits: Finished, n_classes: int) -> Bound:
     return folds_bound(errors, sizes, n_classes, delta=DELTA)
 
 
-def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1) -> dict[str, Any]:
+def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1, n_parts: int = 1) -> dict[str, Any]:
     """Return a bound as a row, or why it does not hold.
 
     The best of `n_draws` settings was chosen by these rows: delta is shared by all of them.
@@ -121,7 +127,7 @@ def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1) -> dict[str, Any
         }  # fmt: skip
     assumes = list(bound.assumes)
     if n_draws > 1:
-        shared = f"settings are the best of {n_draws} by these rows, each with delta / {n_draws}"
+        shared = f"settings are the best of {n_draws} by these rows, each with delta / {n_parts}"
         assumes = [*(one for one in assumes if one != SETTINGS), shared]
     told = "; ".join(assumes)
     return {

@@ -53,6 +53,7 @@ from psephos.protocol.study.outputs import (
     publish,
     refit_row,
     result_row,
+    used_rows,
     versions,
 )
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
@@ -128,6 +129,7 @@ def compare(
     positive: Label | None = None,
     accept: Sequence[str] = (),
     task: str | None = None,
+    budget: str | None = None,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -204,6 +206,10 @@ def compare(
     task : {'classes', 'numbers'}, optional
         What the target holds. By default numbers where they clearly are a measurement
         (`read_table`); in doubt the call is refused.
+    budget : str, optional
+        The same for every model, its default setting first: ``draws=8`` settings a search, or
+        ``seconds=60``, in which a search begins new ones (`Protocol.within`; results then depend on
+        the machine).
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -236,7 +242,7 @@ def compare(
         "positive": positive, "task": task,
     }  # fmt: skip
     table = table_given(X, y, dataset, given, reading)
-    plan, n_told = protocol_named(protocol), shape_of(table).n_told
+    plan, n_told = protocol_named(protocol, budget), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
     found = _found_copies(table, copies)
@@ -277,6 +283,7 @@ def compare(
             pooled=pooled_rows(table, finished),
             contents=table.contents(),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
+            used=used_rows(finished),
             left_out=_left_out(study.journal, named, len(tasks)),
         )
 
@@ -347,6 +354,7 @@ def _tasks(
         "table": table.fingerprint(),
         "inner_folds": protocol.inner_folds,
         "defaults_first": protocol.defaults_first,
+        **protocol.choices,
     }
     shape = shape_of(table)
     tasks: list[FitTask] = []

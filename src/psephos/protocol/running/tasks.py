@@ -5,7 +5,7 @@
 import json
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -116,7 +116,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
 def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
-    draws = draws_of(task, shape)
+    draws = Draws(task, shape)
     params, inner, n_failed = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
@@ -132,7 +132,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     columns = _columns(model, table.n_columns)
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
-        "draws": len(draws),
+        "draws": max(1, draws.n),
         f"inner_{inner_metric(table)}": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
@@ -151,7 +151,8 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         "draws_failed": n_failed,
     }
     if refit and table.kind == "classes" and table.partial is None:
-        entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
+        n, timed = max(1, draws.n), draws.seconds is not None
+        entry["proved"] = refit_bounds(model, table.X, table.y, n, timed=timed)
     if refit:
         return entry, table.named(model)
     small = keep and task.split is not None and task.contender.origin == "psephos"
@@ -225,10 +226,10 @@ def _answered(model: Estimator, table: DataTable, task: FitTask, shape: Shape) -
 
 # ------------------------------------------------------------------- tuning
 def _tuned(
-    task: FitTask, draws: list[Params], table: DataTable, codes: Indices, shape: Shape
+    task: FitTask, draws: "Draws", table: DataTable, codes: Indices, shape: Shape
 ) -> tuple[Params, float | None, int]:
     """Return the winning parameters, their inner score, and how many draws failed."""
-    if len(draws) == 1 and not draws[0]:
+    if not draws.searched:
         return {}, None, 0
     inside = codes[task.train]
     groups = None if table.groups is None else table.groups[task.train]
@@ -253,17 +254,41 @@ def _tuned(
     return best[0], best[1], len(failures)
 
 
-def draws_of(task: FitTask, shape: Shape) -> list[Params]:
-    """Return the settings that a task tries; one without any, if its model has none to draw."""
-    distributions = task.contender.drawn(task.protocol.distributions, shape.n_told)
-    if not distributions:
-        return [{}]
-    rng = np.random.default_rng(task.seeds[1])
-    n_draws = task.protocol.n_draws(task.contender.name)
-    which = task.protocol.distributions
-    default = dict(task.contender.first.get(which, {}))
-    first: list[Params] = [default] if task.protocol.defaults_first else []
-    return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
+class Draws:
+    """The settings that a task tries; one without any, if its model has none to draw.
+
+    Attributes
+    ----------
+    least : int
+        How many there are; where the budget is `seconds`, how many there are at least.
+    seconds : float or None
+        For how long after the first another is begun.
+    n : int
+        How many have been begun.
+    """
+
+    def __init__(self, task: FitTask, shape: Shape) -> None:
+        plan, one = task.protocol, task.contender
+        self._drawn = one.drawn(plan.distributions, shape.n_told)
+        self._default: Params = dict(one.first.get(plan.distributions, {}))
+        self._default_first, self._seed = plan.defaults_first, task.seeds[1]
+        self.least = plan.n_draws(one.name) if self._drawn else 1
+        self.seconds = plan.seconds if self._drawn else None
+        self.n = 0
+
+    @property
+    def searched(self) -> bool:
+        """Return whether a setting is chosen or drawn at all."""
+        alone = self.least == 1 and self.seconds is None
+        default = not self._drawn or (self._default_first and not self._default)
+        return not (alone and default)
+
+    def __iter__(self) -> Iterator[Params]:
+        rng, begun = np.random.default_rng(self._seed), time.perf_counter()
+        while self.n < self.least or time.perf_counter() - begun < (self.seconds or 0.0):
+            self.n += 1
+            first = self._default_first and self.n == 1
+            yield self._default if first else draw(self._drawn, rng)
 
 
 def _row_names(table: DataTable, rows: Rows) -> list[str]:

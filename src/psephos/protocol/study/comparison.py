@@ -55,6 +55,8 @@ class Comparison:
         Of a target of numbers: the rows of pooled.csv, a model each; else empty.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
+    used : list of dict
+        What each model used of its budget: the rows of used.csv.
     contents : str
         Cases, classes and columns of the table, in sentences.
     """
@@ -69,6 +71,7 @@ class Comparison:
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
     bounds: Sequence[Mapping[str, Any]] = ()
     contents: str = ""
+    used: Sequence[Mapping[str, object]] = ()
 
     @property
     def failures(self) -> list[JsonObject]:

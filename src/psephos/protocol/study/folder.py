@@ -176,7 +176,7 @@ REPORT = "report.html"
 
 _RESULTS = (
     "results.csv", "predictions.csv", "labels.csv", "pooled.csv", "refits.csv", "bounds.csv",
-    "timings.csv", "environment.json",
+    "timings.csv", "used.csv", "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits", "folds")
@@ -199,6 +199,7 @@ refits.csv        one row per model: what was chosen on all rows
 bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
                   case; of several labels none)
 timings.csv       seconds and warnings of every fit
+used.csv          what each model used of its budget: draws, failed ones, seconds
 environment.json  versions of the packages, and what went wrong
 labels.csv        where a case may have several labels: how well each model finds each label
 pooled.csv        where the target is a number: each model's figures over all held-out cases
@@ -206,9 +207,9 @@ cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for
 
-comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv; it
-and environment.json have a checksum of themselves: a report is refused where one of them was
-changed later, or a table is lost. The same command again writes it anew.
+comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv and
+used.csv; it and environment.json have a checksum of themselves: a report is refused where one of
+them was changed later, or a table is lost. The same command again writes it anew.
 
 A run with the same table and settings goes on where the last one stopped; it may name more models.
 Results, models and report are those of the models that the last run named; the fits of others stay

@@ -42,6 +42,9 @@ _TIMING_COLUMNS = (
     "model", "repeat", "fold", "search_seconds", "fit_seconds", "predict_seconds",
     "kernels_compiled", "draws_failed", "warnings", "finished",
 )  # fmt: skip
+_USED_COLUMNS = (
+    "model", "fits", "fits_failed", "draws", "draws_failed", "search_seconds", "fit_seconds",
+)  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
 Finished = Sequence[tuple[FitTask, Mapping[str, Any]]]
@@ -186,6 +189,7 @@ def publish(
     known = {f"models/{name}": data for name, data in contents.items()} | files
     digests = {name: sha256_of(data) for name, data in sorted(known.items())}
     files |= {
+        "used.csv": _csv(_USED_COLUMNS, used_rows(finished), safe),
         "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
         "environment.json": _json(environment),
         MARK: _json({**about, "files": digests}),
@@ -198,13 +202,17 @@ def describe(
 ) -> dict[str, Any]:
     """Return the content of comparison.json: what was compared, in words and settings."""
     n_classes, which = shape_of(table).n_told, protocol.distributions
+
+    def planned(model: str) -> int | None:
+        return protocol.n_draws(model) if protocol.seconds is None else None
+
     about_models = {
         one.name: {
             "family": one.family,
             "origin": one.origin,
             "ensemble": one.ensemble,
             "order": order,
-            "draws": protocol.n_draws(one.name) if one.drawn(which, n_classes) else 1,
+            "draws": planned(one.name) if one.drawn(which, n_classes) else 1,
             "distributions": {
                 name: str(d) for name, d in sorted(one.drawn(which, n_classes).items())
             },
@@ -243,6 +251,21 @@ def describe(
 
 
 # ------------------------------------------------------------------- rows
+def used_rows(finished: Finished) -> list[dict[str, object]]:
+    """Return the rows of used.csv: what each model used in all its searches and fits together."""
+    rows: list[dict[str, object]] = []
+    for model in dict.fromkeys(task.contender.name for task, _ in finished):
+        own = [entry for task, entry in finished if task.contender.name == model]
+        timings = [entry["timing"] for entry in own]
+        names = ("draws_failed", "search_seconds", "fit_seconds")
+        sums = {n: round(sum(one.get(n, 0) for one in timings), 3) for n in names}
+        failed = sum(entry["status"] != "ok" for entry in own)
+        counts = {"fits": len(own), "fits_failed": failed}
+        draws = sum(entry.get("draws", 0) for entry in own)
+        rows.append({"model": model, **counts, "draws": draws, **sums})
+    return rows
+
+
 def _refit_columns(table: DataTable) -> tuple[str, ...]:
     inner = f"inner_{inner_metric(table)}"
     return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)

@@ -373,13 +373,18 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     if not settings:  # of an early version
         return [str(about["protocol"])] if about.get("protocol") else []
     draws = {s.label: s.draws for s in rows if s.draws is not None}
-    if not draws:
+    seconds = settings.get("seconds")
+    if not draws and not seconds:
         return ["No model that ran was tuned."]
     first = ", the first of them the default setting" if settings.get("defaults_first") else ""
     how = (
         f"Inside each training part, a random search kept the setting with the best mean"
         f" {folder.tuned_by} over {settings['inner_folds']} folds"
     )
+    if seconds:
+        return [
+            f"{how} of the draws that {seconds:g} s allow{first}: the machine decides how many."
+        ]
     numbers = set(draws.values())
     if len(numbers) == 1:
         words = f"{how} of {plural(numbers.pop(), 'draw')} a model{first}."

@@ -55,7 +55,7 @@ _PARTIAL: dict[str, Any] = {
 }  # fmt: skip
 _SETTINGS: dict[str, Any] = {
     "name": str, "outer": str, "folds": int, "repeats": int, "inner_folds": int,
-    "defaults_first": bool,
+    "defaults_first": bool, "seconds": (float, int),
 }  # fmt: skip
 _MODEL: dict[str, Any] = {
     "origin": str, "draws": _COUNT_OR_NONE, "distributions": {"*": str}, "notes": _WORD_OR_NONE,

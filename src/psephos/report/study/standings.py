@@ -77,7 +77,7 @@ def standings(folder: Folder) -> list[Standing]:
 
 
 def _draws(about: dict[str, Any]) -> int | None:
-    return int(about["draws"]) if about.get("distributions") and "draws" in about else None
+    return int(about["draws"]) if about.get("distributions") and about.get("draws") else None
 
 
 @dataclass(frozen=True)
