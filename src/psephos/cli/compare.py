@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from psephos.cli.cautions import accept_option, read_whole, settle
 from psephos.cli.options import OUT_FOLDER, partial_options, safe_option, table_options
 from psephos.cli.words import say, show
 from psephos.files.atomic import UnwritableError
+
+if TYPE_CHECKING:
+    from psephos.protocol import Comparison
 
 
 @click.command(short_help="Compare models on a table, and write one report.")
@@ -46,6 +49,18 @@ from psephos.files.atomic import UnwritableError
     "--folds",
     type=click.IntRange(min=2),
     help="Outer folds, where a class has too few rows for those of the protocol (5).",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    help="How often the outer folds are drawn.  [default: the protocol's: 1, of samba 10]",
+)
+@click.option(
+    "--leave-out",
+    metavar="COLUMN[=VALUE]",
+    help="Test parts by a column (a clinic, a batch), which is not learnt from, in place of folds: "
+    "each of its values is left out of training once and tested; with =VALUE those rows are the "
+    "one test part. (A name that holds = is followed by another.)",
 )
 @click.option(
     "--out",
@@ -100,6 +115,7 @@ def compare(
     protocol: str,
     budget: str | None,
     folds: int | None,
+    repeats: int | None,
     out: Path,
     replace: bool,
     copies: str,
@@ -119,7 +135,9 @@ def compare(
     from psephos.protocol.tables.copies import copies_of
 
     plan = protocol_named(protocol)
-    plan = replaced(plan, folds=folds) if folds else plan
+    if roles["leave_out"] and (folds or repeats):
+        raise PsephosError("--leave-out names the test parts: leave out --folds and --repeats.")
+    plan = replaced(plan, folds=folds or plan.folds, repeats=repeats or plan.repeats)
     data = read_whole(table, roles, "compare", accept)
     found = copies_of(data) if copies == "together" else None
     divided = data if found is None else found.together(data)
@@ -169,12 +187,32 @@ def _tell(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) ->
         say(f"warning: {message}")
 
 
+def _show_cohorts(found: "Comparison") -> None:
+    """Print the first measure of each model by cohort, and what may be concluded."""
+    from psephos.cli.words import print_table
+    from psephos.protocol.evaluation.scores import main_metric
+
+    cohorts, models = list(found.about["cohorts"]), list(found.about["models"])
+    metric = main_metric(found.results[0])
+    value = {(row["model"], row["cohort"]): row[metric] for row in found.results}
+    known = {k: "-" if v is None else f"{v:.3f}" for k, v in value.items()}
+    heads = (f"{metric.replace('_', ' ')} where {found.about['cohort_column']} is", *cohorts)
+    print_table(heads, [[m, *(known[m, c] for c in cohorts)] for m in models], words=heads[:1])
+    say(
+        "one test part: there is no interval over folds"
+        if len(cohorts) == 1
+        else "spread and intervals are over cohorts, as if these were drawn at random from all"
+    )
+
+
 def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> None:
     """Print the table of a comparison and where everything is; write the report."""
     from psephos.cli.words import label_words, partial_words, show_bounds, show_summary
     from psephos.report import build_report
 
     show_summary(found, budget=budget)
+    if "cohorts" in found.about:
+        _show_cohorts(found)
     show_bounds(found.bounds)
     if found.failures:
         say(found.words())

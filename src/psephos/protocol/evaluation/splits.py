@@ -32,13 +32,14 @@ from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options,
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
-from psephos.protocol.tables.table import DataTable
+from psephos.protocol.tables.table import Cohorts, DataTable
 
 _STRATA = 5  # of a target of numbers
 _OF_PROTOCOLS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),
     "repeats": Interval(1, whole=True),
+    "cohorts": Interval(0, whole=True),
     "inner_folds": Interval(2, whole=True),
     "draws": Interval(1, whole=True),
     "defaults_first": Flag(),
@@ -46,7 +47,7 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "seconds": OneOf((Interval(0, open_low=True),), none=True),
 }
 #: What a protocol usually is: no part of identities and keys.
-_USUAL: dict[str, Any] = {"seconds": None}
+_USUAL: dict[str, Any] = {"seconds": None, "cohorts": 0}
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class Protocol:
         How long draws are begun in each search (one model on one training part), in place of a
         number of draws. The first draw always counts, and one that has begun is finished. How many
         there are depends on the machine, and so do results.
+    cohorts : int, default=0
+        Test parts that a column of the table names, in place of those drawn: `compare` sets it.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class Protocol:
     defaults_first: bool = True
     distributions: str = "quick"
     seconds: float | None = None
+    cohorts: int = 0
 
     def __post_init__(self) -> None:
         check_params(self, _OF_PROTOCOLS)
@@ -143,6 +147,8 @@ class Protocol:
     @property
     def splits(self) -> list[tuple[int, int]]:
         """Return the (repeat, fold) of each outer split, in order."""
+        if self.cohorts:
+            return [(0, f) for f in range(self.cohorts)]
         parts = 1 if self.outer == "shuffle" else self.folds
         return [(r, f) for r in range(self.repeats) for f in range(parts)]
 
@@ -153,7 +159,10 @@ class Protocol:
         kind += ", grouped" if grouped else ""
         measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
         measure = measure.replace("_", " ")
-        if self.outer == "shuffle":
+        if self.cohorts:
+            each = f"each of {self.cohorts} cohorts is the test part once"
+            outer = each if self.cohorts > 1 else "one test part, which a column names"
+        elif self.outer == "shuffle":
             outer = f"{self.repeats} {kind} random splits, {100 / self.folds:.0f}% of rows to test"
         else:
             times = "" if self.repeats == 1 else f" repeated {self.repeats} times"
@@ -209,6 +218,14 @@ def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Proto
             f"there is no protocol {protocol!r}: {suggest(str(protocol), PROTOCOLS)}"
         )
     return PROTOCOLS[protocol]
+
+
+def protocol_on(
+    table: DataTable, protocol: str | Protocol, budget: str | None = None
+) -> Protocol:
+    """Return the protocol of a name, with the number of test parts that a table names."""
+    plan, cohorts = protocol_named(protocol, budget), table.cohorts
+    return plan if cohorts is None else replace(plan, cohorts=len(cohorts.tested))
 
 
 _utils: Any = utils
@@ -422,6 +439,8 @@ def seed_of(random_state: int, *task: str | int) -> int:
 
 def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> list[Split]:
     """Return the training and test rows of each outer split, in the order of `protocol.splits`."""
+    if table.cohorts is not None:
+        return _by_cohort(table, table.cohorts, protocol)
     whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
     codes = strata(table.codes, protocol.folds)
@@ -438,6 +457,30 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
             splits += [_sorted(part) for part in cut.split(codes[:, None], codes)]
     for train, _ in splits:
         _check_training(table, train, protocol)
+    return splits
+
+
+def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[Split]:
+    """Return a split for each cohort that is tested: its rows, and all others to train on."""
+    splits: list[Split] = []
+    for one in cohorts.tested:
+        train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
+        where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
+        if table.groups is not None:
+            both = np.intersect1d(table.groups[train], table.groups[test])
+            if len(both):
+                raise PsephosError(
+                    f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
+                    "one group stay on one side. Leave such rows out, or name another column."
+                )
+        lacking = table.kind == "classes" and np.setdiff1d(table.y, table.y[test]).tolist()
+        if lacking:
+            raise PsephosError(
+                f"{where} have no case of class {str(lacking[0])!r}, so that classes cannot be "
+                "told apart there: leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
+            )
+        _check_training(table, train, protocol)
+        splits.append((train, test))
     return splits
 
 

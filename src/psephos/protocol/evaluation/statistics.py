@@ -396,7 +396,8 @@ def better_than_constant(
     sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n -
     1)) whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test /
     n_train) v as that of the mean over J parts (as in `paired_difference`: a case answered by
-    way of another, and that one by way of it, count twice). Of n cases in groups n divided by the
+    way of another, and that one by way of it, count twice). Where test parts are cohorts, p_k and
+    n are of each, and v is their mean. Of n cases in groups n divided by the
     `design_effects` of `about` count: nearly all where labels vary within groups as they do over
     all cases, one a group where neither labels nor answers vary within groups. Of copies, and of
     groups where `about` has no design effects, n^2 / sum of squared sizes count. Of numbers, the
@@ -440,8 +441,12 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     if metric == "r2":
         gain = _gain(rows, results, about)
         return float(norm.sf(math.sqrt(gain * n / doubled))) if gain > 0 else 1.0
-    spread = float((whole / sizes).sum()) - (k - 2) ** 2
-    error = math.sqrt(doubled * spread / (4 * k**2 * (n - 1)))
+    counts = [np.array(one, dtype=np.float64) for one in about.get("cohorts", {}).values()]
+    parts = [(c, float(c.sum()) / max(1.0, effect)) for c in counts] or [(sizes, n)]
+    if min(alone for _, alone in parts) <= 1:
+        return 1.0
+    each = [((c.sum() / c).sum() - (k - 2) ** 2) / (alone - 1) for c, alone in parts]
+    error = math.sqrt(doubled * float(np.mean(each)) / (4 * k**2))
     return float(norm.sf(gap / error))
 
 

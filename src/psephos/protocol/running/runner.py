@@ -22,7 +22,7 @@ from psephos.protocol.evaluation.splits import (
     Protocol,
     Split,
     outer_splits,
-    protocol_named,
+    protocol_on,
     seed_of,
 )
 from psephos.protocol.running.contenders import built, partial_contenders
@@ -130,6 +130,7 @@ def compare(
     accept: Sequence[str] = (),
     task: str | None = None,
     budget: str | None = None,
+    leave_out: PerRow | str = None,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -210,6 +211,10 @@ def compare(
         The same for every model, its default setting first: ``draws=8`` settings a search, or
         ``seconds=60``, in which a search begins new ones (`Protocol.within`; results then depend on
         the machine).
+    leave_out : array-like of shape (n,), or str, optional
+        The cohort (clinic, batch) of each row: each is the test part once, in place of folds that
+        are drawn. Truth values: the rows that are true are the one test part. Of a file the name of
+        a column, which is not learnt from, or COLUMN=VALUE for one test part.
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -239,10 +244,10 @@ def compare(
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
-        "positive": positive, "task": task,
+        "positive": positive, "task": task, "leave_out": leave_out,
     }  # fmt: skip
     table = table_given(X, y, dataset, given, reading)
-    plan, n_told = protocol_named(protocol, budget), shape_of(table).n_told
+    plan, n_told = protocol_on(table, protocol, budget), shape_of(table).n_told
     named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
     found = _found_copies(table, copies)
@@ -328,6 +333,8 @@ def _bounds(
     table: DataTable, finished: Sequence[tuple[FitTask, Any]], *, copies: bool
 ) -> list[dict[str, Any]]:
     """Return what can be proved; nothing of several labels, or where the truth is not known."""
+    if table.cohorts is not None:  # they are not drawn at random
+        return []
     if table.kind != "classes" or (table.partial is not None and not table.partial.truth):
         return []
     counts: list[int] = np.bincount(table.codes).tolist()

@@ -105,7 +105,9 @@ class Comparison:
         """
         usual = [one.name for one in measures_for(kind_of(self.about))]
         names = result_columns(
-            self.about.get("metrics", usual), partial=bool(self.about.get("partial"))
+            self.about.get("metrics", usual),
+            partial=bool(self.about.get("partial")),
+            cohorts="cohorts" in self.about,
         )
         columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)

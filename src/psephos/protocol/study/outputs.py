@@ -67,9 +67,12 @@ def _version(package: str) -> str:
     return metadata.version(owners[0]) if owners else "unknown"
 
 
-def result_columns(metrics: Iterable[str], *, partial: bool = False) -> tuple[str, ...]:
+def result_columns(
+    metrics: Iterable[str], *, partial: bool = False, cohorts: bool = False
+) -> tuple[str, ...]:
     """Return the columns of results.csv; the class prior only where labels are partly recorded."""
-    return (*_WHICH, *metrics, *(("prior",) if partial else ()), *_READ)
+    named = ("cohort",) if cohorts else ()
+    return (*_WHICH, *named, *metrics, *(("prior",) if partial else ()), *_READ)
 
 
 def _prior(table: DataTable) -> tuple[str, ...]:
@@ -140,6 +143,7 @@ def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dic
         "n_test": len(task.test),
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
+        **({"cohort": table.cohorts.tested[fold]} if table.cohorts is not None else {}),
         **{metric: measured.get(metric) for metric in metrics_of(table)},
         **{name: entry.get(name) for name in _prior(table)},
         "columns_used": entry.get("columns_used"),
@@ -174,7 +178,8 @@ def publish(
     models = {name: model for name, model in models.items() if name in saved}
     contents = {f"{name}.psephos": packed(model) for name, model in models.items()}
     rows = [result_row(table, task, entry) for task, entry in fits]
-    columns = result_columns(metrics_of(table), partial=table.partial is not None)
+    which = {"partial": table.partial is not None, "cohorts": table.cohorts is not None}
+    columns = result_columns(metrics_of(table), **which)
     files = {
         "results.csv": _csv(columns, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
@@ -241,6 +246,7 @@ def describe(
         "columns": list(table.names),
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
+        **_cohorts(table),
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
         "protocol": protocol.words(grouped=table.groups is not None, measure=inner_metric(table)),
         "protocol_settings": protocol.as_dict(),
@@ -248,6 +254,17 @@ def describe(
         "models": about_models,
         "fingerprint": table.fingerprint(),
     }
+
+
+def _cohorts(table: DataTable) -> dict[str, object]:
+    """Return the cohorts that are test parts: cases of each class by name (of numbers: cases)."""
+    if table.cohorts is None:
+        return {}
+    parts = {one: table.codes[table.cohorts.of_row == one] for one in table.cohorts.tested}
+    k = len(table.classes) if table.kind == "classes" else 0
+    each = [np.bincount(c, minlength=k).tolist() if k else [len(c)] for c in parts.values()]
+    counts = dict(zip(parts, each, strict=True))
+    return {"cohort_column": table.cohorts.name, "cohorts": counts}
 
 
 # ------------------------------------------------------------------- rows

@@ -37,7 +37,7 @@ from psephos.protocol.tables.labels import (
     written_labels,
 )
 from psephos.protocol.tables.requirements import refuse_duplicates, refuse_farthest
-from psephos.protocol.tables.table import DataTable
+from psephos.protocol.tables.table import Cohorts, DataTable, cohorts_named
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class _Roles:
     positive: str | None = None
     task: str | None = None
     row_names: str | None = None  # the id, where no one named it
+    leave_out: tuple[str | None, str | None] = (None, None)  # the column, the one cohort tested
 
     @property
     def partly(self) -> bool:
@@ -74,7 +75,8 @@ class _Roles:
     @property
     def apart(self) -> list[tuple[str, str]]:
         """Return the columns of one value a row that are no measurements, with their options."""
-        named = (("--id", self.id), ("--group", self.group), ("--truth", self.truth))
+        named = [("--id", self.id), ("--group", self.group), ("--truth", self.truth)]
+        named.append(("--leave-out", self.leave_out[0]))
         targets = [("--target", name) for name in self.target]
         return targets + [(flag, name) for flag, name in named if name is not None]
 
@@ -105,6 +107,7 @@ def read_table(
     prior: float | None = None,
     positive: Any = None,
     task: str | None = None,
+    leave_out: str | None = None,
 ) -> DataTable:
     r"""Read a table from a file.
 
@@ -176,6 +179,10 @@ def read_table(
         than 100 or so many, and too few rows of a value for a class. In doubt the table is refused
         with the question.
 
+    leave_out : str, optional
+        For `psephos.protocol.compare`: the column of cohorts (clinics, batches), each of which is
+        the test part once; or COLUMN=VALUE, the one test part. It is not learnt from.
+
     Returns
     -------
     table : DataTable
@@ -225,6 +232,7 @@ def read_table(
         targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
         label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
         task_given(task, insisted=any(one in categorical for one in targets or ("y",))),
+        leave_out=cohorts_named(leave_out),
     )  # fmt: skip
     if roles.partly or n_labels is not None or len(targets) > 1:
         refuse_numbers(task, f"{together(targets) or 'the labels'} and --task numbers")
@@ -257,7 +265,8 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
 def _with_labels(roles: _Roles, header: Header) -> _Roles:
     """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
     n = roles.n_labels
-    names = [name for name in header.names if name not in (roles.id, roles.group)]
+    apart = {name for _, name in roles.apart}
+    names = [name for name in header.names if name not in apart]
     if roles.target or header.arrays:
         return roles
     declared = -labels_declared(header.relation) if n is None else n
@@ -357,17 +366,13 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
             )  # fmt: skip
     ids = _per_row(apart, "--id", roles.id, sheet, wrong)
     groups = _per_row(apart, "--group", roles.group, sheet, wrong)
+    cohorts = _per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)
     wrong.refuse()
+    parts = Cohorts.of(cohorts, *roles.leave_out)
     return DataTable(
-        **common,
-        y=y,
-        labels=labels,
-        target_name=target,
-        ids=ids,
-        groups=groups,
-        lines=sheet.lines,
-        partial=partial,
-    )
+        **common, y=y, labels=labels, target_name=target, ids=ids, groups=groups,
+        lines=sheet.lines, partial=partial, cohorts=parts,
+    )  # fmt: skip
 
 
 def _common(sheet: Sheet, roles: _Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
@@ -502,16 +507,16 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     else:
         labels, y = _npz_labels(sheet, roles)
     ids = None if roles.id is None else _array(sheet, roles.id, "--id")
-    groups = None if roles.group is None else _array(sheet, roles.group, "--group")
-    return DataTable(
-        **common,
-        y=y,
-        labels=labels,
-        target_name=together(labels or roles.target or ("y",)),
-        ids=None if ids is None else ids.astype(str),
-        groups=None if groups is None else groups.astype(str),
-        partial=partial,
+    groups, cohorts = (
+        None if one is None else _array(sheet, one, flag).astype(str)
+        for one, flag in ((roles.group, "--group"), (roles.leave_out[0], "--leave-out"))
     )
+    target = together(labels or roles.target or ("y",))
+    return DataTable(
+        **common, y=y, labels=labels, target_name=target, groups=groups, partial=partial,
+        ids=None if ids is None else ids.astype(str),
+        cohorts=Cohorts.of(cohorts, *roles.leave_out),
+    )  # fmt: skip
 
 
 def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:

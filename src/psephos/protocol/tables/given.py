@@ -37,6 +37,7 @@ def _from_file(
 ) -> DataTable:  # fmt: skip
     """Return the table in a file, whose columns are given by name."""
     columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
+    columns["leave_out"] = given["leave_out"]
     for name, values in columns.items():
         words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
         if not all(one is None or isinstance(one, str) for one in words):

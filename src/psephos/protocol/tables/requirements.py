@@ -104,8 +104,9 @@ def _check_classes(table: "DataTable") -> None:
 
 
 def check_rows(table: "DataTable") -> None:
-    """Raise PsephosError if ids or groups cannot serve."""
-    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
+    """Raise PsephosError if ids, groups or cohorts cannot serve."""
+    cohorts = None if table.cohorts is None else table.cohorts.of_row
+    for values, what in ((table.ids, "ids"), (table.groups, "groups"), (cohorts, "cohorts")):
         if values is not None and len(values) != table.n_rows:
             raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
     if table.ids is not None:
@@ -116,6 +117,18 @@ def check_rows(table: "DataTable") -> None:
                 f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
                 f"names one row "
                 f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
+            )
+    if table.cohorts is not None:
+        known = np.unique(table.cohorts.of_row).tolist()
+        if len(known) < 2:
+            raise PsephosError(
+                f"{table.cohorts.name!r} has the value {shown(known[0], CELL)} in every row: to "
+                "leave out a cohort (--leave-out) name a column of at least two."
+            )
+        if table.cohorts.only not in (None, *known):
+            raise PsephosError(
+                f"{table.cohorts.name!r} has no value {shown(table.cohorts.only, CELL)} to leave "
+                f"out (--leave-out): {suggest(str(table.cohorts.only), known)}"
             )
     if table.groups is not None and len(np.unique(table.groups)) < 2:
         raise PsephosError(

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -104,6 +104,44 @@ def contents_words(
 
 
 @dataclass(frozen=True)
+class Cohorts:
+    """The cohort (a clinic, a batch) of each row, by which test parts are made.
+
+    Parameters
+    ----------
+    of_row : ndarray of shape (n,) of str
+    name : str
+        Of the column.
+    only : str, default=None
+        The one cohort that is tested; None: each is, once.
+    """
+
+    of_row: NDArray[Any]
+    name: str
+    only: str | None = None
+
+    @classmethod
+    def of(cls, of_row: PerRow, name: str | None, only: str | None = None) -> Self | None:
+        """Return the cohorts of rows, None where none are given."""
+        if of_row is None:
+            return None
+        given = np.asarray(of_row)
+        words = word_array([str(one) for one in _row_values(given, "leave_out").tolist()])
+        return cls(words, name or "leave_out", "True" if given.dtype.kind == "b" else only)
+
+    @property
+    def tested(self) -> list[str]:
+        """Return the cohorts that are a test part, in order."""
+        return [self.only] if self.only is not None else np.unique(self.of_row).tolist()
+
+
+def cohorts_named(text: str | None) -> tuple[str | None, str | None]:
+    """Return the column and the cohort of COLUMN or COLUMN=VALUE (NAME= where NAME holds a =)."""
+    column, equals, value = (text or "").rpartition("=")
+    return (column, value or None) if equals else (text, None)
+
+
+@dataclass(frozen=True)
 class DataTable:
     """A table of cases: one row per case, one column per measurement.
 
@@ -142,6 +180,8 @@ class DataTable:
         The class that measures and page are about; None: the page takes a usual one.
     insisted : bool, default=False
         Whether labels are classes though they look like a measurement, or like one another.
+    cohorts : Cohorts, default=None
+        What test parts are made of, in place of folds that are drawn.
 
     Raises
     ------
@@ -168,6 +208,7 @@ class DataTable:
     left_out: tuple[str, ...] = ()
     positive: str | None = None
     insisted: bool = False
+    cohorts: Cohorts | None = None
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -321,6 +362,8 @@ class DataTable:
         digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
             digest.update(repr(self.groups.tolist()).encode())
+        if self.cohorts is not None:
+            digest.update(repr((self.cohorts.only, self.cohorts.of_row.tolist())).encode())
         if self.multilabel:
             digest.update(repr(self.labels).encode())
         if self.partial is not None:
@@ -377,6 +420,7 @@ def table_from_arrays(
     prior: float | None = None,
     positive: Any = None,
     task: str | None = None,
+    leave_out: PerRow = None,
 ) -> DataTable:
     """Return a table made of arrays or a frame.
 
@@ -403,6 +447,8 @@ def table_from_arrays(
         The class that measures and page are about.
     task : {'classes', 'numbers'}, optional
         What y holds. By default numbers where they clearly are a measurement (see `read_table`).
+    leave_out : array-like of shape (n,), optional
+        For `psephos.protocol.compare`: the cohort of each row, or which rows are the test part.
 
     Returns
     -------
@@ -461,6 +507,7 @@ def table_from_arrays(
         notes=tuple(notes),
         positive=label_word(positive),
         insisted=task == "classes",
+        cohorts=Cohorts.of(leave_out, getattr(leave_out, "name", None)),
     )
 
 

@@ -1,0 +1,161 @@
+"""Test parts that a column names: each cohort once, or one part."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from psephos import read_table
+from psephos._errors import PsephosError
+from psephos.protocol import better_than_constant, compare
+from psephos.protocol.evaluation.splits import PROTOCOLS, outer_splits
+
+MODELS = ["adaboost", "majority"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 5))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(90) > 0, "ill", "well")
+    return X, y, np.array(["Bonn", "Kiel", "Ulm"])[np.arange(90) % 3]
+
+
+@pytest.fixture
+def file(data, tmp_path):
+    X, y, site = data
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as out:
+        rows = csv.writer(out)
+        rows.writerow(["a", "b", "c", "d", "e", "site", "state"])
+        rows.writerows([*x, s, label] for x, s, label in zip(X, site, y, strict=True))
+    return path
+
+
+def test_each_cohort_is_the_test_part_once(data):
+    X, y, site = data
+    found = compare(X, y, MODELS, "demo", leave_out=site, n_jobs=1)
+    assert [row["cohort"] for row in found.results] == ["Bonn", "Kiel", "Ulm"] * 2
+    assert all(row["n_test"] == 30 and row["n_train"] == 60 for row in found.results)
+    assert (
+        found.about["cohorts"]["Kiel"]
+        == np.unique(y[site == "Kiel"], return_counts=True)[1].tolist()
+    )
+    assert "each of 3 cohorts is the test part once" in found.about["protocol"]
+    assert found.bounds == []
+    low, high = (getattr(found.difference(*MODELS), k) for k in ("low", "high"))
+    assert low < high
+    assert "cohort" in found.frame("pandas").columns
+
+
+def test_splits_are_the_rows_of_cohorts(file, data):
+    _, _, site = data
+    table = read_table(file, target="state", leave_out="site")
+    assert table.names == ("a", "b", "c", "d", "e")
+    assert "site (--leave-out)" in table.left_out
+    for (train, test), name in zip(
+        outer_splits(table, PROTOCOLS["quick"], 0), ("Bonn", "Kiel", "Ulm"), strict=True
+    ):
+        assert (site[test] == name).all()
+        assert sorted([*train, *test]) == list(range(90))
+        assert (site[train] != name).all()
+
+
+def test_one_named_part_has_no_interval(file):
+    found = compare(file, "state", MODELS, "demo", leave_out="site=Ulm", n_jobs=1)
+    assert [(row["cohort"], row["fold"]) for row in found.results] == [("Ulm", 0)] * 2
+    assert np.isnan(found.difference(*MODELS).low)
+    assert "one test part" in found.about["protocol"]
+
+
+def test_true_rows_of_a_mask_are_the_test_part(data):
+    X, y, _ = data
+    mask = np.arange(90) >= 70
+    found = compare(X, y, ["majority"], "demo", leave_out=mask, n_jobs=1)
+    assert [row["n_test"] for row in found.results] == [20]
+
+
+def test_a_column_of_the_name_with_an_equals_sign(data, tmp_path):
+    X, y, site = data
+    path = tmp_path / "t.csv"
+    lines = [
+        "a,b,site=1,state",
+        *(f"{x[0]},{x[1]},{s},{c}" for x, s, c in zip(X, site, y, strict=True)),
+    ]
+    path.write_text("\n".join(lines))
+    assert read_table(path, target="state", leave_out="site=1=").cohorts.tested[0] == "Bonn"
+    assert read_table(path, target="state", leave_out="site=1=Ulm").cohorts.tested == ["Ulm"]
+
+
+def test_groups_on_both_sides_are_refused(data):
+    X, y, site = data
+    groups = np.arange(90) // 2
+    with pytest.raises(PsephosError, match="'0' stands in and outside the rows where"):
+        compare(X, y, MODELS, leave_out=site, groups=groups)
+
+
+def test_copies_on_both_sides_are_refused_with_what_to_do(data):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((90, 12))
+    X[1] = X[0]
+    with (
+        pytest.warns(UserWarning, match="copies"),
+        pytest.raises(PsephosError, match="Then 'copies'"),
+    ):
+        compare(X, data[1], MODELS, leave_out=data[2])
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["Bonn"] * 90, "in every row"),
+        (["Bonn"] * 89, "89 cohorts for 90 rows"),
+    ],
+)
+def test_cohorts_that_cannot_serve(data, values, words):
+    with pytest.raises(PsephosError, match=words):
+        compare(data[0], data[1], MODELS, leave_out=values)
+
+
+def test_a_cohort_without_a_class_is_named(data):
+    X, y, _ = data
+    with pytest.raises(PsephosError, match="'ill' .* have no case of class 'well'"):
+        compare(X, y, MODELS, leave_out=y.copy())
+
+
+def test_a_value_that_is_not_there(file):
+    with pytest.raises(PsephosError, match="did you mean 'Ulm'"):
+        read_table(file, target="state", leave_out="site=Ul")
+
+
+def test_a_study_resumes_and_another_column_is_another_study(file, tmp_path):
+    out = tmp_path / "out"
+    first = compare(file, "state", MODELS, "demo", leave_out="site", n_jobs=1, out=out)
+    again = compare(file, "state", MODELS, "demo", leave_out="site", n_jobs=1, out=out)
+    assert first.results == again.results
+    assert "cohort" in (out / "results.csv").read_text().splitlines()[0].split(",")
+    with pytest.raises(PsephosError):
+        compare(file, "state", MODELS, "demo", leave_out="site=Ulm", n_jobs=1, out=out)
+
+
+def test_without_cohorts_a_protocol_is_written_as_before():
+    assert "cohorts" not in PROTOCOLS["quick"].as_dict()
+
+
+def test_unequal_cohorts_do_not_make_a_constant_look_better():
+    # cohorts of other class shares: a model of no use is called better in few of many tables
+    rng = np.random.default_rng(2)
+    sizes, shares, often, n = (30, 30, 60), (0.1, 0.5, 0.8), 0, 300
+    for _ in range(n):
+        rows, counts = [], {}
+        for fold, (size, share) in enumerate(zip(sizes, shares, strict=True)):
+            k = int(size * share)
+            given = rng.random(size) < 0.5
+            score = (given[:k].mean() + 1 - given[k:].mean()) / 2
+            counts[str(fold)] = [k, size - k]
+            rows.append({"model": "m", "repeat": 0, "fold": fold, "status": "ok", "n_test": size,
+                         "n_train": 120 - size, "columns_used": 3, "n_voters": 1, "columns": "0..2",
+                         "n_columns": 5, "balanced_accuracy": score})  # fmt: skip
+        about = {"classes": ["a", "b"], "class_counts": [66, 54], "n_rows": 120, "cohorts": counts}
+        often += bool(better_than_constant(rows, about))
+    assert often / n < 0.05
