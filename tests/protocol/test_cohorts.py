@@ -119,7 +119,7 @@ def test_cohorts_that_cannot_serve(data, values, words):
 
 def test_a_cohort_without_a_class_is_named(data):
     X, y, _ = data
-    with pytest.raises(PsephosError, match="'ill' .* have no case of class 'well'"):
+    with pytest.raises(PsephosError, match=r"'ill' .* have no case of class 'well'"):
         compare(X, y, MODELS, leave_out=y.copy())
 
 
