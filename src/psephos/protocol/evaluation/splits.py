@@ -220,9 +220,7 @@ def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Proto
     return PROTOCOLS[protocol]
 
 
-def protocol_on(
-    table: DataTable, protocol: str | Protocol, budget: str | None = None
-) -> Protocol:
+def protocol_on(table: DataTable, protocol: str | Protocol, budget: str | None = None) -> Protocol:
     """Return the protocol of a name, with the number of test parts that a table names."""
     plan, cohorts = protocol_named(protocol, budget), table.cohorts
     return plan if cohorts is None else replace(plan, cohorts=len(cohorts.tested))
