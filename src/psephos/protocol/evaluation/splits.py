@@ -18,15 +18,7 @@ from sklearn import model_selection, utils
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._types import (
-    Array,
-    Floats,
-    Indices,
-    JsonObject,
-    LabelsLike,
-    PerRow,
-    TableLike,
-)
+from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRow, TableLike
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -147,10 +139,8 @@ class Protocol:
     @property
     def splits(self) -> list[tuple[int, int]]:
         """Return the (repeat, fold) of each outer split, in order."""
-        if self.cohorts:
-            return [(0, f) for f in range(self.cohorts)]
-        parts = 1 if self.outer == "shuffle" else self.folds
-        return [(r, f) for r in range(self.repeats) for f in range(parts)]
+        parts = self.cohorts or (1 if self.outer == "shuffle" else self.folds)
+        return [(r, f) for r in range(1 if self.cohorts else self.repeats) for f in range(parts)]
 
     def words(self, *, grouped: bool = False, measure: str = "balanced_accuracy") -> str:
         """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
@@ -160,8 +150,8 @@ class Protocol:
         measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
         measure = measure.replace("_", " ")
         if self.cohorts:
-            each = f"each of {self.cohorts} cohorts is the test part once"
-            outer = each if self.cohorts > 1 else "one test part, which a column names"
+            outer = f"each of {self.cohorts} cohorts is the test part once"
+            outer = outer if self.cohorts > 1 else "one test part, which a column names"
         elif self.outer == "shuffle":
             outer = f"{self.repeats} {kind} random splits, {100 / self.folds:.0f}% of rows to test"
         else:
@@ -471,11 +461,10 @@ def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[S
                     f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
                     "one group stay on one side. Leave such rows out, or name another column."
                 )
-        lacking = table.kind == "classes" and np.setdiff1d(table.y, table.y[test]).tolist()
-        if lacking:
+        if table.kind == "classes" and len(lacking := np.setdiff1d(table.y, table.y[test])):
             raise PsephosError(
-                f"{where} have no case of class {str(lacking[0])!r}, so that classes cannot be "
-                "told apart there: leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
+                f"{where} have no case of class {str(lacking[0])!r}, which is measured there: "
+                "leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
             )
         _check_training(table, train, protocol)
         splits.append((train, test))
