@@ -80,6 +80,22 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rows that are copies of each other: kept in one fold, or (apart) independent repeats.",
 )
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="The measure by which settings and models are chosen: log-loss, average-precision, mcc, "
+    "f1, brier, hand-till-auc, roc-auc, sensitivity@0.95 (at that specificity), of numbers mae, "
+    "rmse, pinball or crps, or module:name of your own function of y_true and y_pred or y_score.  "
+    "[default: balanced accuracy, of numbers R²]",
+)
+@click.option(
+    "--select",
+    type=click.Choice(["best", "one-se"]),
+    default="best",
+    show_default=True,
+    help="Inside the folds: the best settings, or those of the fewest columns within one standard "
+    "error of the best.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--n-jobs",
@@ -119,6 +135,8 @@ def compare(
     out: Path,
     replace: bool,
     copies: str,
+    metric: str | None,
+    select: str,
     seed: int,
     n_jobs: int,
     no_report: bool,
@@ -153,7 +171,11 @@ def compare(
         "copies": copies,
         "accept": accept,
         "budget": budget,
+        "metric": metric,
+        "select": select,
     }
+    if metric and ":" in metric:
+        sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
     settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
 

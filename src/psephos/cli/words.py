@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from psephos._types import JsonObject
 from psephos.files.escaping import printable
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
@@ -135,7 +136,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     ranked = {one.model for one in comparable(found.summary())}
     summaries = sorted(
         found.summary(),
-        key=lambda s: (s.model not in ranked, -s.score if math.isfinite(s.score) else math.inf),
+        key=lambda s: (s.model not in ranked, -s.merit if math.isfinite(s.score) else math.inf),
     )
     marks = _marks(found, summaries, ranked)
     failed = any(one.n_failed for one in summaries)
@@ -168,7 +169,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
             "(p > 0.05, corrected for the number of models)."
         )
     marked = {mark for some in marks.values() for mark in some}
-    for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
+    for word, meaning in _notes(found.about):
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):
             show(f"{', '.join(heads)}: {meaning}")
@@ -183,6 +184,16 @@ def _used(found: Any) -> dict[str, list[str]]:
 
 
 _MARKS = ("*", "smallest", "not ranked")
+
+
+def _notes(about: JsonObject) -> Sequence[tuple[str, str]]:
+    """Return what the marks and columns of the table mean."""
+    from psephos.protocol.evaluation.scores import kept_metric
+
+    chosen = kept_metric(about)
+    if chosen is None:
+        return _NOTES if truth_known(about) else (*_PU_NOTES, *_NOTES[2:])
+    return [(word, text.replace("PU-F", chosen.words)) for word, text in (*_PU_NOTES, *_NOTES[2:])]
 
 
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
@@ -205,11 +216,17 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
 
 def _measures(about: Any) -> dict[str, Any]:
     """Return the measures shown by name."""
-    from psephos.protocol.evaluation.scores import kind_of, measures_for, shown
+    from psephos.protocol.evaluation.scores import (
+        kept_metric,
+        kind_of,
+        measures_for,
+        shown,
+        with_chosen,
+    )
 
     partial = bool(about.get("partial"))
-    known = measures_for(kind_of(about), partial=partial, truth=truth_known(about))
-    return {one.name: one for one in shown(known) if one.head}
+    usual = measures_for(kind_of(about), partial=partial, truth=truth_known(about))
+    return {one.name: one for one in shown(with_chosen(usual, kept_metric(about))) if one.head}
 
 
 def truth_known(about: Any) -> bool:

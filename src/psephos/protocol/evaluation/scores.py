@@ -1,17 +1,24 @@
 """How good answers are: one table of measures, from which results, terminal and page are made."""
 
+# pyright: reportMissingTypeStubs=false
+
+import inspect
 import math
-from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
+from sklearn import metrics as _metrics
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, Indices, Values
-from psephos.figures.confusion import levelled
+from psephos._types import Array, Floats, Indices, Label, NDArray, Values
+from psephos.figures.confusion import called, levelled
+from psephos.files.near import suggest
 from psephos.protocol.evaluation.label_scores import (
     LabelAnswers,
     average_precision,
@@ -21,6 +28,7 @@ from psephos.protocol.evaluation.label_scores import (
     ranking_loss,
 )
 from psephos.protocol.evaluation.number_scores import (
+    NumberAnswers,
     absolute_error,
     covered,
     mean_crps,
@@ -33,6 +41,7 @@ from psephos.vote.names import fixed
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
 _ROUNDING = 1e-5  # some models answer in float32
+_sklearn: Any = _metrics  # its types say less than it does
 
 
 class ClassAnswers(NamedTuple):
@@ -41,6 +50,8 @@ class ClassAnswers(NamedTuple):
     codes: Indices  # (n,), the class it answers
     proba: Floats  # (n, K); 0 for a class that its training part lacked
     ranking: Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
+    positive: int = 1  # the class that measures of one class of two are of
+    threshold: float | None = None  # of the probability of that class, where one was chosen
 
 
 def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
@@ -126,6 +137,85 @@ def measures(answers: ClassAnswers, truth: Indices) -> dict[str, float | None]:
     return {one.name: one.measured(answers, truth) for one in TABLES["classes"]}
 
 
+# ---------------------------------------------------------------------- measures by choice
+_OfClass = Callable[[NDArray[np.bool_], ClassAnswers, int], float | None]
+
+
+def _by_class(measure: _OfClass) -> Callable[[ClassAnswers, Indices], float | None]:
+    """Return a measure of the positive class; of several classes its mean over them (macro).
+
+    None where the rows are not of the class, or all are.
+    """
+
+    def measured(answers: ClassAnswers, truth: Indices) -> float | None:
+        k = answers.proba.shape[1]
+        of = [truth == one for one in ([answers.positive] if k == 2 else range(k))]
+        if np.isnan(answers.ranking).any() or not all(one.any() and not one.all() for one in of):
+            return None
+        codes = [answers.positive] if k == 2 else range(k)
+        each = [measure(yes, answers, code) for yes, code in zip(of, codes, strict=True)]
+        return None if None in each else float(np.mean(np.array(each, dtype=np.float64)))
+
+    return measured
+
+
+def _class_precision(yes: NDArray[np.bool_], answers: ClassAnswers, code: int) -> float:
+    return float(_sklearn.average_precision_score(yes, levelled(answers.ranking[:, code])))
+
+
+def _sensitivity_at(specificity: float) -> _OfClass:
+    """Return the greatest sensitivity of a threshold with a specificity of at least this."""
+
+    def measured(yes: NDArray[np.bool_], answers: ClassAnswers, code: int) -> float:
+        ranked = levelled(answers.ranking[:, code])
+        alarms, found, _ = _sklearn.roc_curve(yes, ranked, drop_intermediate=False)
+        return float(found[alarms <= 1 - specificity + 1e-9].max())
+
+    return measured
+
+
+def _f1(answers: ClassAnswers, truth: Indices) -> float | None:
+    """Return F1 of the positive class; of several classes the mean over those that occur."""
+    if answers.proba.shape[1] > 2:
+        return float(_sklearn.f1_score(truth, answers.codes, average="macro"))
+    yes, called_so = truth == answers.positive, answers.codes == answers.positive
+    return float(_sklearn.f1_score(yes, called_so)) if (yes | called_so).any() else None
+
+
+def _brier(answers: ClassAnswers, truth: Indices) -> float:
+    """Return the mean squared error of probabilities; of several classes summed over them."""
+    off = answers.proba - np.eye(answers.proba.shape[1])[truth]
+    return float((off**2).sum(axis=1).mean()) / (2 if off.shape[1] == 2 else 1)
+
+
+def _hand_till(answers: ClassAnswers, truth: Indices) -> float | None:
+    """Return the mean over pairs of classes of the areas between them (Hand and Till 2001)."""
+    k = answers.proba.shape[1]
+    if k == 2 or len(np.unique(truth)) < k:
+        return _roc_auc(answers, truth)
+    share = levelled(answers.proba / answers.proba.sum(axis=1, keepdims=True))
+    return float(_sklearn.roc_auc_score(truth, share, multi_class="ovo", labels=np.arange(k)))
+
+
+def positives(answers: ClassAnswers) -> NDArray[np.bool_]:
+    """Return which rows are called positive: at the threshold, where one was chosen."""
+    if answers.threshold is None:
+        return answers.codes == answers.positive
+    return called(answers.proba[:, answers.positive], answers.threshold)
+
+
+def cost_metric(missed: float) -> "ResultMetric":
+    """Return the mean cost of a row: `missed` for a positive one not found, 1 for a false alarm."""
+
+    def measured(answers: ClassAnswers, truth: Indices) -> float:
+        yes, called_so = truth == answers.positive, positives(answers)
+        return float((missed * (yes & ~called_so) + (~yes & called_so)).mean())
+
+    return ResultMetric(
+        "cost", "cost per case", measured, "cost", True, True, greatest=math.inf, ranks=True
+    )
+
+
 def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
     """Return the metrics of several labels a row by name; None where one is not defined."""
     found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
@@ -164,6 +254,8 @@ def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
     return float(np.mean(areas))
 
 
+About = Mapping[str, Any]  # the content of comparison.json
+Answers = ClassAnswers | LabelAnswers | NumberAnswers
 _Measured = Callable[[Any, Any], float | None]  # of answers and truth
 
 
@@ -191,6 +283,8 @@ class ResultMetric:
         Of its values.
     unit : bool, default=False
         Whether it is in the unit of the target: it is written to four figures.
+    ranks : bool, default=False
+        Whether models are ranked by it, whatever else there is.
     """
 
     name: str
@@ -202,6 +296,12 @@ class ResultMetric:
     greatest: float = 1.0
     least: float = 0.0
     unit: bool = False
+    ranks: bool = False
+
+    @property
+    def sign(self) -> int:
+        """Return 1 where greater is better, -1 where smaller is."""
+        return -1 if self.lower_is_better else 1
 
     def text(self, value: float, digits: int) -> str:
         """Return a value in words, with so many digits after the point, or four figures."""
@@ -269,7 +369,21 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ResultMetric("accuracy_low", "accuracy from", _recorded("accuracy_low"), head="acc. from"),
         ResultMetric("accuracy_high", "accuracy to", _recorded("accuracy_high"), head="to"),
     ),
+    # of one class a row, where models are ranked by them
+    "chosen": (
+        ResultMetric("average_precision", "average precision", _by_class(_class_precision)),
+        ResultMetric(
+            "mcc", "Matthews correlation",
+            lambda answers, truth: float(_sklearn.matthews_corrcoef(truth, answers.codes)),
+            head="MCC", least=-1.0,
+        ),
+        ResultMetric("f1", "F1", _f1),
+        ResultMetric("brier_score", "Brier score", _brier, lower_is_better=True, greatest=2.0),
+        ResultMetric("hand_till_auc", "Hand-Till AUC", _hand_till),
+    ),
 }  # fmt: skip
+_ALIASES = {"brier": "brier_score", "hand_till": "hand_till_auc", "auc": "roc_auc"}
+_UNRANKED = ("coverage_90",)  # 0.9 is best
 
 
 def measures_for(
@@ -291,24 +405,146 @@ def measures_for(
     return TABLES[kind]
 
 
-def kind_of(about: Mapping[str, Any]) -> str:
+def kind_of(about: About) -> str:
     """Return what a row's answer is, from the content of comparison.json."""
     return "labels" if about.get("multilabel") else str(about.get("task") or "classes")
 
 
+def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()) -> ResultMetric:
+    """Return the measure of a name, as that by which models are ranked.
+
+    Parameters
+    ----------
+    name : str
+        Of `TABLES`, 'sensitivity@' with a specificity, or 'module:name' of a function or scorer.
+    kind : {'classes', 'labels', 'numbers'}, default='classes'
+    classes : sequence of labels
+        Those of the target.
+
+    Raises
+    ------
+    PsephosError
+        If there is none of that name for such a target.
+    """
+    word = name.strip().lower().replace("-", "_").replace(" ", "_")
+    word = _ALIASES.get(word, word)
+    tables = (kind, "chosen") if kind == "classes" else (kind,)
+    known = {one.name: one for each in tables for one in TABLES[each]}
+    known = {key: one for key, one in known.items() if key not in _UNRANKED}
+    if ":" in name:
+        found = _of_user(name, kind, np.asarray(classes))
+    elif word.startswith("sensitivity@") and len(classes) == 2:
+        found = _at_specificity(word)
+    elif word in known:
+        found = known[word]
+    else:
+        several = ["sensitivity@0.95"] if len(classes) == 2 else []
+        raise PsephosError(
+            f"--metric (metric=) is {name!r}, which is not a measure of such a target: "
+            f"{suggest(word, [*known, *several])} Your own is module:name."
+        )
+    return replace(found, head=found.head or found.words, first=True, ranks=True)
+
+
+def _at_specificity(word: str) -> ResultMetric:
+    try:
+        least = float(word.partition("@")[2])
+    except ValueError:
+        least = math.nan
+    if not 0 <= least < 1:
+        raise PsephosError(
+            f"--metric (metric=) is {word!r}: after the @ a specificity of at least 0 and below 1 "
+            "must stand, as in sensitivity@0.95."
+        )
+    words = f"sensitivity at a specificity of {least:g}"
+    measured = _by_class(_sensitivity_at(least))
+    return ResultMetric(f"sensitivity@{least:g}", words, measured, f"sens. @ {least:g}")
+
+
+def kept_metric(about: About) -> ResultMetric | None:
+    """Return the measure that models of a comparison are ranked by, if it was chosen.
+
+    A user's own measures nothing here: no code that a file names is run.
+    """
+    kept = about.get("metric")
+    if kept is None or kept["name"] == "cost":
+        return kept and cost_metric(1.0)
+    name, lower = str(kept["name"]), bool(kept["lower_is_better"])
+    if ":" not in name:
+        return metric_named(name, kind_of(about), about["classes"])
+    return ResultMetric(name, name, _unmeasured, name, True, lower, math.inf, -math.inf, ranks=True)
+
+
+def _unmeasured(answers: object, truth: object) -> None:
+    """Return that a measure is not known here."""
+
+
+def with_chosen(
+    usual: Sequence[ResultMetric], chosen: ResultMetric | None
+) -> tuple[ResultMetric, ...]:
+    """Return the measures of a comparison with the chosen one, last if it is not a usual one."""
+    if chosen is None or chosen.name in {one.name for one in usual}:
+        return tuple(chosen if chosen and one.name == chosen.name else one for one in usual)
+    return (*usual, chosen)
+
+
+# ---------------------------------------------------------------------- measures of users
+def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
+    """Return a user's function of labels as a measure (see `compare`)."""
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = attrgetter(attribute)(import_module(module))
+        names = list(inspect.signature(found).parameters)
+    except Exception as error:  # whatever a module does when it is imported
+        raise _unusable(name, f"{type(error).__name__}: {error}") from error
+    if len(names) < 2 or names[0] in ("estimator", "self"):
+        raise _unusable(name, "it must be a function of y_true and y_pred or y_score")
+
+    def measured(answers: Any, truth: Any) -> float | None:
+        y: Array = classes[truth] if kind == "classes" else truth
+        if names[1] in ("y_score", "y_proba", "y_prob"):
+            two = kind == "classes" and len(classes) == 2
+            given = answers.proba[:, answers.positive] if two else answers.proba
+        elif kind == "classes":
+            given = classes[answers.codes]
+        else:
+            given = answers.predicted if kind == "numbers" else answers.given.astype(int)
+        try:
+            value = float(found(y, given))
+        except Exception as error:  # whatever a user's function does
+            raise _unusable(name, f"{type(error).__name__}: {error}") from error
+        return value if math.isfinite(value) else None
+
+    lower = attribute.endswith(("_loss", "_error", "_deviance"))
+    return ResultMetric(name, name, measured, "", False, lower, math.inf, -math.inf)
+
+
+def _unusable(name: str, why: str) -> PsephosError:
+    return PsephosError(f"--metric (metric=) {name} cannot be used: {why}")
+
+
 def shown(metrics: Iterable[ResultMetric]) -> list[ResultMetric]:
     """Return measures in the order of terminal and page: those of the first table first."""
-    return sorted(metrics, key=lambda one: not one.first)
+    return sorted(metrics, key=lambda one: (not one.ranks, not one.first))
 
 
 def known_measures() -> list[str]:
-    """Return the names of all measures."""
-    kinds = ("classes", "partial", "labels", "numbers")
-    return [one.name for kind in kinds for one in TABLES[kind]]
+    """Return the names of all measures but those of users and of a given specificity or cost."""
+    kinds = ("classes", "partial", "labels", "numbers", "chosen")
+    return list(dict.fromkeys(one.name for kind in kinds for one in TABLES[kind]))
 
 
-def main_metric(metrics: Container[str]) -> str:
-    """Return the measure, among these, that models are chosen by; greater is better."""
+def ranked_by(names: Container[str], about: About | None = None) -> ResultMetric:
+    """Return the measure that models are ranked by: the chosen one, else the usual of these names.
+
+    Parameters
+    ----------
+    names : container of str
+        Of measures, such as the columns of results.csv.
+    about : mapping, optional
+        The content of comparison.json, which tells which one was chosen.
+    """
+    chosen = None if about is None else kept_metric(about)
     kinds = ("labels", "numbers", "classes", "partial")
-    first = [shown(TABLES[kind])[0].name for kind in kinds]
-    return next((name for name in first if name in metrics), first[-1])
+    first = [shown(TABLES[kind])[0] for kind in kinds]
+    return chosen or next((one for one in first if one.name in names), first[-1])

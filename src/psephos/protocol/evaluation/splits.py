@@ -37,9 +37,13 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "defaults_first": Flag(),
     "distributions": Options(("quick", "samba")),
     "seconds": OneOf((Interval(0, open_low=True),), none=True),
+    "cost": OneOf((Interval(0, open_low=True),), none=True),
+    "select": Options(("best", "one-se")),
 }
 #: What a protocol usually is: no part of identities and keys.
-_USUAL: dict[str, Any] = {"seconds": None, "cohorts": 0}
+_USUAL: JsonObject = {
+    "seconds": None, "cohorts": 0, "metric": None, "cost": None, "select": "best",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Protocol:
         there are depends on the machine, and so do results.
     cohorts : int, default=0
         Test parts that a column of the table names, in place of those drawn: `compare` sets it.
+    metric, cost, select
+        By what draws are chosen, and how: those of `compare`.
 
     Raises
     ------
@@ -82,8 +88,8 @@ class Protocol:
     Notes
     -----
     The draw with the best mean balanced accuracy over the inner folds (of several labels a row,
-    average precision; of numbers R²) wins, the first one of equals; the model is then fitted with
-    it on the whole training part.
+    average precision; of numbers R²; or the `metric`) wins, the first one of equals; the model is
+    then fitted with it on the whole training part.
     """
 
     name: str = "own"
@@ -97,6 +103,9 @@ class Protocol:
     distributions: str = "quick"
     seconds: float | None = None
     cohorts: int = 0
+    metric: str | None = None
+    cost: float | None = None
+    select: str = "best"
 
     def __post_init__(self) -> None:
         check_params(self, _OF_PROTOCOLS)
@@ -148,7 +157,7 @@ class Protocol:
         kind += " by fifths of the target" if measure == "r2" else ""
         kind += ", grouped" if grouped else ""
         measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
-        measure = measure.replace("_", " ")
+        measure = measure if ":" in measure else measure.replace("_", " ")
         if self.cohorts:
             outer = f"each of {self.cohorts} cohorts is the test part once"
             outer = outer if self.cohorts > 1 else "one test part, which a column names"
@@ -162,6 +171,8 @@ class Protocol:
         over = f"over {self.draws} draws"
         if self.seconds is not None:
             over = f"for {self.seconds:g} s (how many draws these allow depends on the machine)"
+        if self.select != "best":
+            measure += ", the fewest columns within one standard error of the best,"
         return (
             f"{outer}; inside each training part, random search {over}{first}"
             f"{f', {apart},' if apart else ''} by {measure} in {self.inner_folds} folds."

@@ -7,15 +7,23 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import f as fisher
-from scipy.stats import norm
+from scipy.stats import norm, pearson3
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, PerRow
-from psephos.protocol.evaluation.scores import kind_of, known_measures, main_metric
+from psephos.protocol.evaluation.scores import (
+    About,
+    Answers,
+    ResultMetric,
+    kind_of,
+    known_measures,
+    ranked_by,
+)
 from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
 _DRAWS = 1000
+_PERMUTATIONS = 200
 _LEVEL = 0.95  # of the upper limit of the correlation of answers
 
 
@@ -191,16 +199,25 @@ class Summary:
     n_voters: FoldSpread
     stability: Stability
     n_failed: int
+    ranked_by: ResultMetric
 
     @property
     def score(self) -> float:
-        """Return the mean balanced accuracy (of labels average precision, of numbers R²; PU-F)."""
-        return self.measures[main_metric(self.measures)].mean
+        """Return the mean of the measure that models are ranked by.
+
+        If none was chosen, balanced accuracy (of labels average precision, of numbers R²; PU-F).
+        """
+        return self.measures[self.ranked_by.name].mean
+
+    @property
+    def merit(self) -> float:
+        """Return the score, or where smaller is better its negative: the greatest is the best."""
+        return self.ranked_by.sign * self.score
 
     @property
     def score_se(self) -> float:
-        """Return its standard error."""
-        return self.measures[main_metric(self.measures)].se
+        """Return the standard error of the score."""
+        return self.measures[self.ranked_by.name].se
 
 
 @dataclass(frozen=True)
@@ -215,16 +232,21 @@ class Difference:
     ratio: float  # n_test / n_train of the correction
 
 
-def summary(results: Rows) -> list[Summary]:
+def summary(results: Rows, about: About | None = None) -> list[Summary]:
     """Return the figures of each model, in the order in which models first appear.
 
     Parameters
     ----------
     results : sequence of mappings
         Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
+    about : mapping, optional
+        The content of comparison.json, or `Comparison.about`: where models are ranked by a measure
+        that was chosen, it tells which.
     """
     found: list[Summary] = []
-    metrics = [name for name in known_measures() if not results or name in results[0]]
+    chosen = ranked_by(results[0] if results else (), about)
+    known = dict.fromkeys([*known_measures(), chosen.name])
+    metrics = [name for name in known if not results or name in results[0]]
     for model in dict.fromkeys(str(row["model"]) for row in results):
         rows = [row for row in results if row["model"] == model]
         done = [row for row in rows if row["status"] == "ok"]
@@ -236,6 +258,7 @@ def summary(results: Rows) -> list[Summary]:
                 n_voters=_spread(_values(done, "n_voters")),
                 stability=_stability(done),
                 n_failed=len(rows) - len(done),
+                ranked_by=chosen,
             )
         )
     return found
@@ -357,8 +380,10 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 
 
 # ------------------------------------------------------------------- choosing
-def constant_score(about: Mapping[str, Any]) -> float:
+def constant_score(about: About) -> float:
     """Return the first measure of a constant answer, from what is told of a comparison."""
+    if about.get("metric"):
+        return float(about["metric"]["constant"] or 0.0)
     if about.get("partial") and not about["partial"]["truth"]:
         return 1.0  # PU-F: all rows of both kinds are answered positive
     if kind_of(about) == "classes":
@@ -367,9 +392,7 @@ def constant_score(about: Mapping[str, Any]) -> float:
     return 0.0 if known is None else float(known)
 
 
-def better_than_constant(
-    results: Rows, about: Mapping[str, Any], *, chance: float = 0.05
-) -> dict[str, float]:
+def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -> dict[str, float]:
     """Return the models that are better than a constant answer, and how sure that is.
 
     Were the labels given out by lot, one or more models would be returned in at most `chance` of
@@ -408,28 +431,33 @@ def better_than_constant(
     distribution, times the number of models that read a column (Bonferroni). Where the measure is
     of several labels, or of labels that are partly recorded, or how many cases a class has is not
     known, v is the variance seen over the parts, and probabilities are Student's, with J - 1
-    degrees of freedom.
+    degrees of freedom. Of a measure that was chosen (`metric` of `compare`), v is the variance over
+    200 permutations of the truth of a test part, answers staying as they are, times the design
+    effect; the mean is compared with that over the permutations, or with the best constant answer
+    where that is better, and probabilities are of Pearson's third type with their skewness.
     """
     if not 0.0 < chance < 1.0:
         raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
-    found = [one for one in summary(results) if one.columns_used.n and one.columns_used.mean > 0]
+    every = summary(results, about)
+    found = [one for one in every if one.columns_used.n and one.columns_used.mean > 0]
     tails = {one.model: _tail(one, results, about) for one in found}
     sure = {model: min(1.0, tail * len(tails)) for model, tail in tails.items()}
     return {model: p for model, p in sure.items() if p <= chance}
 
 
-def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
+def _tail(one: Summary, results: Rows, about: About) -> float:
     """Return how probable a mean as good as a model's is where labels are dealt out by lot."""
-    metric = main_metric(one.measures)
+    metric = one.ranked_by.name
     rows = list(_by_split(results, one.model, metric).values())
     n_parts, n_test = len(rows), sum(int(row["n_test"]) for row in rows)
     n_train = sum(int(row["n_train"]) for row in rows)
     if not rows or not n_train:
         return 1.0
     gap = one.score - constant_score(about)
-    doubled = 1 / n_parts + n_test / n_train
+    doubled, chosen = 1 / n_parts + n_test / n_train, about.get("metric")
     sizes = np.array([c for c in about.get("class_counts") or () if c], dtype=np.float64)
-    if metric not in ("balanced_accuracy", "r2") or not (len(sizes) or metric == "r2"):
+    closed = metric == "r2" or (metric == "balanced_accuracy" and len(sizes))
+    if not chosen and not closed:
         error = math.sqrt(doubled) * one.measures[metric].sd
         return float(student.sf(gap / error, n_parts - 1)) if error > 0 else 1.0
     whole, k = float(sizes.sum() or about["n_rows"]), len(sizes)
@@ -438,6 +466,8 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     n = n_test / n_parts / max(1.0, effect)
     if n <= 1:
         return 1.0
+    if chosen:
+        return _tail_permuted(one, chosen, doubled * max(1.0, effect), n_parts)
     if metric == "r2":
         gain = _gain(rows, results, about)
         return float(norm.sf(math.sqrt(gain * n / doubled))) if gain > 0 else 1.0
@@ -450,7 +480,31 @@ def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
     return float(norm.sf(gap / error))
 
 
-def _gain(rows: Rows, results: Rows, about: Mapping[str, Any]) -> float:
+def _tail_permuted(one: Summary, chosen: About, inflated: float, n_parts: int) -> float:
+    """Return how probable a mean is by the moments of the measure where truth is permuted."""
+    sign, (mean, variance, third) = one.ranked_by.sign, chosen["chance"].get(one.model) or (0, 0, 0)
+    if variance <= (1e-9 * mean) ** 2:  # rounding
+        return 1.0
+    known = [sign * v for v in (mean, chosen["constant"]) if v is not None]
+    skew = sign * third / variance**1.5 / math.sqrt(n_parts)
+    return float(pearson3.sf((one.merit - max(known)) / math.sqrt(inflated * variance), skew))
+
+
+def permuted(metric: ResultMetric, answers: Answers, truth: Array, seed: int) -> list[float] | None:
+    """Return mean, variance and third central moment of a measure over permutations of the truth.
+
+    None where the measure is not defined.
+    """
+    rng = np.random.default_rng(seed)
+    found = [metric.measured(answers, rng.permutation(truth)) for _ in range(_PERMUTATIONS)]
+    values = np.array([value for value in found if value is not None], dtype=np.float64)
+    if not len(values):
+        return None
+    off = values - values.mean()
+    return [float(values.mean()), float((off**2).mean()), float((off**3).mean())]
+
+
+def _gain(rows: Rows, results: Rows, about: About) -> float:
     """Return how much smaller squared errors are than those of the mean, in variances of y."""
     splits = sorted({(int(row["repeat"]), int(row["fold"])) for row in results})
     flat: dict[tuple[int, int], float] = dict(zip(splits, about["constant_rmse"], strict=True))
@@ -472,21 +526,21 @@ def comparable(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def pareto(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the models no other beats: fewer columns, higher score (means; see `Summary`).
+    """Return the models no other beats: fewer columns, better score (means; see `Summary`).
 
     A model is beaten by one that is at least as good in both and better in one. The result is
     sorted by columns, fewest first; those are left out that are not `comparable`.
     """
     known = comparable(summaries)
     best = [s for s in known if not any(_beats(o, s) for o in known)]
-    return sorted(best, key=lambda s: (s.columns_used.mean, -s.score, s.model))
+    return sorted(best, key=lambda s: (s.columns_used.mean, -s.merit, s.model))
 
 
 def _beats(one: Summary, other: Summary) -> bool:
-    columns, score = one.columns_used.mean, one.score
-    if columns > other.columns_used.mean or score < other.score:
+    columns, merit = one.columns_used.mean, one.merit
+    if columns > other.columns_used.mean or merit < other.merit:
         return False
-    return columns < other.columns_used.mean or score > other.score
+    return columns < other.columns_used.mean or merit > other.merit
 
 
 def one_standard_error(
@@ -509,7 +563,7 @@ def one_standard_error(
     known = comparable(summaries)
     if not known:
         return None
-    best = max(known, key=lambda s: (s.score, -s.columns_used.mean))
-    floor = best.score - best.score_se - 1e-12
-    near = [s for s in known if s.score >= floor and (among is None or s.model in among)]
-    return min(near, key=lambda s: (s.columns_used.mean, -s.score), default=None)
+    best = max(known, key=lambda s: (s.merit, -s.columns_used.mean))
+    floor = best.merit - best.score_se - 1e-12
+    near = [s for s in known if s.merit >= floor and (among is None or s.model in among)]
+    return min(near, key=lambda s: (s.columns_used.mean, -s.merit), default=None)

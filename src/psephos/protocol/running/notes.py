@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
-from psephos.protocol.evaluation.label_scores import prior_precision
-from psephos.protocol.evaluation.number_scores import NumberAnswers, r_squared
-from psephos.protocol.evaluation.splits import Split
+from psephos.models.prototypes.mixture import NormalMixture
+from psephos.protocol.evaluation.label_scores import LabelAnswers, prior_precision
+from psephos.protocol.evaluation.number_scores import LEVELS, NumberAnswers, r_squared
+from psephos.protocol.evaluation.scores import Answers, ClassAnswers
+from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
-from psephos.protocol.running.tasks import FitTask
+from psephos.protocol.running.tasks import FitTask, chosen_measure, positive_code
 from psephos.protocol.study.folder import Journal
 from psephos.protocol.study.outputs import SCHEMA, versions
 from psephos.protocol.tables.copies import Copies
@@ -76,6 +78,7 @@ def about_groups(
         return {"independent_rows": divided.n_independent}
     group = np.unique(np.asarray(divided.groups), return_inverse=True)[1].ravel()
     found: dict[str, float] = {}
+    ranked = any(task.protocol.metric for task, _ in finished)
     for name in dict.fromkeys(task.contender.name for task, _ in finished):
         answered = held_out(name, finished)
         if answered is not None:
@@ -84,6 +87,10 @@ def about_groups(
             alike = None if copies is None else first + copies.labels[rows]
             predicted = chances[:, 0] if table.kind == "numbers" else chances.argmax(axis=1)
             found[name] = design_effect(table.codes[rows], predicted, first + group[rows], alike)
+            if ranked and table.kind == "classes":  # by probabilities, which may differ more
+                pairs = [((table.codes[rows] == k) * 1.0, p) for k, p in enumerate(chances.T)]
+                each = [design_effect(*pair, first + group[rows], alike) for pair in pairs]
+                found[name] = max(found[name], *each)
     return {"independent_rows": divided.n_independent, "design_effects": found}
 
 
@@ -109,6 +116,48 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> d
         "constant": float(np.mean(known)) if known else None,
         "not_asked": [] if asked else [n for n in default_models() if n not in taking],
     }
+
+
+def constant_of(
+    table: DataTable, protocol: Protocol, splits: Sequence[Split]
+) -> dict[str, Any] | None:
+    """Return a chosen measure, and what the best constant answer has: its mean over test parts."""
+    chosen = chosen_measure(table, protocol)
+    if chosen is None:
+        return None
+    means: list[float] = []
+    for answers in zip(*(_constants(table, *one) for one in splits), strict=True):
+        pairs = zip(answers, splits, strict=True)
+        each = [chosen.measured(one, table.codes[test]) for one, (_, test) in pairs]
+        known = [value for value in each if value is not None]
+        means += [float(np.mean(known))] if known else []
+    best = max(means, key=lambda v: chosen.sign * v, default=None)
+    return {"name": chosen.name, "lower_is_better": chosen.lower_is_better, "constant": best}
+
+
+def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
+    """Return the constant answers to test rows: of classes one each, by frequencies in training."""
+    n, y = len(test), table.codes[train]
+    if table.kind == "numbers":
+        stated = NormalMixture(np.ones((n, 1)), y.mean(keepdims=True), y.std(keepdims=True))
+        flat = np.tile(np.quantile(y, LEVELS), (n, 1))
+        return [NumberAnswers(np.full(n, v), stated, flat) for v in (y.mean(), np.median(y))]
+    if table.multilabel:
+        share = np.tile(y.mean(axis=0), (n, 1))
+        return [LabelAnswers(share >= 0.5, share)]
+    share = np.tile(np.bincount(y, minlength=len(table.classes)) / len(y), (n, 1))
+    codes, code = [np.full(n, k) for k in range(len(table.classes))], positive_code(table)
+    return [ClassAnswers(one, share, np.zeros_like(share), code) for one in codes]
+
+
+def about_metric(chosen: dict[str, Any] | None, finished: Finished) -> dict[str, Any]:
+    """Return what comparison.json tells of a chosen measure: of constants, and of permutations."""
+    moments: dict[str, list[list[float]]] = {}
+    for task, entry in finished:
+        if entry.get("chance"):
+            moments.setdefault(task.contender.name, []).append(entry["chance"])
+    chance = {name: np.mean(each, axis=0).tolist() for name, each in moments.items()}
+    return {} if chosen is None else {"metric": {**chosen, "chance": chance}}
 
 
 def environment_of(

@@ -31,6 +31,8 @@ from psephos.protocol.running.notes import (
     about_copies,
     about_groups,
     about_labels,
+    about_metric,
+    constant_of,
     doubtful_priors,
     environment_of,
     held_out,
@@ -40,7 +42,13 @@ from psephos.protocol.running.notes import (
 )
 from psephos.protocol.running.progress import Forecast, announced, shown
 from psephos.protocol.running.proofs import proved
-from psephos.protocol.running.tasks import FitTask, run_task, shape_of
+from psephos.protocol.running.tasks import (
+    FitTask,
+    choice_words,
+    run_task,
+    shape_of,
+    with_choices,
+)
 from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.folder import Journal, Study, identity_of, key_of, sha256_of
 from psephos.protocol.study.folds import folds_told, kept, kept_fold
@@ -131,6 +139,8 @@ def compare(
     task: str | None = None,
     budget: str | None = None,
     leave_out: PerRow | str = None,
+    metric: str | None = None,
+    select: str | None = None,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -215,6 +225,20 @@ def compare(
         The cohort (clinic, batch) of each row: each is the test part once, in place of folds that
         are drawn. Truth values: the rows that are true are the one test part. Of a file the name of
         a column, which is not learnt from, or COLUMN=VALUE for one test part.
+    metric : str, optional
+        The measure by which settings are chosen inside the folds, and models ranked, selected and
+        compared with a constant answer: of classes 'balanced_accuracy' (the default), 'accuracy',
+        'log_loss', 'roc_auc', 'average_precision', 'mcc', 'f1', 'brier_score', 'hand_till_auc' or
+        'sensitivity@0.95' (at a specificity of at least that; of two classes); of several labels or
+        of numbers one of the usual columns (Notes). Of two classes those of one class are of
+        `positive`, by default the class the page is about; of several they are means over classes.
+        'module:name' is a function of your own as those of `sklearn.metrics`: it is called with
+        (y_true, y_pred), labels as in the target, or where its second parameter is y_score, y_proba
+        or y_prob with probabilities (of two classes the positive one's), and returns a number;
+        smaller is better where its name ends in _loss, _error or _deviance.
+    select : {'best', 'one-se'}, optional
+        Which settings are chosen: those of the best mean (the default), or those within one
+        standard error of it whose models read the fewest columns.
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -247,10 +271,9 @@ def compare(
         "positive": positive, "task": task, "leave_out": leave_out,
     }  # fmt: skip
     table = table_given(X, y, dataset, given, reading)
-    plan, n_told = protocol_on(table, protocol, budget), shape_of(table).n_told
-    named = partial_contenders(models, table, n_told)
-    seed = _checked_seed(random_state)
-    found = _found_copies(table, copies)
+    plan = with_choices(protocol_on(table, protocol, budget), table, metric, select)
+    named = partial_contenders(models, table, shape_of(table).n_told)
+    seed, found = _checked_seed(random_state), _found_copies(table, copies)
     doubts = [*table.notes, *([found.words(copies)] if found else []), *refuted_records(table)]
     for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
@@ -258,7 +281,7 @@ def compare(
     cautions, accepted = divided.cautions(plan.folds), known_codes(accept)
     for one in cautions.refused("compare", accepted):
         warnings.warn(one.warning(), stacklevel=2)
-    tasks = _tasks(divided, plan, named, splits, seed)
+    tasks, ranked = _tasks(divided, plan, named, splits, seed), constant_of(table, plan, splits)
     folder = None if out is None else Path(out)
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
         keep = fold_models and folder is not None and not table.multilabel
@@ -268,7 +291,7 @@ def compare(
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
-        about |= partial_about(table, about, finished)
+        about |= about_metric(ranked, finished) | partial_about(table, about, finished)
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted, cautions.accepted(accepted))
         _recalibrate(ours, finished, divided, seed)
@@ -361,7 +384,7 @@ def _tasks(
         "table": table.fingerprint(),
         "inner_folds": protocol.inner_folds,
         "defaults_first": protocol.defaults_first,
-        **protocol.choices,
+        **choice_words(table, protocol),
     }
     shape = shape_of(table)
     tasks: list[FitTask] = []

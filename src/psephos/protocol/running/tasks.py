@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
@@ -21,20 +21,29 @@ from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.label_scores import average_precision, label_answers_of
+from psephos.protocol.evaluation.label_scores import (
+    LabelAnswers,
+    average_precision,
+    label_answers_of,
+)
 from psephos.protocol.evaluation.number_scores import NumberAnswers, number_answers_of, r_squared
 from psephos.protocol.evaluation.scores import (
     TABLES,
+    Answers,
+    ResultMetric,
     answers_of,
     balanced_accuracy,
     codes_of,
     label_measures,
-    main_metric,
     measures,
     measures_for,
+    metric_named,
+    ranked_by,
+    with_chosen,
 )
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
+from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.columns import columns_used
 from psephos.protocol.running.contenders import OneModelALabel, built, final_step
 from psephos.protocol.running.proofs import refit_bounds
@@ -43,6 +52,7 @@ from psephos.protocol.tables.table import DataTable
 from psephos.runtime.jit import n_compiled
 from psephos.runtime.threads import one_thread
 from psephos.supervision import pu_scores
+from psephos.vote.positive import usual_positive
 
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
@@ -133,7 +143,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
         "draws": max(1, draws.n),
-        f"inner_{inner_metric(table)}": inner,
+        f"inner_{inner_metric(table, task.protocol)}": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
@@ -143,7 +153,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     if told is not None and table.partial is not None:
         entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
     if task.split is not None:
-        entry |= _answered(model, table, task, shape)
+        entry |= _answered(model, table, task)
     entry["timing"] = {
         "search_seconds": searched - clock,
         "fit_seconds": fitted - searched,
@@ -159,17 +169,70 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     return entry, packed_fold(model, table) if small else None
 
 
-def metrics_of(table: DataTable) -> tuple[str, ...]:
+def metrics_of(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
     """Return the names of the measures on a table."""
     partial = table.partial
     truth = partial is None or bool(partial.truth)
     found = measures_for(table.kind, partial=partial is not None, truth=truth)
-    return tuple(one.name for one in found)
+    return tuple(one.name for one in with_chosen(found, chosen_measure(table, protocol)))
 
 
-def inner_metric(table: DataTable) -> str:
+def inner_metric(table: DataTable, protocol: Protocol) -> str:
     """Return the measure that draws are chosen by: of the labels recorded, where not all are."""
-    return "pu_f" if table.partial is not None else main_metric(metrics_of(table))
+    chosen = chosen_measure(table, protocol) or ranked_by(metrics_of(table, protocol))
+    return "pu_f" if table.partial is not None else chosen.name
+
+
+def chosen_measure(table: DataTable, protocol: Protocol) -> ResultMetric | None:
+    """Return the measure that models are ranked by, where it is not the usual one."""
+    if protocol.metric is None:
+        return None
+    return metric_named(protocol.metric, table.kind, table.classes.tolist())
+
+
+def with_choices(
+    protocol: Protocol, table: DataTable, metric: str | None, select: str | None
+) -> Protocol:
+    """Return a protocol that chooses draws so; None is as it does, and so is the usual measure.
+
+    Raises
+    ------
+    PsephosError
+        If there is no such measure of the target.
+    """
+    given = {"metric": metric, "select": select}
+    plan = replace(protocol, **{name: one for name, one in given.items() if one is not None})
+    chosen = chosen_measure(table, plan)
+    if chosen is not None and table.partial is not None:
+        raise PsephosError(
+            "--metric (metric=) is of a target whose labels are all recorded: leave it out, since "
+            "settings are chosen by PU-F here."
+        )
+    usual = inner_metric(table, replace(plan, metric=None))
+    return replace(plan, metric=None if chosen is None or chosen.name == usual else chosen.name)
+
+
+def positive_code(table: DataTable) -> int:
+    """Return the index of the class that measures of one class are of (that of the page)."""
+    labels = [str(one) for one in table.classes]
+    if table.positive in labels:
+        return labels.index(table.positive)
+    return usual_positive(labels, table.class_counts.tolist()).code
+
+
+def answers_to(model: Estimator, X: Values, table: DataTable) -> Answers:
+    """Return a model's answers, as measures take them."""
+    if table.multilabel:
+        return label_answers_of(model, X, len(table.classes))
+    if table.kind == "numbers":
+        return number_answers_of(model, X)
+    return answers_of(model, X, len(table.classes))._replace(positive=positive_code(table))
+
+
+def choice_words(table: DataTable, protocol: Protocol) -> dict[str, Any]:
+    """Return what the keys of tasks have of how draws are chosen: nothing where it is as usual."""
+    of = {"positive": positive_code(table)} if protocol.metric and table.kind == "classes" else {}
+    return {**protocol.choices, **of}
 
 
 def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
@@ -199,23 +262,30 @@ def _values(task: FitTask, table: DataTable, rows: Rows) -> Values:
     return table.X[rows] if task.contender.origin == "psephos" else dense_columns(table.X[rows])
 
 
-def _answered(model: Estimator, table: DataTable, task: FitTask, shape: Shape) -> dict[str, Any]:
+def _answered(model: Estimator, table: DataTable, task: FitTask) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
     test = task.test
-    X, truth = _values(task, table, test), table.codes[test]
-    if shape.multilabel:
-        found = label_answers_of(model, X, shape.n_classes)
-        given: list[list[int]] = found.given.astype(int).tolist()
-        kept = {"proba": found.proba.tolist(), "given": given}
-        return {"measures": label_measures(found, truth), **kept}
-    if table.kind == "numbers":
-        numbers = number_answers_of(model, X)
-        measured = {one.name: one.measured(numbers, truth) for one in TABLES["numbers"]}
-        kept = {"predicted": numbers.predicted.tolist()}
-        if numbers.quantiles is not None:
-            kept["quantiles"] = numbers.quantiles.tolist()
+    truth, chosen = table.codes[test], chosen_measure(table, task.protocol)
+    answers = answers_to(model, _values(task, table, test), table)
+    found = _measured(answers, truth, table, test)
+    if chosen is not None:
+        found["measures"][chosen.name] = chosen.measured(answers, truth)
+        found["chance"] = permuted(chosen, answers, truth, task.seeds[0])
+    return found
+
+
+def _measured(answers: Answers, truth: Any, table: DataTable, test: Rows) -> dict[str, Any]:
+    if isinstance(answers, LabelAnswers):
+        given: list[list[int]] = answers.given.astype(int).tolist()
+        kept = {"proba": answers.proba.tolist(), "given": given}
+        return {"measures": label_measures(answers, truth), **kept}
+    if isinstance(answers, NumberAnswers):
+        measured = {one.name: one.measured(answers, truth) for one in TABLES["numbers"]}
+        kept = {"predicted": answers.predicted.tolist()}
+        if answers.quantiles is not None:
+            kept["quantiles"] = answers.quantiles.tolist()
         return {"measures": measured, **kept}
-    answers, partial = answers_of(model, X, shape.n_classes), table.partial
+    partial = table.partial
     measured = measures(answers, truth) if partial is None or partial.truth else {}
     if partial is not None:
         positive = answers.codes == partial.positive
@@ -237,21 +307,47 @@ def _tuned(
         inside = table.partial.codes[task.train] + 1
     folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
     parts = [(task.train[train], task.train[test]) for train, test in folds]
-    best: tuple[Params, float] | None = None
+    tried: list[_Tried] = []
     failures: list[Exception] = []
     for params in draws:
         try:
-            scores = [_inner_score(task, params, shape, table, part) for part in parts]
-            known = [score for score in scores if score == score]  # of labels: no row may count
-            score = float(np.mean(known)) if known else 0.0
+            tried.append(_tried(task, params, shape, table, parts))
         except Exception as error:  # a draw that cannot be fitted has lost; others may not
             failures.append(error)
-            continue
-        if best is None or score > best[1]:  # the first of equals stays
-            best = params, score
-    if best is None:
+    if not tried:
         raise failures[0]
-    return best[0], best[1], len(failures)
+    best = _winner(tried, task.protocol.select)
+    return best.params, best.score, len(failures)
+
+
+class _Tried(NamedTuple):
+    """A draw, over the inner folds."""
+
+    params: Params
+    score: float | None
+    merit: float  # the score; where smaller is better its negative
+    error: float  # the standard error of the score
+    columns: float  # that its models read, on average; 0 where this does not matter
+
+
+def _winner(tried: Sequence[_Tried], select: str) -> _Tried:
+    best = max(tried, key=lambda one: one.merit)  # the first of equals
+    near = [one for one in tried if one.merit >= best.merit - best.error - 1e-12]
+    return best if select == "best" else min(near, key=lambda one: (one.columns, -one.merit))
+
+
+def _tried(
+    task: FitTask, params: Params, shape: Shape, table: DataTable, parts: Sequence[Split]
+) -> _Tried:
+    chosen = chosen_measure(table, task.protocol)
+    pairs = [_inner_score(task, params, shape, table, part, chosen) for part in parts]
+    known = [score for score, _ in pairs if score == score]  # of labels: no row may count
+    columns = float(np.mean([n for _, n in pairs]))
+    if not known and chosen is not None:
+        return _Tried(params, None, -np.inf, 0.0, columns)
+    score = float(np.mean(known)) if known else 0.0
+    error = float(np.std(known, ddof=1)) / len(known) ** 0.5 if len(known) > 1 else 0.0
+    return _Tried(params, score, score * (chosen.sign if chosen else 1), error, columns)
 
 
 class Draws:
@@ -297,14 +393,26 @@ def _row_names(table: DataTable, rows: Rows) -> list[str]:
 
 
 def _inner_score(
-    task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split
-) -> float:
+    task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split,
+    chosen: ResultMetric | None,
+) -> tuple[float, int]:  # fmt: skip
+    """Return the measure on an inner fold, NaN where not defined, and how many columns are read."""
     train, test = part
     model = built(task.contender, params, shape, task.seeds[2])
     *given, fitted_on = _training(replace(task, train=train), table, None)
     with naming_rows(_row_names(table, fitted_on)):
         _fit(task, model, *given)
+    n_read = len(_columns(model, table.n_columns)) if task.protocol.select == "one-se" else 0
     X, truth = _values(task, table, test), table.codes[test]
+    if chosen is None:
+        return _usual_score(model, X, truth, test, shape, table), n_read
+    found = chosen.measured(answers_to(model, X, table), truth)
+    return (float("nan") if found is None else found), n_read
+
+
+def _usual_score(
+    model: Any, X: Values, truth: Any, test: Rows, shape: Shape, table: DataTable
+) -> float:
     if shape.multilabel:
         return average_precision(truth, label_answers_of(model, X, shape.n_classes).proba)
     if table.kind == "numbers":

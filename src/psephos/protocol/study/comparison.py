@@ -13,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
-from psephos.protocol.evaluation.scores import kind_of, main_metric, measures_for
+from psephos.protocol.evaluation.scores import kind_of, measures_for, ranked_by
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.evaluation.statistics import (
     Difference,
@@ -118,13 +118,13 @@ class Comparison:
 
     def summary(self) -> list[Summary]:
         """Return the mean, spread and columns of each model (see `summary`)."""
-        return summary(self.results)
+        return summary(self.results, self.about)
 
     def pareto(self) -> list[Summary]:
         """Return the models that no other beats in both columns and the first measure.
 
-        That is balanced accuracy, of several labels a row average precision, of numbers R², and
-        PU-F where the truth is not known.
+        That is the `metric` of `compare`; else balanced accuracy, of several labels a row average
+        precision, of numbers R², and PU-F where the truth is not known.
         """
         return pareto(self.summary())
 
@@ -147,8 +147,7 @@ class Comparison:
     def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
         """Return the mean difference model - other and its corrected interval.
 
-        By default of balanced accuracy, of several labels a row of average precision, and of
-        numbers of R².
+        By default of the measure that models are ranked by (see `pareto`).
 
         Raises
         ------
@@ -160,7 +159,7 @@ class Comparison:
                 raise PsephosError(
                     f"{name!r} did not take part: {suggest(name, self.about['models'])}"
                 )
-        measure = main_metric(self.results[0]) if metric is None else metric
+        measure = ranked_by(self.results[0], self.about).name if metric is None else metric
         return paired_difference(self.results, model, other, measure)
 
 
@@ -228,13 +227,14 @@ class AccuracyDisplay(Display):
         done = [row for row in comparison.results if row["status"] == "ok"]
         if not done:
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
-        measure = main_metric(done[0])
+        ranks = ranked_by(done[0], comparison.about)
+        measure = ranks.name
         models = [one.model for one in comparison.summary() if one.columns_used.n]
         rows = {m: [row for row in done if row["model"] == m] for m in models}
         frontier = tuple(one.model for one in comparison.pareto())
         whole = max(len(own) for own in rows.values())
         means = {m: _mean(own, measure) for m, own in rows.items() if len(own) == whole}
-        best = max(means, key=lambda m: means[m])
+        best = max(means, key=lambda m: means[m] * ranks.sign if means[m] == means[m] else -np.inf)
         pairs = [None if m == best else comparison.difference(m, best) for m in models]
         ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
         return cls(
@@ -294,7 +294,7 @@ def _values(rows: list[dict[str, Any]], key: str) -> Floats:
 
 def _mean(rows: list[dict[str, Any]], key: str) -> float:
     values = _values(rows, key)
-    return float(values.mean()) if len(values) else -np.inf
+    return float(values.mean()) if len(values) else np.nan
 
 
 @dataclass(frozen=True)
@@ -411,7 +411,9 @@ def _table(display: AccuracyDisplay, comparison: Any) -> str:
     table = display.table()
     stable = {one.model: one.stability.value for one in comparison.summary()}
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    rows.sort(key=lambda row: (-row["n"], -row["score"] if row["score"] == row["score"] else 0.0))
+    sign = ranked_by(comparison.results[0], comparison.about).sign
+    merits = {row["model"]: sign * row["score"] for row in rows if row["score"] == row["score"]}
+    rows.sort(key=lambda row: (-row["n"], -merits.get(row["model"], 0.0)))
     heads = ("model", "columns", display.measure.replace("_", " "), "folds",
              f"less that of {display.reference}", "95 % interval", "stability")  # fmt: skip
     body = [

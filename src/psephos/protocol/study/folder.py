@@ -455,8 +455,9 @@ def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str
     if before.get("name") != now["name"]:
         differences.append(f"the protocol is {before.get('name')!r} there and {now['name']!r} here")
     else:
-        names = [name for name in now if before.get(name) != now[name]]
-        differences += [f"{n} is {before.get(n)!r} there and {now[n]!r} here" for n in names]
+        names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+        words = [(n, before.get(n, "as usual"), now.get(n, "as usual")) for n in names]
+        differences += [f"{n} is {one!r} there and {other!r} here" for n, one, other in words]
     for name, words in (("random_state", "the seed"), ("copies", "the treatment of copied rows")):
         if there.get(name) != here[name]:
             differences.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")

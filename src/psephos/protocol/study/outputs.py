@@ -144,7 +144,7 @@ def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dic
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
         **({"cohort": table.cohorts.tested[fold]} if table.cohorts is not None else {}),
-        **{metric: measured.get(metric) for metric in metrics_of(table)},
+        **{metric: measured.get(metric) for metric in metrics_of(table, task.protocol)},
         **{name: entry.get(name) for name in _prior(table)},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
@@ -179,11 +179,14 @@ def publish(
     contents = {f"{name}.psephos": packed(model) for name, model in models.items()}
     rows = [result_row(table, task, entry) for task, entry in fits]
     which = {"partial": table.partial is not None, "cohorts": table.cohorts is not None}
-    columns = result_columns(metrics_of(table), **which)
+    plan = finished[0][0].protocol
+    columns = result_columns(metrics_of(table, plan), **which)
     files = {
         "results.csv": _csv(columns, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
-        "refits.csv": _csv(_refit_columns(table), [refit_row(table, *one) for one in refits], safe),
+        "refits.csv": _csv(
+            _refit_columns(table, plan), [refit_row(table, *one) for one in refits], safe
+        ),
         "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
         "cases.npz": _cases(table, models),
     }
@@ -232,7 +235,8 @@ def describe(
     if table.partial is not None:
         names = [str(one) for one in table.classes]
         labelled["partial"] = table.partial.words(names, table.codes)
-        labelled["metrics"] = list(metrics_of(table))
+    if table.partial is not None or protocol.metric:
+        labelled["metrics"] = list(metrics_of(table, protocol))
     return {
         "schema": SCHEMA,
         "dataset": table.dataset,
@@ -248,7 +252,9 @@ def describe(
         "groups": table.group_name if table.groups is not None else None,
         **_cohorts(table),
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
-        "protocol": protocol.words(grouped=table.groups is not None, measure=inner_metric(table)),
+        "protocol": protocol.words(
+            grouped=table.groups is not None, measure=inner_metric(table, protocol)
+        ),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
         "models": about_models,
@@ -283,15 +289,15 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
     return rows
 
 
-def _refit_columns(table: DataTable) -> tuple[str, ...]:
-    inner = f"inner_{inner_metric(table)}"
+def _refit_columns(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
+    inner = f"inner_{inner_metric(table, protocol)}"
     return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)
 
 
 def refit_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a refit on all rows."""
     name = task.contender.name
-    row = {column: entry.get(column) for column in _refit_columns(table)}
+    row = {column: entry.get(column) for column in _refit_columns(table, task.protocol)}
     row["file"] = f"models/{name}.psephos" if entry.get("file_sha256") else ""
     row["params"] = entry.get("params", "{}")
     return row | {"model": name}

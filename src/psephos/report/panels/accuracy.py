@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from psephos.protocol.evaluation.scores import ResultMetric, main_metric
+from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -95,6 +95,7 @@ def accuracy_section(
                 "points": [asdict(_point(s, folder, kept)) for s in rows if s.drawn],
                 "n_columns": folder.n_columns,
                 "constant": folder.constant,
+                **_ends(folder, rows),
             }
         },
     }
@@ -102,7 +103,7 @@ def accuracy_section(
 
 # ---------------------------------------------------------------------- the chart
 def _point(s: Standing, folder: Folder, kept: bool) -> Point:
-    measure = main_metric(s.summary.measures)
+    measure = s.summary.ranked_by.name
     fits = [
         (f.columns_used, f.measures[measure])
         for f in s.fits
@@ -119,6 +120,16 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
         fits=tuple(fits) if len(fits) <= _FOLDS else (),
         final=folder.refit_columns.get(s.key),
     )
+
+
+def _ends(folder: Folder, rows: Sequence[Standing]) -> dict[str, list[float]]:
+    """Return the worst and the best value of the axis, where a measure was chosen."""
+    if not folder.about.get("metric"):
+        return {}
+    sign = folder.measures[0].sign
+    each = [sign * folder.constant, *(s.merit for s in rows if s.drawn)]
+    room = 0.08 * (max(each) - min(each)) or 0.05
+    return {"ends": [sign * (min(each) - room), sign * (max(each) + room)]}
 
 
 def _chart_note(rows: Sequence[Standing]) -> str:
@@ -232,7 +243,12 @@ def _difference_note(found: Sequence[Pair], best: Standing | None) -> str:
 
 # ---------------------------------------------------------------------- notes
 def _measures_note(folder: Folder, prior: float) -> str:
-    """Return what the measures of the table are."""
+    """Return what the measures of the table are, and by which models are ranked."""
+    if folder.about.get("metric"):
+        which = f"Models are ranked by {folder.measure}"
+        own = replace(folder, about={k: v for k, v in folder.about.items() if k != "metric"})
+        better = "less" if folder.measures[0].lower_is_better else "more"
+        return f"{which}: {better} is better. {_measures_note(own, prior)}"
     if folder.multilabel:
         return (
             "Average precision is, for each of a case's labels, the share of its labels among all"

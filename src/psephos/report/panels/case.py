@@ -312,8 +312,7 @@ def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, obj
         if size > left:
             one = {"why": f"{key} is not carried in this page: it would add {words}."}
         left -= size if "plain" in one else 0
-        own, unit = figures.get(key, {}), saved.folder.measures[1]
-        error = own.get(unit.name)
+        error = figures.get(key, {}).get("mae")
         held = "" if error is None else f"Held out, {key} was off by {error:.4g} on average."
         models[key] = {**one, "held": held}
     first = None

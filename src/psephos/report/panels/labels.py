@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import MINUS, count, number
@@ -29,7 +30,7 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
         return None
     found = folder.pooled()
     unit = "groups" if folder.about.get("groups") else "cases"
-    measures = [one for one in folder.measures if one.first]
+    measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
     return {
         "words": (
             "All held-out cases together, with 95 % intervals: the middle of a thousand draws of as"

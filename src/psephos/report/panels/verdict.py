@@ -41,7 +41,7 @@ def verdict(
         return ["Every fit failed; the reasons are below."]
     best, opened = choice.best, choice.opened
     words = [_best(folder, rows, best), *(_apart(s) for s in rows if s.drawn and not s.ranked)]
-    if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
+    if not any(s.columns.mean > 0 and _gain(s, folder) > 0 for s in rows if s.drawn):
         words.append(
             "No model that reads a column did better than a constant prediction, which has "
             f"{'an' if folder.multilabel else 'a'} {folder.measure} of {rate(folder.constant)}."
@@ -71,6 +71,11 @@ def verdict(
     return [*words, missed_words(missed, (opened or best).label)]
 
 
+def _gain(s: Standing, folder: Folder) -> float:
+    """Return how much better a model's score is than that of a constant prediction."""
+    return s.merit - folder.measures[0].sign * folder.constant
+
+
 def cases_in_groups(folder: Folder, *, named: bool = False) -> str:
     """Return '126 cases in 14 groups', or '126 cases'; `named` adds the column of groups."""
     cases, groups = plural(folder.n_rows, "case"), folder.about.get("n_groups")
@@ -83,7 +88,7 @@ def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str])
     """Return the readable model of fewest columns that is significantly better than a constant."""
     known = set(better) & folder.models.keys()
     asked = [s for s in rows if s.drawn and s.ranked and s.columns.mean > 0 and s.key in known]
-    return min(asked, key=lambda s: (s.columns.mean, -s.score), default=None)
+    return min(asked, key=lambda s: (s.columns.mean, -s.merit), default=None)
 
 
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
@@ -114,7 +119,7 @@ def _best(folder: Folder, rows: Sequence[Standing], best: Standing) -> str:
         alone = "the only model" if len(rows) == 1 else "the only model with all its figures"
         return f"{best.label} is {alone}: {figures}."
     among = sum(s.drawn and s.ranked for s in rows)
-    return f"{best.label} was the most accurate of {among} models: {figures}."
+    return f"{best.label} was the {best.most} of {among} models: {figures}."
 
 
 def _folds(s: Standing) -> str:
@@ -145,7 +150,8 @@ def _apart(s: Standing) -> str:
 def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Folder) -> str:
     if opened is choice.best:
         return f"{opened.label} can be read on this page."
-    how = ", which was asked for by name," if choice.asked else ", the most accurate of those that"
+    how = f", the {opened.most} of those that"
+    how = ", which was asked for by name," if choice.asked else how
     how += "" if choice.asked else " can be read on this page,"
     words = f"{opened.label}{how} came to {_reached(opened)}."
     if not opened.ranked or pair is None:
@@ -227,10 +233,9 @@ def opened_words(choice: Opening) -> str:
     if not choice.opened.ranked:
         return f"Only models of psephos are saved and can be opened. {_apart(choice.opened)}"
     if choice.opened is choice.best:
-        return f"{label} is the most accurate model."
-    return (
-        f"Only models of psephos are saved and can be opened; {label} is the most accurate of them."
-    )
+        return f"{label} is the {choice.best.most} model."
+    words = "Only models of psephos are saved and can be opened"
+    return f"{words}; {label} is the {choice.opened.most} of them."
 
 
 # ---------------------------------------------------------------------- cautions

@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import JsonObject
 from psephos.bounds.requirements import constant_error
 from psephos.files.escaping import disarmed
-from psephos.protocol.evaluation.scores import ResultMetric, kind_of, measures_for, shown
+from psephos.protocol.evaluation.scores import (
+    ResultMetric,
+    kept_metric,
+    kind_of,
+    measures_for,
+    shown,
+    with_chosen,
+)
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.study.folder import MARK, STUDY, sha256_of
@@ -97,7 +105,7 @@ class Folder:
     @property
     def measures(self) -> list[ResultMetric]:
         """Return the measures of the page; models are ranked by the first."""
-        return shown(measures_for(self.kind))
+        return shown(_measures(self.about))
 
     @property
     def measure(self) -> str:
@@ -225,6 +233,10 @@ class Folder:
         return max(days, default="")[:10]
 
 
+def _measures(about: JsonObject) -> Sequence[ResultMetric]:
+    return with_chosen(measures_for(kind_of(about)), kept_metric(about))
+
+
 def read_folder(path: str | Path) -> Folder:
     """Read the folder a comparison left.
 
@@ -249,7 +261,7 @@ def read_folder(path: str | Path) -> Folder:
             f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
         )
-    ranked_by = shown(measures_for(kind_of(about)))[0].name
+    ranked_by = shown(_measures(about))[0].name
     rows = list(_rows(folder / "results.csv", (*_RESULTS, ranked_by)))
     fits = _fits(rows, folder / "results.csv", about)
     _check_fits(fits, about, folder / "results.csv")
@@ -345,7 +357,7 @@ def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list
     """Return the rows of results.csv as fits, of which there are some."""
     if not rows:
         raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
-    names = [one.name for one in measures_for(kind_of(about))]
+    names = [one.name for one in _measures(about)]
     return [_fit(row, path, names) for row in rows]
 
 
@@ -421,7 +433,7 @@ def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
 def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
     """Raise unless every model has every split once, and every figure is one."""
     splits: dict[str, list[tuple[int, int]]] = {}
-    range_of = {one.name: (one.least, one.greatest) for one in measures_for(kind_of(about))}
+    range_of = {one.name: (one.least, one.greatest) for one in _measures(about)}
     for fit in fits:
         splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
         wrong = [k for k, v in fit.measures.items() if not range_of[k][0] <= v <= range_of[k][1]]

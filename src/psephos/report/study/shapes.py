@@ -29,6 +29,7 @@ _ABOUT: dict[str, Any] = {
     "not_asked": ([str], None),
     "constant": (float, None),
     "constant_rmse": [float],
+    "metric": (dict, None),
     "deviation": float,
     "n_rows": _COUNT_OR_NONE,
     "n_columns": _COUNT_OR_NONE,
@@ -52,6 +53,9 @@ _DIGESTED = (
 )  # fmt: skip
 _PARTIAL: dict[str, Any] = {
     "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,
+}  # fmt: skip
+_METRIC: dict[str, Any] = {
+    "name": str, "lower_is_better": bool, "constant": (float, None), "chance": {"*": [float]},
 }  # fmt: skip
 _SETTINGS: dict[str, Any] = {
     "name": str, "outer": str, "folds": int, "repeats": int, "inner_folds": int,
@@ -108,6 +112,8 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
         raise damaged(path, "'class_counts' are not as many as 'classes'")
     if about.get("partial") is not None:
         _check(about["partial"], _PARTIAL, path, required=tuple(_PARTIAL))
+    if about.get("metric") is not None:
+        _check(about["metric"], _METRIC, path, required=tuple(_METRIC))
     settings: dict[str, Any] = about.get("protocol_settings", {})
     needed = ("folds", "repeats", "inner_folds") if settings else ()
     _check(settings, _SETTINGS, path, required=needed)

@@ -7,7 +7,6 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, paired_difference, pareto, summary
-from psephos.protocol.evaluation.scores import main_metric
 from psephos.protocol.evaluation.statistics import FoldSpread, Summary, comparable
 from psephos.report.study.folder import Fit, Folder
 
@@ -36,9 +35,19 @@ class Standing:
         return self.summary.score
 
     @property
+    def merit(self) -> float:
+        """Return the score, or where smaller is better its negative."""
+        return self.summary.merit
+
+    @property
+    def most(self) -> str:
+        """Return what the model is called that is ranked first."""
+        return "best" if self.summary.ranked_by.ranks else "most accurate"
+
+    @property
     def score_sd(self) -> float:
         """Return its standard deviation over the splits; NaN of one."""
-        spread = self.spread(main_metric(self.summary.measures))
+        spread = self.spread(self.summary.ranked_by.name)
         return spread.sd if spread.n > 1 else math.nan
 
     @property
@@ -55,9 +64,9 @@ class Standing:
 def standings(folder: Folder) -> list[Standing]:
     """Return one Standing a model, the most accurate first, then those that are not ranked."""
     about = folder.about.get("models", {})
-    figures = summary(folder.rows)
-    chance, ranked = folder.constant, {s.model for s in comparable(figures)}
-    frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.score > chance}
+    figures, ranked_by = summary(folder.rows, folder.about), folder.measures[0]
+    chance, ranked = ranked_by.sign * folder.constant, {s.model for s in comparable(figures)}
+    frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.merit > chance}
     rows = [
         Standing(
             key=one.model,
@@ -72,7 +81,7 @@ def standings(folder: Folder) -> list[Standing]:
         )
         for one in figures
     ]
-    rows.sort(key=lambda s: (not s.ranked, -s.score if s.score == s.score else math.inf))
+    rows.sort(key=lambda s: (not s.ranked, -s.merit if s.score == s.score else math.inf))
     return rows
 
 
@@ -87,7 +96,7 @@ class Opening:
     Parameters
     ----------
     best : Standing
-        The highest mean score; of equals the fewest columns.
+        The best mean score; of equals the fewest columns.
     smallest : Standing
         The fewest columns within one standard error of the best, whoever made the model.
     standard_error : float
@@ -154,7 +163,7 @@ def choose(
 
 
 def _accurate(s: Standing) -> tuple[float, float]:
-    return s.score, -s.columns.mean
+    return s.merit, -s.columns.mean
 
 
 def _smallest(drawn: Sequence[Standing], among: Sequence[Standing]) -> Standing | None:
@@ -189,7 +198,7 @@ def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
 
 
 def _pair(s: Standing, reference: Standing) -> Pair | None:
-    measure = main_metric(s.summary.measures)
+    measure = s.summary.ranked_by.name
     mine = {f.split: f for f in s.fits if measure in f.measures}
     theirs = {f.split: f for f in reference.fits if measure in f.measures}
     shared = sorted(mine.keys() & theirs.keys())

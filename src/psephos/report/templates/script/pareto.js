@@ -111,15 +111,21 @@ page.pareto = (() => {
     });
   };
 
-  // Where everything stands in a frame.
-  const plan = ({ points, n_columns: n, constant }, frame) => {
-    const [low, step] = scoreRange(points, constant),
+  // Where everything stands in a frame; ends are the worst and the best value of a measure of choice.
+  const plan = ({ points, n_columns: n, constant, ends }, frame) => {
+    const [low, step] = ends ? [ends[0], (ends[1] - ends[0]) / 4] : scoreRange(points, constant),
+      high = ends ? ends[1] : 1,
       across = columnScale(frame.left + 16, frame.right - 8, Math.max(n, 2));
-    const up = (score) =>
-      frame.bottom - ((inside(score, low, 1) - low) / (1 - low)) * (frame.bottom - frame.top);
+    const digits = ends
+      ? Math.max(1 - Math.floor(Math.log10(Math.abs(step))), 0)
+      : step === 0.1
+        ? 1
+        : 2;
+    const part = (score) => (score - low) / (high - low);
+    const up = (score) => frame.bottom - inside(part(score), 0, 1) * (frame.bottom - frame.top);
     const marks = points.map((p) => ({
       ...p,
-      label: p.score <= low ? `${p.label} \u2193 ${number(p.score, 2)}` : p.label,
+      label: part(p.score) <= 0 ? `${p.label} \u2193 ${number(p.score, 2)}` : p.label,
       x: across(p.columns),
       y: up(p.score),
       span: p.fits.length
@@ -130,14 +136,14 @@ page.pareto = (() => {
     }));
     labels(marks, frame);
     const ticks = Array.from(
-      { length: Math.round((1 - low) / step) + 1 },
+      { length: Math.round((high - low) / step) + 1 },
       (_, i) => low + step * i,
     );
     return {
       marks,
       columns: columnTicks(across, n, frame),
-      scores: ticks.map((v) => ({ y: up(v), text: number(v, step === 0.1 ? 1 : 2) })),
-      constant: constant >= low ? up(constant) : null,
+      scores: ticks.map((v) => ({ y: up(v), text: number(v, digits) })),
+      constant: part(constant) >= 0 ? up(constant) : null,
       front: front(points, across, up),
     };
   };

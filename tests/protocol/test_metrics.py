@@ -1,0 +1,222 @@
+"""Measures by choice: figures of scikit-learn, the order of models, and what is refused."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import metrics
+
+from psephos._errors import PsephosError
+from psephos.protocol import Protocol, compare, one_standard_error, pareto, summary
+from psephos.protocol.evaluation.number_scores import NumberAnswers
+from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
+from psephos.protocol.running.tasks import _Tried, _winner
+
+TINY = Protocol("tiny", folds=3, inner_folds=2, draws=2)
+MODELS = ["majority", "sklearn-decision-tree", "sklearn-l1-logistic"]
+
+
+def answers(rng, k, n=60):
+    """Answers with ties, and the truth: of the last class no row, where k is negative."""
+    truth = rng.integers(abs(k) - (k < 0), size=n)
+    proba = rng.multinomial(10, rng.dirichlet(np.ones(abs(k)), size=n)) / 10
+    return ClassAnswers(proba.argmax(axis=1), proba, proba, positive=0), truth
+
+
+def sensitivity(truth, proba):
+    """The greatest over all thresholds, one by one."""
+    yes, p = truth == 0, proba[:, 0]
+    rates = [((p >= t)[yes].mean(), (p < t)[~yes].mean()) for t in [*np.unique(p), 2.0]]
+    return max(found for found, spared in rates if spared >= 0.9)
+
+
+TWO = {
+    "average-precision": lambda a, y: metrics.average_precision_score(y == 0, a.proba[:, 0]),
+    "MCC": lambda a, y: metrics.matthews_corrcoef(y, a.codes),
+    "f1": lambda a, y: metrics.f1_score(y, a.codes, pos_label=0),
+    "brier": lambda a, y: metrics.brier_score_loss(y, a.proba[:, 1]),
+    "roc auc": lambda a, y: metrics.roc_auc_score(y, a.proba[:, 1]),
+    "log-loss": lambda a, y: metrics.log_loss(y, np.clip(a.proba, 1e-15, None)),
+    "balanced accuracy": lambda a, y: metrics.balanced_accuracy_score(y, a.codes),
+    "sensitivity@.9": lambda a, y: sensitivity(y, a.proba),
+}
+SEVERAL = {
+    "average-precision": lambda a, y: metrics.average_precision_score(np.eye(4)[y], a.proba),
+    "mcc": TWO["MCC"],
+    "f1": lambda a, y: metrics.f1_score(y, a.codes, average="macro"),
+    "brier": lambda a, y: ((a.proba - np.eye(4)[y]) ** 2).sum(axis=1).mean(),
+    "hand-till-auc": lambda a, y: metrics.roc_auc_score(y, a.proba, multi_class="ovo"),
+}
+
+
+@pytest.mark.parametrize(("name", "k"), [*((n, 2) for n in TWO), *((n, 4) for n in SEVERAL)])
+def test_a_measure_is_that_of_scikit_learn(name, k):
+    measure, theirs = metric_named(name, "classes", range(k)), (TWO if k == 2 else SEVERAL)[name]
+    for seed in range(20):
+        found, truth = answers(np.random.default_rng(seed), k)
+        assert_allclose(measure.measured(found, truth), theirs(found, truth), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["average-precision", "hand-till-auc", "sensitivity@0.9", "auc"])
+def test_where_a_class_is_absent_what_needs_it_is_not_defined(name):
+    k = 2 if name == "sensitivity@0.9" else 3
+    found, truth = answers(np.random.default_rng(0), -k)
+    assert metric_named(name, "classes", range(k)).measured(found, truth) is None
+
+
+def test_f1_without_a_positive_case_or_answer_is_not_defined():
+    found, truth = answers(np.random.default_rng(0), 2)
+    never = found._replace(codes=np.ones_like(truth))
+    assert metric_named("f1", "classes", range(2)).measured(never, np.ones_like(truth)) is None
+
+
+def test_errors_of_numbers_are_better_the_smaller():
+    y, flat = np.array([1.0, 2.0, 4.0]), NumberAnswers(np.array([1.0, 2.0, 2.0]))
+    for name, value in (("mae", 2 / 3), ("rmse", math.sqrt(4 / 3))):
+        measure = metric_named(name, "numbers")
+        assert_allclose(measure.measured(flat, y), value)
+        assert measure.lower_is_better
+    assert metric_named("pinball", "numbers").measured(flat, y) is None  # none is stated
+
+
+def test_your_own_function_gets_labels_or_probabilities(tmp_path, monkeypatch):
+    (tmp_path / "own_measures.py").write_text(
+        "def share(y_true, y_pred):\n    return (y_true == y_pred).mean()\n"
+        "def worst_error(y_true, y_score):\n    return abs((y_true == 'ill') - y_score).max()\n"
+        "def broken(y_true, y_pred):\n    raise ValueError('too few')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    classes = np.array(["ill", "well"])
+    found, truth = answers(np.random.default_rng(1), 2)
+    share, worst, broken = (
+        metric_named(f"own_measures:{name}", "classes", classes)
+        for name in ("share", "worst_error", "broken")
+    )
+    assert_allclose(share.measured(found, truth), (found.codes == truth).mean())
+    assert_allclose(worst.measured(found, truth), np.abs((truth == 0) - found.proba[:, 0]).max())
+    assert (share.lower_is_better, worst.lower_is_better) == (False, True)
+    with pytest.raises(PsephosError, match=r"own_measures:broken .*too few"):
+        broken.measured(found, truth)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("brierr", "classes", "did you mean"),
+        ("f1", "numbers", "not a measure of such a target"),
+        ("coverage_90", "numbers", "not a measure of such a target"),
+        ("sensitivity@1.5", "classes", "below 1"),
+        ("nowhere:f", "classes", "No module named"),
+        ("sklearn.metrics:make_scorer", "classes", "failed|cannot be used"),
+        ("math:tau", "classes", "not a callable"),
+    ],
+)
+def test_what_is_not_a_measure_is_a_sentence(name, kind, words):
+    found, truth = answers(np.random.default_rng(0), 2)
+    with pytest.raises(PsephosError, match=words):
+        metric_named(name, kind, ["a", "b"]).measured(found, truth)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(72, 6))
+    return X, np.where(X[:, 0] + rng.normal(size=72) * 0.7 > 0.5, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def by_loss(table, tmp_path_factory):
+    out = tmp_path_factory.mktemp("loss") / "study"
+    return compare(*table, MODELS, TINY, metric="Log-Loss", n_jobs=1, out=out)
+
+
+def test_models_are_ranked_by_it_in_its_direction(by_loss):
+    found = by_loss.summary()
+    scores = {one.model: one.score for one in found}
+    assert scores == {one.model: one.measures["log_loss"].mean for one in found}
+    least = min(scores, key=scores.get)
+    assert by_loss.pareto()[-1].model == least
+    assert scores["majority"] > scores[least]  # and yet no model is better than it by the score
+    assert one_standard_error(found).score <= scores[least] + max(one.score_se for one in found)
+    assert_allclose(by_loss.difference(least, "majority").mean, scores[least] - scores["majority"])
+    # by rows alone the usual measure ranks: with `about` the chosen one
+    assert summary(by_loss.results)[0].ranked_by.name == "balanced_accuracy"
+    assert [one.model for one in pareto(found)] == [one.model for one in by_loss.pareto()]
+
+
+def test_a_usual_measure_adds_no_column_and_another_one(by_loss, table):
+    usual = compare(*table, MODELS[:1], TINY, n_jobs=1)
+    other = compare(*table, MODELS[:1], TINY, metric="f1", positive="well", n_jobs=1)
+    assert list(by_loss.results[0]) == list(usual.results[0])
+    assert set(other.results[0]) - set(usual.results[0]) == {"f1"}
+    assert "metric" not in usual.about
+    assert "metric" not in usual.about["protocol_settings"]
+    assert other.about["metric"]["constant"] == other.summary()[0].score  # always the majority
+
+
+def test_draws_are_chosen_by_it(by_loss):
+    assert "by log loss" in by_loss.about["protocol"]
+    assert all(row["inner_log_loss"] > 0 for row in by_loss.refits if row["draws"] > 1)
+
+
+def test_the_constant_is_the_best_constant_answer(by_loss):
+    majority = next(one for one in by_loss.summary() if one.model == "majority")
+    assert_allclose(by_loss.about["metric"]["constant"], majority.score)
+    assert "majority" not in by_loss.better(0.99)
+
+
+def test_it_is_part_of_the_study(by_loss, table):
+    with pytest.raises(PsephosError, match="metric is 'log_loss' there and 'mcc' here"):
+        compare(*table, MODELS, TINY, metric="mcc", n_jobs=1, out=by_loss.out)
+    with pytest.raises(PsephosError, match="metric is 'log_loss' there and 'as usual' here"):
+        compare(*table, MODELS, TINY, n_jobs=1, out=by_loss.out)
+
+
+def test_the_usual_measure_by_name_is_the_usual_study(table, tmp_path):
+    usual = compare(*table, MODELS[:2], TINY, n_jobs=1, out=tmp_path)
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    named = compare(*table, MODELS[:2], TINY, metric="balanced accuracy", n_jobs=1, out=tmp_path)
+    assert named.results == usual.results
+    assert (tmp_path / "journal.jsonl").read_bytes() == before  # nothing was fitted again
+
+
+def test_the_page_and_the_terminal_name_it(by_loss, capsys):
+    from psephos.cli.words import show_summary
+    from psephos.report import build_report
+
+    page = build_report(by_loss.out).read_text("utf-8")
+    assert "Models are ranked by log-loss: less is better." in page
+    assert "most accurate" not in page.split("<script")[0]
+    show_summary(by_loss)
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split()[:2] == ["model", "log-loss"]
+    first = out.splitlines()[1].split()[0]
+    assert first == min(by_loss.summary(), key=lambda one: one.score).model
+    assert "within one standard error of the best in log-loss" in out
+
+
+def test_partly_recorded_labels_have_their_own(table):
+    X, y = table
+    with pytest.raises(PsephosError, match="PU-F"):
+        compare(X, np.where(np.arange(72) % 3, y, None), unlabeled=None, truth=y, metric="f1")
+
+
+def test_one_standard_error_prefers_fewer_columns():
+    best = _Tried({"a": 1}, 0.9, 0.9, 0.05, 20.0)
+    near, far = _Tried({"a": 2}, 0.86, 0.86, 0.01, 5.0), _Tried({"a": 3}, 0.8, 0.8, 0.01, 1.0)
+    assert _winner([best, near, far], "best") is best
+    assert _winner([best, near, far], "one-se") is near
+
+
+def test_one_standard_error_is_part_of_a_comparison(table):
+    X, y = table
+    both = [
+        compare(X, y, ["sklearn-l1-logistic"], TINY, select=one, n_jobs=1, random_state=1)
+        for one in ("best", "one-se")
+    ]
+    columns = [one.summary()[0].columns_used.mean for one in both]
+    assert columns[1] <= columns[0]
+    assert "fewest columns within one standard error" in both[1].about["protocol"]
+    assert json.dumps(both[1].about["protocol_settings"])  # plain values
