@@ -149,6 +149,7 @@ def test_models_are_ranked_by_it_in_its_direction(by_loss):
 def test_a_usual_measure_adds_no_column_and_another_one(by_loss, table):
     usual = compare(*table, MODELS[:1], TINY, n_jobs=1)
     other = compare(*table, MODELS[:1], TINY, metric="f1", positive="well", n_jobs=1)
+    assert "f1" in other.frame("pandas").columns
     assert list(by_loss.results[0]) == list(usual.results[0])
     assert set(other.results[0]) - set(usual.results[0]) == {"f1"}
     assert "metric" not in usual.about

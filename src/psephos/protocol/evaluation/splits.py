@@ -27,6 +27,7 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.protocol.tables.table import Cohorts, DataTable
 
 _STRATA = 5  # of a target of numbers
+_KINDS = {"labels": "iteratively stratified", "numbers": "stratified by fifths of the target"}
 _OF_PROTOCOLS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
     "folds": Interval(2, whole=True),
@@ -37,13 +38,10 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "defaults_first": Flag(),
     "distributions": Options(("quick", "samba")),
     "seconds": OneOf((Interval(0, open_low=True),), none=True),
-    "cost": OneOf((Interval(0, open_low=True),), none=True),
     "select": Options(("best", "one-se")),
 }
 #: What a protocol usually is: no part of identities and keys.
-_USUAL: JsonObject = {
-    "seconds": None, "cohorts": 0, "metric": None, "cost": None, "select": "best",
-}  # fmt: skip
+_USUAL: JsonObject = {"seconds": None, "cohorts": 0, "metric": None, "select": "best"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Protocol:
         there are depends on the machine, and so do results.
     cohorts : int, default=0
         Test parts that a column of the table names, in place of those drawn: `compare` sets it.
-    metric, cost, select
+    metric, select
         By what draws are chosen, and how: those of `compare`.
 
     Raises
@@ -104,7 +102,6 @@ class Protocol:
     seconds: float | None = None
     cohorts: int = 0
     metric: str | None = None
-    cost: float | None = None
     select: str = "best"
 
     def __post_init__(self) -> None:
@@ -151,11 +148,9 @@ class Protocol:
         parts = self.cohorts or (1 if self.outer == "shuffle" else self.folds)
         return [(r, f) for r in range(1 if self.cohorts else self.repeats) for f in range(parts)]
 
-    def words(self, *, grouped: bool = False, measure: str = "balanced_accuracy") -> str:
+    def words(self, kind: str, measure: str, *, grouped: bool = False) -> str:
         """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
-        kind = "iteratively stratified" if measure == "average_precision" else "stratified"
-        kind += " by fifths of the target" if measure == "r2" else ""
-        kind += ", grouped" if grouped else ""
+        kind = _KINDS.get(kind, "stratified") + (", grouped" if grouped else "")
         measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
         measure = measure if ":" in measure else measure.replace("_", " ")
         if self.cohorts:

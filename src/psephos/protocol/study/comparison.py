@@ -13,7 +13,13 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
-from psephos.protocol.evaluation.scores import kind_of, measures_for, ranked_by
+from psephos.protocol.evaluation.scores import (
+    kept_metric,
+    kind_of,
+    measures_for,
+    ranked_by,
+    with_chosen,
+)
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.evaluation.statistics import (
     Difference,
@@ -103,7 +109,8 @@ class Comparison:
         MissingExtraError
             If no data frame library is installed.
         """
-        usual = [one.name for one in measures_for(kind_of(self.about))]
+        each = with_chosen(measures_for(kind_of(self.about)), kept_metric(self.about))
+        usual = [one.name for one in each]
         names = result_columns(
             self.about.get("metrics", usual),
             partial=bool(self.about.get("partial")),

@@ -235,7 +235,6 @@ def describe(
     if table.partial is not None:
         names = [str(one) for one in table.classes]
         labelled["partial"] = table.partial.words(names, table.codes)
-    if table.partial is not None or protocol.metric:
         labelled["metrics"] = list(metrics_of(table, protocol))
     return {
         "schema": SCHEMA,
@@ -253,7 +252,7 @@ def describe(
         **_cohorts(table),
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
         "protocol": protocol.words(
-            grouped=table.groups is not None, measure=inner_metric(table, protocol)
+            table.kind, inner_metric(table, protocol), grouped=table.groups is not None
         ),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
