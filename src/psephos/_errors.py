@@ -1,11 +1,12 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Self
+from typing import Self, TypeVar
 
 _LENGTH = 160  # characters of another library's message
 _COMPLAINTS = 20  # complaints of one message
+_T = TypeVar("_T")
 
 
 class PsephosError(ValueError):
@@ -13,6 +14,8 @@ class PsephosError(ValueError):
 
     #: Options that settle it, and their values: what a command is repeated with.
     options: tuple[tuple[str, str], ...] = ()
+    #: The errors whose sentences it holds, if several.
+    parts: "tuple[PsephosError, ...]" = ()
 
     def settled_by(self, *options: tuple[str, str]) -> Self:
         """Return the error, with the options that settle it."""
@@ -46,7 +49,7 @@ class Complaints:
     """What is wrong with a table, gathered, so that one message holds all of it."""
 
     def __init__(self) -> None:
-        self._found: list[PsephosError] = []
+        self.found: list[PsephosError] = []
 
     @contextmanager
     def gather(self) -> Generator[None]:
@@ -54,19 +57,38 @@ class Complaints:
         try:
             yield
         except PsephosError as error:
-            self._found.append(error)
+            self.add(error)
 
-    def refuse(self) -> None:
-        """Raise the error that was gathered, or one whose lines are the sentences of several."""
-        if len(self._found) == 1:
-            raise self._found[0]
-        if self._found:
-            lines = [f"{i}. {error}" for i, error in enumerate(self._found[:_COMPLAINTS], 1)]
-            more = len(self._found) - _COMPLAINTS
+    def add(self, error: PsephosError) -> None:
+        """Keep an error, or the parts of it, for the message, each sentence once."""
+        for one in error.parts or (error,):
+            if str(one) not in map(str, self.found):
+                self.found.append(one)
+
+    def settled(self, make: Callable[[], _T]) -> _T:
+        """Return what `make` returns, unless it or anything before it is wrong."""
+        made: list[_T] = []
+        with self.gather():
+            made.append(make())
+        self.refuse()
+        return made[0]
+
+    def refuse(self, options: Sequence[tuple[str, str]] = ()) -> None:
+        """Raise the error that was gathered, or one whose lines are the sentences of several.
+
+        `options` settle something besides.
+        """
+        if len(self.found) == 1:
+            raise self.found[0]
+        if self.found:
+            lines = [f"{i}. {error}" for i, error in enumerate(self.found[:_COMPLAINTS], 1)]
+            more = len(self.found) - _COMPLAINTS
             lines += [f"and {more} more of the kind."] if more > 0 else []
-            message = "\n".join([f"{len(self._found)} things are wrong with the table.", *lines])
-            options = (one for error in self._found for one in error.options)
-            raise PsephosError(message).settled_by(*options)
+            message = "\n".join([f"{len(self.found)} things are wrong with the table.", *lines])
+            own = (one for error in self.found for one in error.options)
+            whole = PsephosError(message).settled_by(*own, *options)
+            whole.parts = tuple(self.found)
+            raise whole
 
 
 class CollapseWarning(UserWarning):

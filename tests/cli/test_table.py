@@ -24,7 +24,7 @@ def test_a_table_without_a_target(cases, call):
     assert found.exit_code == 0, found.output
     lines = found.stdout.splitlines()
     assert lines[:3] == [
-        "30 rows. 5 columns: 3 of numbers, 2 with words.",
+        "30 cases. 3 columns: 2 numeric, 1 categorical. Left out: case (--id), c 1 (--drop).",
         "target   2 to 12 different values are in y",
         "missing  2 cells",
     ]
@@ -59,7 +59,28 @@ def test_cautions_are_listed(tmp_path, call):
         "x,when,y\n" + "".join(f"{i % 7}.5,2021-02-{i + 1:02d},{'ab'[i % 2]}\n" for i in range(20))
     )
     assert "caution  FD001 dates: " in call("table", path, "--target", "y").stdout
-    assert "caution  FD" not in call("table", path).stdout
+    assert "caution  FD001 dates: " in call("table", path).stdout  # without a target, too
+
+
+def test_what_fit_would_refuse_is_listed_without_a_target(cases, tmp_path, call):
+    text = "a;b;y\n" + "".join(f"{i},5;{i % 5};{'uv'[i % 2]}\n" for i in range(20))
+    (tmp_path / "comma.csv").write_text(f"{text}1;2\n")
+    found = call("table", tmp_path / "comma.csv")
+    assert found.exit_code == 0, found.output
+    assert "wrong    line 22 of 'comma.csv' has 2 cells where" in found.stdout
+    assert "wrong    column 'a' holds numbers written another way ('0,5' in line 2" in found.stdout
+    last = found.stdout.splitlines()[-1]
+    assert last.endswith("comma.csv --decimal , --target COLUMN")
+    genes = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 30))).add_prefix("p")
+    genes.rename("g{}".format).rename_axis("gene").to_csv(tmp_path / "genes.csv")
+    found = call("table", tmp_path / "genes.csv")
+    assert "wrong    Its first column holds 60 different words beside 30 other" in found.stdout
+    assert "different words" not in call("table", cases / "t.csv").stdout
+    (tmp_path / "headless.csv").write_text("1,2,3\n4,5,6\n7,8,9\n")
+    found = call("table", tmp_path / "headless.csv")
+    assert "holds numbers only" in found.stderr
+    (tmp_path / "case.csv").write_text("ill,5.5,3,4.5\n" + "ill,4,3.5,5\nwell,6,2,4\n" * 5)
+    assert "caution  FD030 no-names" in call("table", tmp_path / "case.csv").stdout
 
 
 @pytest.fixture

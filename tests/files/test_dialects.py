@@ -19,6 +19,7 @@ def read(path, text, **how):
     found = read_sheet(
         path, lambda header: ColumnChoice((), range(len(header.names))), None, Reading(**how)
     )
+    found.wrong.refuse()
     words = {name: found.words[j] for j, name in enumerate(found.header.names)}
     return words, found.lines, found.notes
 

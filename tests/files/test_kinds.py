@@ -228,6 +228,44 @@ def test_a_matrix_beside_its_names(tmp_path, start):
         read_table(tmp_path / f"{start}.mtx", target="kind")
 
 
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [("yyyy-MM-dd", "%Y-%m-%d"), ("yyyyMMdd", "%Y%m%d"), ("yyyy-MM-dd HH:mm", "%Y-%m-%d %H:%M")],
+)
+def test_dates_of_arff_are_those_of_csv(cases, tmp_path, form, written):
+    days = pd.Timestamp("2021-02-09 10:30") + pd.to_timedelta(np.arange(80) * 7 % 30, "D")
+    frame = cases.drop(columns="site").assign(seen=days.strftime(written))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    levels = dict.fromkeys(frame.columns, "numeric")
+    levels |= {"case": "string", "outcome": "{benign,malignant}", "seen": f"date '{form}'"}
+    head = [f"@attribute '{name}' {kind}" for name, kind in levels.items()]
+    frame["seen"] = "'" + frame["seen"] + "'"
+    rows = frame.to_csv(index=False, header=False, na_rep="?")
+    text = "\n".join(["@relation t", *head, "@data", rows])
+    (tmp_path / "t.arff").write_text(text)
+    found, table = model_of(tmp_path / "t.arff", tmp_path)
+    assert found == model_of(tmp_path / "t.csv", tmp_path)[0]
+    assert [one.columns for one in table.cautions() if one.code == "FD001"] == [("seen",)]
+
+
+def array(frame, path):
+    np.save(path, frame.to_numpy(dtype=str))  # numbers as they are written, beside the classes
+
+
+@pytest.mark.parametrize(("name", "write"), [("t.ods", open_document), ("t.npy", array)])
+def test_a_real_table_gives_the_bytes_of_its_csv(data_dir, tmp_path, name, write):
+    table = read_table(data_dir / "colon_alon" / "colon_alon.npz")
+    frame = pd.DataFrame(table.X[:, :60]).add_prefix("column ")
+    frame["column 60"] = table.y.astype(str)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    write(frame, tmp_path / name)
+    roles = {"target": "column 60", "id": None}
+    assert (
+        model_of(tmp_path / name, tmp_path, **roles)[0]
+        == model_of(tmp_path / "t.csv", tmp_path, **roles)[0]
+    )
+
+
 def test_matrices_without_names(tmp_path):
     X = np.c_[load_iris().data, load_iris().target]
     np.save(tmp_path / "t.npy", X)

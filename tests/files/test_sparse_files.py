@@ -37,7 +37,7 @@ def tables_of(path, monkeypatch, **options):
     """Return the same file read dense, and sparse."""
     given = {"target": "gene3", **options}
     dense = read_table(path / "matrix.mtx", **given)
-    monkeypatch.setattr(sheet, "_DENSE", 0)
+    monkeypatch.setattr(sheet, "DENSE", 0)
     return dense, read_table(path / "matrix.mtx", **given)
 
 
@@ -89,7 +89,7 @@ def test_a_value_too_far_is_named(tmp_path, monkeypatch):
     X[:, 3] = 1 + (X[:, 3] > 0)
     X[4, 9] = 1e305
     folder_of(tmp_path, X, y)
-    monkeypatch.setattr(sheet, "_DENSE", 0)
+    monkeypatch.setattr(sheet, "DENSE", 0)
     with pytest.raises(PsephosError, match="gene9"):
         read_table(tmp_path / "matrix.mtx", target="gene3")
 
@@ -99,7 +99,7 @@ def test_cases_of_a_sparse_file_are_read(tmp_path, monkeypatch):
 
     X, y = drawn()
     folder_of(tmp_path, X, y)
-    monkeypatch.setattr(sheet, "_DENSE", 0)
+    monkeypatch.setattr(sheet, "DENSE", 0)
     names = tuple(f"gene{j}" for j in range(X.shape[1]))
     wanted = Wanted(names=names, columns=(8, 2), levels={}, n_columns=X.shape[1])
     cases = read_cases(tmp_path / "matrix.mtx", wanted, None, cells=Cells())
@@ -120,3 +120,8 @@ def test_compare_of_a_sparse_file(tmp_path, monkeypatch):
     first, second = ((tmp_path / str(k) / "results.csv").read_text() for k in range(2))
     assert first == second
     assert found[1].results
+    monkeypatch.setattr(tables, "DENSE", 0)
+    given = sp.csr_array(dense.X)
+    table = tables.table_from_arrays(given, dense.y, column_names=dense.names, target_name="gene3")
+    assert_array_equal(table.X.toarray(), held.X.toarray())
+    assert table.fingerprint() == held.fingerprint()  # as a file of it, and as sparse

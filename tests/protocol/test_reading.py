@@ -476,6 +476,15 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
     ):
         assert line.startswith(words)
     assert found.value.options == (("--drop", "a"), ("--drop", "b"), ("--missing", "x"))
+    path = write(tmp_path, "id,y,a\n1,u,1.5\n1,v,2\n3,v\n4,u,x\n")
+    with pytest.raises(PsephosError) as found:
+        read_table(path, target="y", id="id")
+    assert [line[:30] for line in str(found.value).split("\n")[1:]] == [
+        "1. line 4 of 't.csv' has 2 cel",
+        "2. column 'a' has text in line",
+        "3. the id '1' stands in 2 rows",
+    ]
+    path = write(tmp_path, "id,y,a,b,c,d\n1,u,1.5,2,x,7\n")
     with pytest.raises(PsephosError) as found:
         read_table(path, target="z", drop=["e", "f"])
     assert re.findall("no column '(.)'", str(found.value)) == ["z", "e", "f"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos.cli.words import say
 
 if TYPE_CHECKING:
@@ -32,28 +32,27 @@ def read_whole(
     """
     from psephos.protocol import read_table
 
-    errors, options, roles = list[PsephosError](), dict[tuple[str, str], None](), dict(roles)
-    words, data = list[str](), None
-    while data is None:
+    wrong, known, roles = Complaints(), set[tuple[str, str]](), dict(roles)
+    while True:
         try:
             data = read_table(path, **roles)
         except PsephosError as error:
-            errors.append(error)
-            fresh = {pair: None for pair in error.options if pair not in options}
+            wrong.add(error)
+            fresh = dict.fromkeys(pair for pair in error.options if pair not in known)
             if not fresh:
-                break
-            options |= fresh
+                wrong.refuse()
+            known.update(fresh)
             for flag, value in fresh:
                 name = flag[2:].replace("-", "_")
                 several = isinstance(roles[name], tuple)
                 roles[name] = (*roles[name], value) if several else value
-    if data is not None and not errors:
-        return data
-    if data is not None:
-        refused = data.cautions().refused(command, accepted)
-        words += map(str, refused)
-        options |= dict.fromkeys(options_of(refused, ids=data.ids is not None))
-    raise PsephosError("\n".join([*map(str, errors), *words])).settled_by(*options) from errors[0]
+        else:
+            if not known:
+                return data
+            refused = data.cautions().refused(command, accepted)
+            for one in refused:
+                wrong.add(PsephosError(str(one)))
+            wrong.refuse(options_of(refused, ids=data.ids is not None))
 
 
 def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:

@@ -185,6 +185,7 @@ def _words(
         )
 
     sheet = read_sheet(path, choose, cells, how)
+    sheet.wrong.refuse()
 
     def column(name: str) -> list[Any]:
         if name in sheet.header.names:

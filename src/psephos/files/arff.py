@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import MISSING, Cells, Typed
 from psephos.files.formats import Reading
 from psephos.files.near import CELL, shown
@@ -30,7 +30,8 @@ class Arff(NamedTuple):
     names: list[str]
     # the values a nominal column may have; None for the others
     levels: list[tuple[str, ...] | None]
-    numbers: list[bool]  # which columns are declared as numbers
+    # which columns are declared as numbers; None of dates, which are read as they are written
+    numbers: list[bool | None]
     line: int  # of ``@data``
 
     def defaults(self) -> list[str | None]:
@@ -50,25 +51,27 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
             "have a point: leave --separator and --thousands out, and give --decimal . where the "
             "model was fitted on a file with other marks."
         )
-    notes: list[str] = []
+    notes, wrong = list[str](), Complaints()
     with opened(path, how.encoding, notes) as stream:
         head = arff_head(path.name, stream)
         spare = cells.gone.intersection(MISSING[1:])  # the first is empty
         named = [j for j, known in enumerate(head.levels) if spare.intersection(known or ())]
-        texts = {j for j, known in enumerate(head.levels) if known is None and not head.numbers[j]}
+        kinds = enumerate(zip(head.levels, head.numbers, strict=True))
+        texts = {j for j, (known, number) in kinds if known is None and number is False}
         header = Header(path.name, head.names, relation=head.relation)
         choice = choose(header)
         words = {*choice.words, *(texts.union(named) & set(choice.columns))}
         reading = SheetRows(header, choice._replace(words=sorted(words)), cells)
         lines: list[int] = []
-        for line, row in arff_rows(path.name, head, stream, notes):
+        for line, row in arff_rows(path.name, head, stream, notes, wrong):
             for j in named:
                 row[j] = Typed(row[j]) if row[j] in spare else row[j]
             reading.add(row)
             lines.append(line)
     if not lines:
+        wrong.refuse()
         raise PsephosError(f"{path.name!r} has no rows below @data.")
-    return reading.sheet(lines, notes)
+    return reading.sheet(lines, notes, wrong)
 
 
 def labels_declared(relation: str | None) -> int:
@@ -82,7 +85,7 @@ def labels_declared(relation: str | None) -> int:
 
 def arff_head(file: str, stream: Iterator[str]) -> Arff:
     """Return what stands before the rows; `stream` is then at the first of them."""
-    relation, columns = "", list[tuple[str, tuple[str, ...] | None, bool]]()
+    relation, columns = "", list[tuple[str, tuple[str, ...] | None, bool | None]]()
     for line, text in enumerate(stream, 1):
         bare = text.strip()
         if not bare or bare.startswith("%"):
@@ -106,7 +109,7 @@ def arff_head(file: str, stream: Iterator[str]) -> Arff:
     raise PsephosError(f"{file!r} has no @data: it is no ARFF file, or was cut off.")
 
 
-def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | None, bool]:
+def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | None, bool | None]:
     found = _NAME.fullmatch(text)
     if not found:
         raise PsephosError(f"line {line} of {file!r} declares a column without its kind.")
@@ -117,7 +120,7 @@ def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | 
     if _RANGE.sub("", kind.lower()) in _NUMBERS:
         return name, None, True
     if kind.lower() == "string" or kind.lower().startswith("date"):
-        return name, None, False
+        return name, None, False if kind.lower() == "string" else None
     raise PsephosError(
         f"line {line} of {file!r}: the column {shown(name)} is of the kind {shown(kind, CELL)}; "
         "psephos reads numeric, real, integer, nominal ({a,b}), string and date."
@@ -125,12 +128,12 @@ def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | 
 
 
 def arff_rows(
-    file: str, head: Arff, stream: Iterator[str], notes: list[str]
+    file: str, head: Arff, stream: Iterator[str], notes: list[str], wrong: Complaints
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of every row, the cells a sparse row leaves out filled in.
 
     A missing value (an unquoted ?) is an empty cell. Of weights of rows that differ `notes` gets a
-    sentence.
+    sentence, and `wrong` of each row that cannot be read.
     """
     weights = list[float]()
     known = [None if levels is None else frozenset(levels) for levels in head.levels]
@@ -142,22 +145,23 @@ def arff_rows(
         weight = _WEIGHT.search(bare)
         weights.append(float(weight.group(1)) if weight else 1.0)
         bare = bare[: weight.start()] if weight else bare
-        if bare.startswith("{"):
-            row = _sparse(file, line, bare, head, defaults)
-        else:
-            row = _row(file, line, bare)
-        if len(row) != width:
-            raise PsephosError(
-                f"line {line} of {file!r} has {len(row)} cells for {width} columns: check its "
-                "quotes and commas."
-            )
-        for j, levels in enumerate(known):
-            if levels is not None and row[j] and row[j] not in levels:
+        with wrong.gather():
+            if bare.startswith("{"):
+                row = _sparse(file, line, bare, head, defaults)
+            else:
+                row = _row(file, line, bare)
+            if len(row) != width:
                 raise PsephosError(
-                    f"line {line} of {file!r}: {shown(row[j], CELL)} is none of the values that "
-                    f"the column {shown(head.names[j])} declares."
+                    f"line {line} of {file!r} has {len(row)} cells for {width} columns: check its "
+                    "quotes and commas."
                 )
-        yield line, row
+            for j, levels in enumerate(known):
+                if levels is not None and row[j] and row[j] not in levels:
+                    raise PsephosError(
+                        f"line {line} of {file!r}: {shown(row[j], CELL)} is none of the values "
+                        f"that the column {shown(head.names[j])} declares."
+                    )
+            yield line, row
     if len(set(weights)) > 1:
         notes.append(
             f"weights of rows ({{{max(weights):g}}} at most) are not used: every row counts once "

@@ -252,8 +252,9 @@ class CaseFile:
         self.notes: list[str] = []
         file, mark = pathlib.Path(path), checked_separator(separator)
         kind_of(file)
+        wrong = Complaints()
         with opened(file, notes=self.notes) as stream:
-            header, below = table_rows(file, stream, mark, self.notes, cases=True)
+            header, below = table_rows(file, stream, mark, self.notes, wrong, cases=True)
             places = places_in(header, wanted, id_column, self.notes)
             named = id_column or header.row_names
             kept = sorted({*places, header.names.index(named) if named else -1} - {-1})
@@ -265,7 +266,7 @@ class CaseFile:
                 for j in kept:
                     words[j].append(divided[j].strip())
         self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
-        columns, wrong = list[list[float]](), Complaints()
+        columns = list[list[float]]()
         for place, j in zip(places, wanted.columns, strict=True):
             name, levels = wanted.word(j), wanted.levels.get(j)
             with wrong.gather():

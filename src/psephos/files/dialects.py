@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat, takewhile
 from pathlib import Path
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 from psephos.files.near import quoted
@@ -44,23 +44,23 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     line has most of; blanks where it has none of these.
     """
     numbers: list[int] = []
-    notes: list[str] = []
+    notes, wrong = list[str](), Complaints()
     with opened(path, how.encoding, notes) as stream:
-        header, below = _table(path, stream, how, notes)
+        header, below = _table(path, stream, how, notes, wrong)
         reading = SheetRows(header, choose(header), cells)
         for line, _, row in below:
             reading.add(row)
             numbers.append(line)
-    return reading.sheet(numbers, notes)
+    return reading.sheet(numbers, notes, wrong)
 
 
 def _table(
-    path: Path, stream: Iterator[str], how: Reading, notes: list[str]
+    path: Path, stream: Iterator[str], how: Reading, notes: list[str], wrong: Complaints
 ) -> tuple[Header, Rows]:
     """Return what a file says of its columns, and its rows."""
     separator, above, first = how.separator, list[str](), next(stream, "")
     if first.startswith("!"):
-        return _series(path, first, stream, notes, how.labels_from is not None)
+        return _series(path, first, stream, notes, wrong, how.labels_from is not None)
     while first.startswith(("#", "sep=")) or (above and first and not first.strip()):
         above.append(first)
         separator = separator or (first[4:5] if first.startswith("sep=") else None)
@@ -73,7 +73,7 @@ def _table(
     if above:
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
-    header, below = table_rows(path, lines, separator, notes, top + 1, how.cases)
+    header, below = table_rows(path, lines, separator, notes, wrong, top + 1, how.cases)
     if not first.startswith("#OTU ID"):
         return header, _without_units(header, below, notes)
     if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
@@ -137,13 +137,14 @@ def _divided(
 
 # ---------------------------------------------------------------------- features in rows
 def _series(
-    path: Path, first: str, stream: Iterator[str], notes: list[str], labelled: bool
-) -> tuple[Header, Rows]:
+    path: Path, first: str, stream: Iterator[str], notes: list[str], wrong: Complaints,
+    labelled: bool,
+) -> tuple[Header, Rows]:  # fmt: skip
     """Read a series matrix of GEO; its phenotypes are rows, too, unless labels are elsewhere."""
     above = list(takewhile(lambda text: not text.startswith(_BEGIN), chain([first], stream)))
     notes.append(f"the table of the series matrix begins in line {len(above) + 2}.")
     lines = _until_end(path, stream)
-    header, below = table_rows(path, lines, "\t", notes, len(above) + 2)
+    header, below = table_rows(path, lines, "\t", notes, wrong, len(above) + 2)
     found = {} if labelled else _phenotypes(above, header.names[1:])
     if found:
         notes.append(f"phenotypes of its header, read as columns: {quoted(found)}.")

@@ -1,7 +1,7 @@
 """Where a table's cases stand: in rows or columns, with labels in another file, and names twice."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -73,16 +73,23 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
             with suppress(PsephosError):
                 choose(header._replace(names=[name, *names], row_names=name))
                 raise _TurnedError from error
-            words = {one for one in names if cells.number(one) is None}
-            if not width < len(names) == len(words):
-                raise
-            raise PsephosError(
-                f"{error} Its first column holds {len(names)} different words beside {width - 1} "
-                "other columns: if its features are in rows, say --transpose (and --labels-from "
-                "FILE where labels are elsewhere); if they are not, --no-transpose."
-            ) from error
+            for hint in across_hint(names, width, cells):
+                raise PsephosError(f"{error} {hint}") from error
+            raise
 
     return checked
+
+
+def across_hint(names: Sequence[str], width: int, cells: Cells) -> list[str]:
+    """Return a sentence if a first column may name features, and not cases; else none."""
+    words = {one for one in names if cells.number(one) is None}
+    if not width < len(names) == len(words):
+        return []
+    return [
+        f"Its first column holds {len(names)} different words beside {width - 1} other columns: if "
+        "its features are in rows, say --transpose (and --labels-from FILE where labels are "
+        "elsewhere); if they are not, --no-transpose."
+    ]
 
 
 def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
@@ -112,6 +119,7 @@ class _Grid:
     @classmethod
     def of(cls, sheet: Sheet) -> "_Grid":
         """Return the words of a sheet all of whose columns were read as words."""
+        sheet.wrong.refuse()
         header, names = sheet.header, list(sheet.header.names)
         if header.of_arrays:
             raise PsephosError(

@@ -44,6 +44,7 @@ class Sheet:
     cells: Cells
     notes: list[str] = field(default_factory=list[str])  # sentences on how it was read
     rest: Sparse | None = None  # (n, q'), columns chosen behind those of X that stay sparse
+    wrong: Complaints = field(default_factory=Complaints)  # rows that were not read, and why
 
     def dense(self) -> Floats:
         """Return all columns chosen, (n, q + q')."""
@@ -170,12 +171,15 @@ class SheetRows:
             self._place_numbers()
         self._keep(row)
 
-    def sheet(self, lines: list[int] | None, notes: Sequence[str] = ()) -> Sheet:
+    def sheet(
+        self, lines: list[int] | None, notes: Sequence[str] = (), wrong: Complaints | None = None
+    ) -> Sheet:
         """Return what was read."""
         if self._waiting:
             self._read()
         self._X.resize((self._n, self._X.shape[1]), refcheck=False)
-        return Sheet(self._header, self._choice, self._X, self._words, lines, self._cells, [*notes])
+        given = (self._header, self._choice, self._X, self._words, lines, self._cells)
+        return Sheet(*given, [*notes], wrong=wrong or Complaints())
 
 
 # ---------------------------------------------------------------------- columns with types
@@ -183,7 +187,7 @@ class SheetRows:
 Column: TypeAlias = Floats | list[Any]
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _MOST, _WIDEST = 1 << 31, 1 << 24  # cells, 16 GiB of numbers; and columns, each with a name
-_DENSE = 1 << 25  # cells, 256 MiB: columns of a sparse file that are fewer are made dense
+DENSE = 1 << 25  # cells, 256 MiB: columns of a sparse file that are fewer are made dense
 
 
 def refuse_huge(file: str, n_rows: int, n_columns: int, most: int = _MOST) -> None:
@@ -231,7 +235,7 @@ def columns_sheet(
     first = len(header.names) - (0 if matrix is None else matrix.shape[1])
     sparse = [j - first for j in columns if j >= first]
     fit = 0.0 not in cells.gone_numbers and not {first + j for j in sparse} & {*choice.words}
-    if matrix is not None and fit and n_rows * len(sparse) > _DENSE:
+    if matrix is not None and fit and n_rows * len(sparse) > DENSE:
         columns = [j for j in columns if j < first]
         rest = _numbers_of(matrix, sparse, cells)
     X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
@@ -309,7 +313,7 @@ def read_cases(
 
     sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column, cases=True))
     notes[:0] = sheet.notes
-    X, wrong = np.full((len(sheet.X), len(places)), np.nan), Complaints()
+    X, wrong = np.full((len(sheet.X), len(places)), np.nan), sheet.wrong
     at = {j: k for k, j in enumerate(sheet.choice.columns)}
     values = sheet.dense()
     for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias, overload
 
-from psephos._errors import PsephosError, shortly
+from psephos._errors import Complaints, PsephosError, shortly
 from psephos.files.near import quoted
 
 
@@ -203,13 +203,14 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 
 def table_rows(
     path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
-    start: int = 1, cases: bool = False,
+    wrong: Complaints, start: int = 1, cases: bool = False,
 ) -> tuple[Header, Rows]:  # fmt: skip
     """Return what the first line of a text file says, and its rows as `rows` yields them.
 
     Left out are empty lines and empty last columns. Where the rows have one cell more than the
     first line has names, these cells are names of rows, as R writes them. `notes` gets a sentence
-    on each; `start` is the line that `stream` is at. Of `cases` to be answered, rows of empty
+    on each, and `wrong` rows of another length, which are left out; `start` is the line that
+    `stream` is at. Of `cases` to be answered, rows of empty
     cells at the end are kept.
     """
     first, above = next(stream, ""), start
@@ -241,19 +242,14 @@ def table_rows(
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
     lines = chain(below, lines)
-    return header, _below(path.name, lines, len(words), end, separator, notes, cases)
+    return header, _below(path.name, lines, len(words), end, separator, notes, wrong, cases)
 
 
 def _below(
     file: str, lines: Rows, n_names: int, last: int, separator: str,
-    notes: list[str], cases: bool,
+    notes: list[str], wrong: Complaints, cases: bool,
 ) -> Rows:  # fmt: skip
-    marks, blank, gone, empty = (
-        f"{separator} \t\r\n",
-        list[Line](),
-        0,
-        True,
-    )
+    marks, blank, gone, empty = f"{separator} \t\r\n", list[Line](), 0, True
     odd: list[tuple[int, int]] = []  # lines of another number of cells
     for line, text, row in lines:
         if n_names > 1 and text and not text.strip(marks):
@@ -277,11 +273,15 @@ def _below(
     if odd:
         others = ", ".join(str(line) for line, _ in odd[1:6]) + (", ..." if len(odd) > 6 else "")
         more = f" (not so many in {len(odd) - 1} more: {others})" if len(odd) > 1 else ""
-        raise PsephosError(
-            f"line {odd[0][0]} of {file!r} has {odd[0][1]} cells where the first line names "
-            f"{n_names} columns{more}: check its quotes, and what separates its cells "
-            f"(--separator; now {separator!r})."
+        wrong.add(
+            PsephosError(
+                f"line {odd[0][0]} of {file!r} has {odd[0][1]} cells where the first line names "
+                f"{n_names} columns{more}: check its quotes, and what separates its cells "
+                f"(--separator; now {separator!r})."
+            )
         )
+    if odd and empty:
+        wrong.refuse()
     if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
     if empty or cases:

@@ -64,8 +64,8 @@ from psephos.protocol.study.outputs import (
     used_rows,
     versions,
 )
+from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
-from psephos.protocol.tables.given import table_given
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.runtime.workers import delayed

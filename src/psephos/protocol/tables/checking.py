@@ -1,19 +1,20 @@
-"""Cautions on a table as a user has it: an array, a frame, or what `read_table` returned."""
+"""A table as a user has it: an array, a frame, a file, or what `read_table` returned."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
-from psephos.cautions.layout import total_row
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.columns import is_number, is_time
-from psephos.files.sheet import Sheet, unnamed
-from psephos.protocol.tables.table import columns_of
+from psephos.files.sheet import unnamed
+from psephos.protocol.tables.files import read_table
+from psephos.protocol.tables.table import DataTable, columns_of, table_from_arrays
 
 
 def check_table(
@@ -80,24 +81,6 @@ def check_table(
     )  # fmt: skip
 
 
-def without_total(sheet: Sheet, target: str) -> Sheet:
-    """Return a sheet without a last row that has no label, and sums or means of the others."""
-    n, words = sheet.X.shape[0] - 1, sheet.words
-    label = str(words[sheet.header.names.index(target)][n])
-    if n < 1 or sheet.rest is not None or not sheet.cells.is_missing(label):
-        return sheet
-    known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
-    once = [str(kept[n]) for kept in words.values() if kept[n] and kept.count(kept[n]) == 1]
-    for word in once or [""]:
-        if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
-            note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
-            kept = {j: column[:n] for j, column in words.items()}
-            lines = sheet.lines and sheet.lines[:n]
-            notes = [*sheet.notes, note]
-            return replace(sheet, X=sheet.X[:n], words=kept, lines=lines, notes=notes)
-    return sheet
-
-
 def _codes(column: Array) -> tuple[Floats, list[str]]:
     """Return a column as numbers, and its sorted words if it holds any."""
     if column.dtype.kind in "biuf":
@@ -122,3 +105,47 @@ def _answers(y: LabelsLike | None) -> tuple[Indices | None, list[str]]:
         many_values(np.bincount(codes)) or bool((values != np.round(values)).any())
     )
     return codes.astype(np.intp), [] if numbers else list(map(str, values.tolist()))
+
+
+# ------------------------------------------------------------------- what compare takes
+def table_given(
+    X: Any, y: object, dataset: str | None, given: dict[str, Any], reading: dict[str, Any]
+) -> DataTable:
+    """Return the table that `compare` was called with: arrays, a DataTable or a file."""
+    if isinstance(X, str | Path):
+        return _from_file(X, y, dataset, given, reading)
+    if reading:
+        raise PsephosError(
+            f"X is a table, and {', '.join(reading)} say how a file is read: leave them out, or "
+            "give the path of a file."
+        )
+    if not isinstance(X, DataTable):
+        if y is None:
+            raise PsephosError("y is missing: give one class label per row of X.")
+        return table_from_arrays(X, y, dataset=dataset or "table", **given)
+    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
+        if value is not None:
+            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
+    return X if dataset is None else X.renamed(dataset)
+
+
+def _from_file(
+    path: str | Path, target: object, dataset: str | None, given: dict[str, Any],
+    reading: dict[str, Any],
+) -> DataTable:  # fmt: skip
+    """Return the table in a file, whose columns are given by name."""
+    columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
+    columns["leave_out"] = given["leave_out"]
+    for name, values in columns.items():
+        words: list[Any] = np.ravel(np.asarray(values, dtype=object)).tolist()
+        if not all(one is None or isinstance(one, str) for one in words):
+            raise PsephosError(
+                f"X is the path of a file, so {name} is the name of a column in it. For arrays "
+                "give the values of the table as X, or a DataTable (psephos.read_table)."
+            )
+    if given["column_names"] is not None:
+        raise PsephosError("a file names its columns: leave column_names out.")
+    roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
+    return read_table(
+        path, target=cast("str", target), group=given["groups"], dataset=dataset, **roles, **reading
+    )

@@ -1,84 +1,50 @@
 """Tables in files: which columns are what, for those who fit."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import csc_array, hstack
 
 from psephos._errors import Complaints, PsephosError
-from psephos._types import Array, Cell, Indices, NDArray
+from psephos._types import Array, NDArray
 from psephos.files.arff import labels_declared
-from psephos.files.arrays import check_values, word_array
+from psephos.files.arrays import check_values
 from psephos.files.cells import Cells
-from psephos.files.columns import holds_words, in_one_form
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import CELL, shown, suggest
-from psephos.files.sheet import ColumnChoice, Sheet, with_words
+from psephos.files.layout import across_hint
+from psephos.files.near import shown, suggest
+from psephos.files.sheet import ColumnChoice, Sheet
 from psephos.files.text import Header
-from psephos.protocol.tables.checking import without_total
 from psephos.protocol.tables.labels import (
     array_words,
     check_mark,
     class_codes,
-    coded,
     label_word,
     partly_written,
     plain_words,
     read_target,
     refuse_numbers,
-    refuse_old_positive,
     task_given,
     together,
     written_labels,
 )
-from psephos.protocol.tables.requirements import refuse_duplicates, refuse_farthest
-from psephos.protocol.tables.table import Cohorts, DataTable, cohorts_named
-
-
-@dataclass(frozen=True)
-class _Roles:
-    """Which columns are not measurements."""
-
-    target: tuple[str, ...]  # several: labels, of which a row may have some
-    n_labels: int | None
-    id: str | None
-    group: str | None
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    truth: str | None = None
-    unlabeled: str | None = None
-    recorded_class: str | None = None
-    prior: float | None = None
-    positive: str | None = None
-    task: str | None = None
-    row_names: str | None = None  # the id, where no one named it
-    leave_out: tuple[str | None, str | None] = (None, None)  # the column, the one cohort tested
-
-    @property
-    def partly(self) -> bool:
-        """Return whether labels are partly recorded."""
-        given = (self.truth, self.unlabeled, self.prior)
-        return refuse_old_positive(self.positive, self.recorded_class, *given)
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Return the columns beside the measurements, each with its option."""
-        kept = [(f" ({flag})", name) for flag, name in self.apart if flag != "--target"]
-        kept += [(" (--drop)", name) for name in self.drop]
-        return tuple(f"{name}{'' if name == self.row_names else flag}" for flag, name in kept)
-
-    @property
-    def apart(self) -> list[tuple[str, str]]:
-        """Return the columns of one value a row that are no measurements, with their options."""
-        named = [("--id", self.id), ("--group", self.group), ("--truth", self.truth)]
-        named.append(("--leave-out", self.leave_out[0]))
-        targets = [("--target", name) for name in self.target]
-        return targets + [(flag, name) for flag, name in named if name is not None]
+from psephos.protocol.tables.requirements import (
+    refuse_duplicates,
+)
+from psephos.protocol.tables.roles import (
+    Cohorts,
+    Roles,
+    cells_or_none,
+    cohorts_named,
+    common_parts,
+    label_table,
+    per_row,
+    without_total,
+)
+from psephos.protocol.tables.table import DataTable
 
 
 def read_table(
@@ -178,7 +144,6 @@ def read_table(
         with more than 20 different values or more than half as many as rows; or whole, with more
         than 100 or so many, and too few rows of a value for a class. In doubt the table is refused
         with the question.
-
     leave_out : str, optional
         For `psephos.protocol.compare`: the column of cohorts (clinics, batches), each of which is
         the test part once; or COLUMN=VALUE, the one test part. It is not learnt from.
@@ -228,7 +193,7 @@ def read_table(
         raise PsephosError("--labels and --target both say which columns are labels: give one.")
     if n_labels is not None and n_labels < 1:
         raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
-    roles = _Roles(
+    roles = Roles(
         targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
         label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
         task_given(task, insisted=any(one in categorical for one in targets or ("y",))),
@@ -251,8 +216,47 @@ def read_table(
     return _from_text(found, _with_labels(_with_row_names(roles, found.header), found.header), name)
 
 
+def look_at(
+    path: Path, cells: Cells, how: Reading, *, group: str | None, drop: Sequence[str],
+    categorical: Sequence[str], most: int,
+) -> tuple[DataTable, list[str], Complaints]:  # fmt: skip
+    """Return a table whose target is not known, which columns may be it, and what is wrong.
+
+    These have at most `most` different values, and at most half as many as there are rows.
+    """
+    roles = Roles((), None, how.id, group, tuple(drop), tuple(categorical), known=False)
+    named, first = [how.id, group, *drop, *categorical], list[PsephosError]()
+
+    def choose(header: Header) -> ColumnChoice:
+        for error in first:  # that the table is turned mends nothing
+            raise error
+        try:
+            return _choose(header, roles)
+        except PsephosError as error:
+            first.extend(() if any(named) else (error,))
+            raise
+
+    sheet = read_sheet(path, choose, cells, how)
+    roles, names = _with_row_names(roles, sheet.header), sheet.header.names
+    wrong, n = sheet.wrong, len(sheet.X)
+    common = common_parts(sheet, roles, path.stem, wrong)
+    counts = [len(np.unique(x[~np.isnan(x)])) for x in sheet.X.T]
+    few = [names[j] for j, k in zip(sheet.choice.columns, counts, strict=False)
+           if 1 < k <= min(most, n // 2)]  # fmt: skip
+    apart = {} if sheet.header.of_arrays else dict(roles.apart)
+    words = {flag: sheet.words[names.index(name)] for flag, name in apart.items()}
+    ids, groups = (per_row(words, f, apart.get(f), sheet, wrong) for f in ("--id", "--group"))
+    column = sheet.words.get(0, [None])
+    if not few and how.transpose is None and None not in column:
+        for hint in across_hint(column, len(names), cells):
+            wrong.add(PsephosError(hint))
+    y, lines = np.arange(n, dtype=np.float64), sheet.lines
+    table = DataTable(**common, y=y, target_name="", ids=ids, groups=groups, lines=lines)
+    return table, few, wrong
+
+
 # ------------------------------------------------------------------- text
-def _with_row_names(roles: _Roles, header: Header) -> _Roles:
+def _with_row_names(roles: Roles, header: Header) -> Roles:
     """Return the roles where the first column has no name: it is the id, unless another is."""
     name = header.row_names
     if name is None:
@@ -262,7 +266,7 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
     return replace(roles, drop=(*roles.drop, name))
 
 
-def _with_labels(roles: _Roles, header: Header) -> _Roles:
+def _with_labels(roles: Roles, header: Header) -> Roles:
     """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
     n = roles.n_labels
     apart = {name for _, name in roles.apart}
@@ -282,7 +286,7 @@ def _with_labels(roles: _Roles, header: Header) -> _Roles:
     return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
 
 
-def _choose(found: Header, roles: _Roles) -> ColumnChoice:
+def _choose(found: Header, roles: Roles) -> ColumnChoice:
     if found.of_arrays:
         return _choose_arrays(found, roles)
     header, file = found.names, found.file
@@ -301,7 +305,7 @@ def _choose(found: Header, roles: _Roles) -> ColumnChoice:
     with wrong.gather():
         refuse_duplicates(header)
     roles = _with_labels(_with_row_names(roles, found), found)
-    if not roles.target:
+    if not roles.target and roles.known:
         wrong.refuse()
         raise PsephosError(
             "no target is given: name the column of labels with --target (several: repeat it, or "
@@ -342,143 +346,42 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
         )
 
 
-def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
+def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     names = sheet.header.names
     if len(roles.target) == 1:
         sheet = without_total(sheet, roles.target[0])
-    wrong = Complaints()
-    common = _common(sheet, roles, dataset, wrong)
+    wrong = sheet.wrong
+    common = common_parts(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
     target = together(roles.target)
     partial, y = None, np.empty(0)
     with wrong.gather():
         if labels:
-            y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
+            y = label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
         elif roles.partly:
-            cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+            cells = [cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
             check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
             partial, y = partly_written(cells, roles, target, sheet)
         else:
             y = read_target(
-                _cells_or_none(apart["--target"], sheet), target, sheet.place, task=roles.task,
+                cells_or_none(apart["--target"], sheet), target, sheet.place, task=roles.task,
                 number=lambda word: sheet.cells.number(cast("str", word)), tidy=written_labels,
             )  # fmt: skip
-    ids = _per_row(apart, "--id", roles.id, sheet, wrong)
-    groups = _per_row(apart, "--group", roles.group, sheet, wrong)
-    cohorts = _per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)
-    wrong.refuse()
+    ids = per_row(apart, "--id", roles.id, sheet, wrong)
+    groups = per_row(apart, "--group", roles.group, sheet, wrong)
+    cohorts = per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)
     parts = Cohorts.of(cohorts, *roles.leave_out)
-    return DataTable(
-        **common, y=y, labels=labels, target_name=target, ids=ids, groups=groups,
-        lines=sheet.lines, partial=partial, cohorts=parts,
-    )  # fmt: skip
-
-
-def _common(sheet: Sheet, roles: _Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
-    """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
-    notes = list(sheet.notes)
-    return {
-        "categories": _encode(sheet, roles, notes, wrong),
-        "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
-        "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
-        "group_name": roles.group or "",
-        "dataset": dataset,
-        "cells": sheet.cells,
-        "notes": tuple(notes),
-        "left_out": roles.left_out,
-        "insisted": roles.task == "classes",
-        "positive": roles.positive,
-    }
-
-
-_LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
-
-
-def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
-    """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
-    table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
-    for k, (name, words) in enumerate(columns.items()):
-        for i, word in enumerate(words):
-            found = _LABEL.get(str(word).strip().lower())
-            if word is None or not str(word).strip() or sheet.cells.is_missing(str(word)):
-                raise PsephosError(
-                    f"the label {shown(name)} is missing in {sheet.place(i)}: write 0 or 1, or "
-                    "leave the row out."
-                )
-            if found is None:
-                raise PsephosError(
-                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
-                    "several targets each is a column of 0 and 1 (or false and true), whether the "
-                    "case has the label. Name a column of classes or numbers alone. (Time to event "
-                    "is not offered: scikit-survival does that.)"
-                )
-            table[i, k] = found
-    return table
-
-
-def _encode(
-    sheet: Sheet, roles: _Roles, notes: list[str], wrong: Complaints
-) -> dict[int, tuple[str, ...]]:
-    """Write the codes of words into the table, and return the levels of each column of words."""
-    names = sheet.header.names
-    categories: dict[int, tuple[str, ...]] = {}
-    for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
-        if j not in sheet.words:
-            continue
-        words, numbers = _cells_or_none(sheet.words[j], sheet), None
-        with wrong.gather():
-            if names[j] not in roles.categorical:
-                numbers = _numbers_written(names[j], words, sheet, k, notes)
-            if numbers is not None:
-                sheet.X[:, k] = numbers
-            else:
-                sheet.X[:, k], categories[k] = coded(words)
-    with wrong.gather():
-        refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], sheet.place)
-    return categories
-
-
-def _numbers_written(
-    name: str, words: Sequence[Any], sheet: Sheet, k: int, notes: list[str]
-) -> list[float] | None:
-    """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
-    given = with_words(sheet.X[:, k], words)
-    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
-    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
-    if None not in read:
-        return [math.nan if v is None else v for v in read]
-    found = in_one_form(name, read, odd, sheet.cells, notes)
-    if found is None:
-        holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
-    return found
-
-
-def _cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
-    """Return cells as written, None where missing."""
-    gone = sheet.cells.is_missing
-    return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
-
-
-def _per_row(
-    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet, wrong: Complaints
-) -> Array | None:
-    if name is None:
-        return None
-    words = _cells_or_none(apart[flag], sheet)
-    empty = [i for i, word in enumerate(words) if word is None]
-    with wrong.gather():
-        if empty:
-            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
-            raise PsephosError(
-                f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
-                f"{sheet.place(empty[0])}{more}: fill it in, or remove the row."
-            )
-    return word_array(["" if word is None else word for word in words])
+    if not len(y):
+        wrong.refuse()
+    rows: dict[str, Any] = {"ids": ids, "groups": groups, "lines": sheet.lines, "cohorts": parts}
+    return wrong.settled(
+        lambda: DataTable(**common, y=y, labels=labels, target_name=target, partial=partial, **rows)
+    )
 
 
 # ------------------------------------------------------------------- npz
-def _choose_arrays(header: Header, roles: _Roles) -> ColumnChoice:
+def _choose_arrays(header: Header, roles: Roles) -> ColumnChoice:
     names = header.names
     refuse_duplicates(names)
     for flag, wanted in (("--drop", roles.drop), ("--categorical", roles.categorical)):
@@ -491,9 +394,9 @@ def _choose_arrays(header: Header, roles: _Roles) -> ColumnChoice:
     return ColumnChoice(columns, [j for j in columns if names[j] in roles.categorical])
 
 
-def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
+def _from_arrays(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     wrong = Complaints()
-    common = _common(sheet, roles, dataset, wrong)
+    common = common_parts(sheet, roles, dataset, wrong)
     wrong.refuse()
     partial = None
     if roles.partly:
@@ -519,7 +422,7 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     )  # fmt: skip
 
 
-def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:
+def _npz_labels(sheet: Sheet, roles: Roles) -> tuple[tuple[str, ...], Array]:
     """Return the names of several labels (or none) and the labels of an npz file."""
     arrays, file = sheet.header.arrays, sheet.header.file
     targets, n = roles.target, len(sheet.X)
@@ -532,7 +435,7 @@ def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:
     if len(targets) > 1:
         refuse_duplicates(targets)
         columns = {name: _array(sheet, name, "--target").tolist() for name in targets}
-        return targets, _label_table(columns, sheet)
+        return targets, label_table(columns, sheet)
     name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
     table = arrays.get(name)
     if name == "y" and table is not None and table.shape == (n, 1):
@@ -552,7 +455,7 @@ def _npz_labels(sheet: Sheet, roles: _Roles) -> tuple[tuple[str, ...], Array]:
         raise PsephosError(f"{name!r} of {file!r} has shape {table.shape} for {n} rows of X.")
     refuse_duplicates(names)
     columns = {one: table[:, k].tolist() for k, one in enumerate(names)}
-    Y = _label_table(columns, sheet)
+    Y = label_table(columns, sheet)
     return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
 
 
@@ -584,12 +487,12 @@ def _array(sheet: Sheet, key: str, flag: str) -> Array:
     )
 
 
-def _labels(sheet: Sheet, target: str, roles: _Roles) -> NDArray[Any]:
+def _labels(sheet: Sheet, target: str, roles: Roles) -> NDArray[Any]:
     y = _array(sheet, target, "--target")
     classes = sheet.header.arrays.get("classes")
     if target == "y" and classes is not None and y.dtype.kind != "U":
         y = classes[class_codes(y, len(classes), sheet.header.file)]
     values: list[Any] = y.tolist()
     if y.dtype.kind == "U":
-        values = _cells_or_none(values, sheet)
+        values = cells_or_none(values, sheet)
     return read_target(values, target, sheet.place, task=roles.task)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Values
+from psephos._types import Array, Indices, Values
 from psephos.estimator.columns import dense_columns, stored
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import beyond
@@ -15,7 +15,6 @@ from psephos.files.cells import plain_number
 from psephos.files.columns import refuse_far
 from psephos.files.levels import value_of
 from psephos.files.near import CELL, quoted, shown, suggest
-from psephos.protocol.tables.labels import row_words
 
 if TYPE_CHECKING:
     from psephos.protocol.tables.table import DataTable
@@ -42,9 +41,7 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         ).settled_by(("--duplicates", "number"))
 
 
-def refuse_farthest(
-    X: Values, names: Sequence[str], place: Callable[[int], str] = row_words
-) -> None:
+def refuse_farthest(X: Values, names: Sequence[str], place: Callable[[int], str]) -> None:
     """Raise PsephosError naming the first value that is infinite or too large."""
     values = stored(X)
     ends = np.array([end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax)])
@@ -103,38 +100,33 @@ def _check_classes(table: "DataTable") -> None:
         )
 
 
-def check_rows(table: "DataTable") -> None:
-    """Raise PsephosError if ids, groups or cohorts cannot serve."""
-    cohorts = None if table.cohorts is None else table.cohorts.of_row
-    for values, what in ((table.ids, "ids"), (table.groups, "groups"), (cohorts, "cohorts")):
-        if values is not None and len(values) != table.n_rows:
-            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
-    if table.ids is not None:
-        values, counts = np.unique(table.ids, return_counts=True)
-        if counts.max() > 1:
-            twice = [str(v) for v in values[counts > 1]]
-            raise PsephosError(
-                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
-                f"names one row "
-                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
-            )
-    if table.cohorts is not None:
-        known = np.unique(table.cohorts.of_row).tolist()
-        if len(known) < 2:
-            raise PsephosError(
-                f"{table.cohorts.name!r} has the value {shown(known[0], CELL)} in every row: to "
-                "leave out a cohort (--leave-out) name a column of at least two."
-            )
-        if table.cohorts.only not in (None, *known):
-            raise PsephosError(
-                f"{table.cohorts.name!r} has no value {shown(table.cohorts.only, CELL)} to leave "
-                f"out (--leave-out): {suggest(str(table.cohorts.only), known)}"
-            )
-    if table.groups is not None and len(np.unique(table.groups)) < 2:
+def check_ids(ids: Array | None, n: int) -> None:
+    """Raise PsephosError unless each id names one of n rows."""
+    values, counts = counted(ids, "ids", n)
+    if len(counts) and counts.max() > 1:
+        twice = [str(v) for v in values[counts > 1]]
         raise PsephosError(
-            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
+            f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id names "
+            f"one row (repeated: {quoted(twice)}): if it names a patient or batch, make it the "
+            "group."
+        )
+
+
+def check_groups(groups: Array | None, n: int) -> None:
+    """Raise PsephosError if n rows are of one group."""
+    values, _ = counted(groups, "groups", n)
+    if len(values) == 1:
+        raise PsephosError(
+            f"all rows are of one group ({shown(str(values[0]), CELL)}): give a column that "
             "differs between at least two groups, or no group."
         )
+
+
+def counted(values: Array | None, what: str, n: int) -> tuple[Array, Indices]:
+    """Return the different values of a column, and how many rows have each."""
+    if values is not None and len(values) != n:
+        raise PsephosError(f"{len(values)} {what} for {n} rows: give one per row.")
+    return np.unique([] if values is None else values, return_counts=True)
 
 
 def _check_labels(table: "DataTable") -> None:

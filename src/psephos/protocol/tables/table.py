@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -30,7 +30,7 @@ from psephos.estimator.partial import known_rows
 from psephos.files.arrays import object_array, word_array
 from psephos.files.cells import Cells
 from psephos.files.columns import COMPARED
-from psephos.files.sheet import unnamed
+from psephos.files.sheet import DENSE, unnamed
 from psephos.protocol.tables.labels import (
     Partial,
     check_mark,
@@ -41,16 +41,19 @@ from psephos.protocol.tables.labels import (
     recorded_labels,
     refuse_numbers,
     refuse_old_positive,
+    row_words,
     task_given,
     tidy_labels,
     together,
 )
 from psephos.protocol.tables.requirements import (
-    check_rows,
+    check_groups,
+    check_ids,
     check_target,
     refuse_duplicates,
     refuse_farthest,
 )
+from psephos.protocol.tables.roles import Cohorts, row_values
 from psephos.vote.names import listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
@@ -99,46 +102,9 @@ def contents_words(
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
     each = zip(kinds, ("numeric", "categorical"), strict=True)
     words = [f"{n} {word}" for n, word in each if n]
-    whole = f"{cases}{divided}: {shown}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
+    cases += divided + (f": {shown}" if shown else "")
+    whole = f"{cases}. {plural(sum(kinds), 'column')}: {', '.join(words)}."
     return whole + (f" Left out: {listed(list(left_out), _NAMES)}." if left_out else "")
-
-
-@dataclass(frozen=True)
-class Cohorts:
-    """The cohort (a clinic, a batch) of each row, by which test parts are made.
-
-    Parameters
-    ----------
-    of_row : ndarray of shape (n,) of str
-    name : str
-        Of the column.
-    only : str, default=None
-        The one cohort that is tested; None: each is, once.
-    """
-
-    of_row: NDArray[Any]
-    name: str
-    only: str | None = None
-
-    @classmethod
-    def of(cls, of_row: PerRow, name: str | None, only: str | None = None) -> Self | None:
-        """Return the cohorts of rows, None where none are given."""
-        if of_row is None:
-            return None
-        given = np.asarray(of_row)
-        words = word_array([str(one) for one in _row_values(given, "leave_out").tolist()])
-        return cls(words, name or "leave_out", "True" if given.dtype.kind == "b" else only)
-
-    @property
-    def tested(self) -> list[str]:
-        """Return the cohorts that are a test part, in order."""
-        return [self.only] if self.only is not None else np.unique(self.of_row).tolist()
-
-
-def cohorts_named(text: str | None) -> tuple[str | None, str | None]:
-    """Return the column and the cohort of COLUMN or COLUMN=VALUE (NAME= where NAME holds a =)."""
-    column, equals, value = (text or "").rpartition("=")
-    return (column, value or None) if equals else (text, None)
 
 
 @dataclass(frozen=True)
@@ -157,6 +123,7 @@ class DataTable:
     categories : dict of int to tuple of str
         The sorted levels of each categorical column, by column number.
     target_name : str, default="target"
+        '' of a table that is only looked at, whose target is not known: y then numbers the rows.
     ids : ndarray of shape (n,) of str, or None
         A name for each case, all different.
     groups : ndarray of shape (n,), or None
@@ -222,14 +189,23 @@ class DataTable:
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
-        refuse_farthest(self.X, self.names)
         wrong = Complaints()
-        for check in (check_target, check_rows):
+        with wrong.gather():
+            refuse_farthest(self.X, self.names, self._place)
+        with wrong.gather():
+            check_target(self)
+        for check, values in ((check_ids, self.ids), (check_groups, self.groups)):
             with wrong.gather():
-                check(self)
+                check(values, n)
+        if self.cohorts is not None:
+            with wrong.gather():
+                self.cohorts.check(n)
         wrong.refuse()
         if self.partial is not None:
             self.partial.check(self.y, self.classes)
+
+    def _place(self, i: int) -> str:
+        return row_words(i) if self.lines is None else f"line {self.lines[i]}"
 
     @property
     def n_rows(self) -> int:
@@ -284,7 +260,7 @@ class DataTable:
     def contents(self) -> str:
         """Return cases, classes, columns by kind and what was left out, in sentences."""
         classes, partial = self.classes.tolist(), self.partial
-        numbers = self.kind == "numbers"
+        numbers = self.kind == "numbers" and self.target_name != ""
         counts = self.class_counts
         if partial is not None:
             counts = np.bincount(partial.recorded + 1, minlength=len(classes) + 1)[1:]
@@ -335,7 +311,7 @@ class DataTable:
 
     def _given(self, n_folds: int) -> Given:
         """Return what the tests of cautions are given of a dense table."""
-        plain = not self.multilabel and self.partial is None
+        plain = not self.multilabel and self.partial is None and self.target_name != ""
         codes = np.unique(self.y, return_inverse=True)[1] if plain else None
         return Given(
             dense_columns(self.X), self.names, self.categories,
@@ -461,12 +437,14 @@ def table_from_arrays(
     PsephosError
         If the table cannot be used: see `DataTable`, and text in a numeric column.
     """
-    columns, found, declared = columns_of(X)
+    wide = _wide_sparse(X, categorical)
+    columns, found, declared = columns_of(X) if wide is None else ([], None, set[int]())
+    p = len(columns) if wide is None else wide.shape[1]
     given = found if column_names is None else [str(name) for name in column_names]
     if given is None:
-        given = unnamed(len(columns))
-    if len(given) != len(columns):
-        raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
+        given = unnamed(p)
+    if len(given) != p:
+        raise PsephosError(f"{len(given)} names for {p} columns: give one per column.")
     refuse_duplicates(given)
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
@@ -491,16 +469,16 @@ def table_from_arrays(
         if levels is not None:
             categories[j] = levels
     return DataTable(
-        X=values,
+        X=values if wide is None else wide,
         y=answers,
         names=tuple(given),
         categories=categories,
         target_name=label,
         labels=labels,
-        ids=None if ids is None else word_array([str(i) for i in _row_values(ids, "ids")]),
+        ids=None if ids is None else word_array([str(i) for i in row_values(ids, "ids")]),
         groups=None
         if groups is None
-        else word_array([str(g) for g in _row_values(groups, "groups")]),
+        else word_array([str(g) for g in row_values(groups, "groups")]),
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
         partial=partial,
@@ -511,14 +489,25 @@ def table_from_arrays(
     )
 
 
+def _wide_sparse(X: TableLike, categorical: Sequence[str | int]) -> Sparse | None:
+    """Return a sparse table that stays so, as one in a file would: of numbers, and wide."""
+    given = cast("Any", X)
+    if categorical or not sp.issparse(X) or given.shape[0] * given.shape[1] <= DENSE:
+        return None
+    held: Any = sp.csc_array(given, dtype=np.float64, copy=True)
+    held.sum_duplicates()
+    held.eliminate_zeros()
+    return held
+
+
 def _partly(
     y: LabelsLike, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
 ) -> tuple[Partial, Array]:
     """Return what is recorded of labels, and the table's y."""
-    given: list[Any] = _row_values(y, "y").tolist()
+    given: list[Any] = row_values(y, "y").tolist()
     check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
-    told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
+    told = None if truth is None else tidy_labels(row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)
     return read_partial(recorded, told, label_word(sure), label, prior)
 
@@ -536,7 +525,7 @@ def _answers(
         words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
         return tuple(words), table, target_name or together(words)
     label = str(target_name or getattr(y, "name", None) or "target")
-    return (), read_target(_row_values(y, "y").tolist(), label, task=task), label
+    return (), read_target(row_values(y, "y").tolist(), label, task=task), label
 
 
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
@@ -572,15 +561,6 @@ def _series(series: Any) -> Array:
             return np.asarray(series.to_numpy(), dtype=np.float64)
         return np.array([np.nan if v is None else float(v) for v in series.to_list()])
     return object_array(series.to_list())
-
-
-def _row_values(values: Any, what: str) -> Array:
-    array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise PsephosTypeError(f"{what} has {array.ndim} dimensions: give one value per row.")
-    return array
 
 
 def _marked(categorical: Sequence[str | int], names: Sequence[str]) -> set[int]:

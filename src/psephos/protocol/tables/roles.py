@@ -1,0 +1,255 @@
+"""Which columns of a file are what, and the values of each: numbers, categories, ids, labels."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csc_array, hstack
+
+from psephos._errors import Complaints, PsephosError, PsephosTypeError
+from psephos._types import Array, Cell, Indices, NDArray, PerRow
+from psephos.cautions import Given
+from psephos.cautions.layout import total_row
+from psephos.files.arrays import word_array
+from psephos.files.columns import holds_words, in_one_form
+from psephos.files.near import CELL, shown, suggest
+from psephos.files.sheet import Sheet, unnamed, with_words
+from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
+from psephos.protocol.tables.requirements import (
+    check_groups,
+    check_ids,
+    counted,
+    refuse_farthest,
+)
+
+
+def row_values(values: Any, what: str) -> Array:
+    """Return one value a row; PsephosTypeError of a table."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise PsephosTypeError(f"{what} has {array.ndim} dimensions: give one value per row.")
+    return array
+
+
+@dataclass(frozen=True)
+class Cohorts:
+    """The cohort (a clinic, a batch) of each row, by which test parts are made.
+
+    Parameters
+    ----------
+    of_row : ndarray of shape (n,) of str
+    name : str
+        Of the column.
+    only : str, default=None
+        The one cohort that is tested; None: each is, once.
+    """
+
+    of_row: NDArray[Any]
+    name: str
+    only: str | None = None
+
+    @classmethod
+    def of(cls, of_row: PerRow, name: str | None, only: str | None = None) -> Self | None:
+        """Return the cohorts of rows, None where none are given."""
+        if of_row is None:
+            return None
+        given = np.asarray(of_row)
+        words = word_array([str(one) for one in row_values(given, "leave_out").tolist()])
+        return cls(words, name or "leave_out", "True" if given.dtype.kind == "b" else only)
+
+    def check(self, n: int) -> None:
+        """Raise PsephosError if the cohorts of n rows cannot serve."""
+        known = list(map(str, counted(self.of_row, "cohorts", n)[0].tolist()))
+        if len(known) < 2:
+            raise PsephosError(
+                f"{self.name!r} has the value {shown(known[0], CELL)} in every row: to leave out a "
+                "cohort (--leave-out) name a column of at least two."
+            )
+        if self.only not in (None, *known):
+            raise PsephosError(
+                f"{self.name!r} has no value {shown(self.only, CELL)} to leave out (--leave-out): "
+                f"{suggest(str(self.only), known)}"
+            )
+
+    @property
+    def tested(self) -> list[str]:
+        """Return the cohorts that are a test part, in order."""
+        return [self.only] if self.only is not None else np.unique(self.of_row).tolist()
+
+
+def cohorts_named(text: str | None) -> tuple[str | None, str | None]:
+    """Return the column and the cohort of COLUMN or COLUMN=VALUE (NAME= where NAME holds a =)."""
+    column, equals, value = (text or "").rpartition("=")
+    return (column, value or None) if equals else (text, None)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are not measurements."""
+
+    target: tuple[str, ...]  # several: labels, of which a row may have some
+    n_labels: int | None
+    id: str | None
+    group: str | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    truth: str | None = None
+    unlabeled: str | None = None
+    recorded_class: str | None = None
+    prior: float | None = None
+    positive: str | None = None
+    task: str | None = None
+    row_names: str | None = None  # the id, where no one named it
+    leave_out: tuple[str | None, str | None] = (None, None)  # the column, the one cohort tested
+    known: bool = True  # whether the target is known, or the table is only looked at
+
+    @property
+    def partly(self) -> bool:
+        """Return whether labels are partly recorded."""
+        given = (self.truth, self.unlabeled, self.prior)
+        return refuse_old_positive(self.positive, self.recorded_class, *given)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the columns beside the measurements, each with its option."""
+        kept = [(f" ({flag})", name) for flag, name in self.apart if flag != "--target"]
+        kept += [(" (--drop)", name) for name in self.drop]
+        return tuple(f"{name}{'' if name == self.row_names else flag}" for flag, name in kept)
+
+    @property
+    def apart(self) -> list[tuple[str, str]]:
+        """Return the columns of one value a row that are no measurements, with their options."""
+        named = [("--id", self.id), ("--group", self.group), ("--truth", self.truth)]
+        named.append(("--leave-out", self.leave_out[0]))
+        targets = [("--target", name) for name in self.target]
+        return targets + [(flag, name) for flag, name in named if name is not None]
+
+
+def without_total(sheet: Sheet, target: str) -> Sheet:
+    """Return a sheet without a last row that has no label, and sums or means of the others."""
+    n, words = sheet.X.shape[0] - 1, sheet.words
+    label = str(words[sheet.header.names.index(target)][n])
+    if n < 1 or sheet.rest is not None or not sheet.cells.is_missing(label):
+        return sheet
+    known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
+    once = [str(kept[n]) for kept in words.values() if kept[n] and kept.count(kept[n]) == 1]
+    for word in once or [""]:
+        if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
+            note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
+            kept = {j: column[:n] for j, column in words.items()}
+            lines = sheet.lines and sheet.lines[:n]
+            notes = [*sheet.notes, note]
+            return replace(sheet, X=sheet.X[:n], words=kept, lines=lines, notes=notes)
+    return sheet
+
+
+def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
+    """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
+    notes = list(sheet.notes)
+    return {
+        "categories": _encode(sheet, roles, notes, wrong),
+        "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
+        "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
+        "group_name": roles.group or "",
+        "dataset": dataset,
+        "cells": sheet.cells,
+        "notes": tuple(notes),
+        "left_out": roles.left_out,
+        "insisted": roles.task == "classes",
+        "positive": roles.positive,
+    }
+
+
+_LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
+
+
+def label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
+    """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
+    table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
+    for k, (name, words) in enumerate(columns.items()):
+        for i, word in enumerate(words):
+            found = _LABEL.get(str(word).strip().lower())
+            if word is None or not str(word).strip() or sheet.cells.is_missing(str(word)):
+                raise PsephosError(
+                    f"the label {shown(name)} is missing in {sheet.place(i)}: write 0 or 1, or "
+                    "leave the row out."
+                )
+            if found is None:
+                raise PsephosError(
+                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
+                    "several targets each is a column of 0 and 1 (or false and true), whether the "
+                    "case has the label. Name a column of classes or numbers alone. (Time to event "
+                    "is not offered: scikit-survival does that.)"
+                )
+            table[i, k] = found
+    return table
+
+
+def _encode(
+    sheet: Sheet, roles: Roles, notes: list[str], wrong: Complaints
+) -> dict[int, tuple[str, ...]]:
+    """Write the codes of words into the table, and return the levels of each column of words."""
+    names = sheet.header.names
+    categories: dict[int, tuple[str, ...]] = {}
+    for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
+        if j not in sheet.words:
+            continue
+        words, numbers = cells_or_none(sheet.words[j], sheet), None
+        with wrong.gather():
+            if names[j] not in roles.categorical:
+                numbers = _numbers_written(names[j], words, sheet, k, notes)
+            if numbers is not None:
+                sheet.X[:, k] = numbers
+            else:
+                sheet.X[:, k], categories[k] = coded(words)
+    with wrong.gather():
+        place = row_words if sheet.lines is None else sheet.place
+        refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], place)
+    return categories
+
+
+def _numbers_written(
+    name: str, words: Sequence[Any], sheet: Sheet, k: int, notes: list[str]
+) -> list[float] | None:
+    """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
+    given = with_words(sheet.X[:, k], words)
+    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
+    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
+    if None not in read:
+        return [math.nan if v is None else v for v in read]
+    found = in_one_form(name, read, odd, sheet.cells, notes)
+    if found is None:
+        holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
+    return found
+
+
+def cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
+    """Return cells as written, None where missing."""
+    gone = sheet.cells.is_missing
+    return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
+
+
+def per_row(
+    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet, wrong: Complaints
+) -> Array | None:
+    """Return the values of a column of ids or groups; None without it, or with empty cells."""
+    if name is None:
+        return None
+    words = cells_or_none(apart[flag], sheet)
+    empty = [i for i, word in enumerate(words) if word is None]
+    known = word_array([word for word in words if word is not None])
+    with wrong.gather():
+        if empty:
+            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+            raise PsephosError(
+                f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
+                f"{sheet.place(empty[0])}{more}: fill it in, or remove the row."
+            )
+    with wrong.gather():
+        for check in {"--id": [check_ids], "--group": [check_groups]}.get(flag, []):
+            check(known, len(known))
+    return None if empty else known
