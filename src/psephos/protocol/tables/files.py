@@ -228,7 +228,7 @@ def look_at(
     named, first = [how.id, group, *drop, *categorical], list[PsephosError]()
 
     def choose(header: Header) -> ColumnChoice:
-        for error in first:  # that the table is turned mends nothing
+        for error in first:  # it does not depend on how the table lies
             raise error
         try:
             return _choose(header, roles)
