@@ -157,6 +157,25 @@ def test_each_caution_fires_on_its_table_and_not_on_the_clean_twin(code, k):
     assert code not in codes(*clean)
 
 
+def test_what_is_about_classes_is_listed_and_not_tested_of_numbers():
+    text = (ROOT / "docs" / "cautions.md").read_text("utf-8")
+    listed = re.search(r"Where the target is a number, ([^:]*) are not tested", text)[1]
+    own = {code for code, rule in CAUTIONS.items() if rule.classes}
+    assert set(re.findall(r"FD\d{3}", listed)) == own
+    for code, cases in CASES.items():
+        for X, y in (dirty for dirty, _ in cases):
+            found = codes(X, np.sqrt(2.0 + np.unique(y, return_inverse=True)[1]))
+            assert not own.intersection(found), code
+
+
+def test_sentences_on_numbers_say_what_was_found():
+    rough, exact = check_table(frame(w=np.floor(8 * SEEN)), SEEN), check_table(frame(w=Y), Y)
+    assert "puts the rows in the order of the target, or of it rounded" in rough[0].sentence
+    assert "divides the rows exactly as the target does" in exact[0].sentence
+    subjects = check_table(frame(patient=OF_SUBJECT), np.cos(OF_SUBJECT))
+    assert "whose rows have one number: a model" in subjects[0].sentence
+
+
 def test_every_caution_has_a_test_and_a_paragraph():
     assert CASES.keys() | {"FD040", "FD041"} == CAUTIONS.keys()
     text = (ROOT / "docs" / "cautions.md").read_text("utf-8")
@@ -214,6 +233,13 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(frame(w=lacking), SEEN.round(3)) == ["FD008"]
     assert codes(frame(w=np.where(np.arange(N) % 2, SEEN, np.nan)), SEEN) == []
     assert codes(frame(w=SEEN), np.sort(NOISE["b"])) == []  # what is said of classes is not
+    assert codes(frame(), with_value(-999.0)) == ["FD007"]
+    assert codes(frame(), with_value(55.0)) == []
+    assert codes(frame(w=pd.qcut(SEEN, 5, labels=list("pbxka")).astype(str)), SEEN) == ["FD009"]
+    assert codes(frame(w=pd.qcut(NOISE["a"], 5, labels=list("pbxka")).astype(str)), SEEN) == []
+    of_subject = frame(w=[f"P-{k:03}" for k in OF_SUBJECT])
+    assert codes(of_subject, np.cos(OF_SUBJECT)) == ["FD024"]
+    assert codes(of_subject, SEEN) == []
     assert codes(frame(batch=BATCH), np.where(Y == "ill", 5, 1) + NOISE["b"]) == []
     assert codes(pd.DataFrame(COPIED), RNG.normal(size=N)) == ["FD020"]
     assert codes(frame(w=np.arange(N)), SEEN) == ["FD004"]

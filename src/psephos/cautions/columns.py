@@ -22,17 +22,21 @@ _ID = re.compile(
 _DATE = {"date", "datum", "fecha", "timestamp", "dob"}
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
+_ROWS_EACH = 5  # of a range of the target
+_CLASSES, _RANGES = "all classes apart", "the range of the target that each row is in,"
 _GONE = 0.1  # of the rows may lack the target under another name
 _SHORT = 100  # sentinels below are usual values, too
 _CODES = (9, 88, 99, 99.9, 777, 888, 999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
 _SENTINELS = [-1, *_CODES, *(-value for value in _CODES)]
 
 
-def _drop(given: Given, columns: Sequence[int] | Indices) -> Found:
+def _drop(given: Given, columns: Sequence[int] | Indices, **facts: str) -> Found:
     kept = [int(j) for j in columns]
-    first = given.levels.get(kept[0]) if kept else None
-    shows = f" (such as {shown(first[0], CELL)})" if first else ""
-    return Found(kept, facts={"such": shows}, remedy=[("--drop", given.names[j]) for j in kept])
+    if not kept:
+        return Found()
+    first = given.levels.get(kept[0])
+    facts["such"] = f" (such as {shown(first[0], CELL)})" if first else ""
+    return Found(kept, facts=facts, remedy=[("--drop", given.names[j]) for j in kept])
 
 
 def dates(given: Given) -> Found:
@@ -54,9 +58,8 @@ def words_once(given: Given) -> Found:
         counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(words))
         if (counts > 0).sum() >= _LEAST and 2 * (counts == 1).sum() > counts.sum():
             columns.append(j)
-    found = _drop(given, columns)
     days = all(are_dates(given.words[j]) for j in columns)  # name no case
-    return found._replace(facts={**found.facts, "named": "" if days else ", or name one as the id"})
+    return _drop(given, columns, named="" if days else ", or name one as the id")
 
 
 def _counting(given: Given) -> tuple[Indices, Indices]:
@@ -108,14 +111,19 @@ def _has_many_digits(values: Floats) -> bool:
 
 def sentinels(given: Given) -> Found:
     """Find a number such as -999 far from all others, which stands for a missing value."""
-    found: dict[int, float] = {}
-    for end in (np.fmin.reduce(given.X, axis=0), np.fmax.reduce(given.X, axis=0)):
-        for j in np.flatnonzero(np.isin(end, _SENTINELS)).tolist():
-            if j not in given.levels and _stands_far(given.X[:, j], float(end[j])):
-                found.setdefault(j, float(end[j]))
-    words = [f"{value:.15g} in {shown(given.names[j])}" for j, value in found.items()]
+    p, found = len(given.names), dict[int, float]()
+    parts = [given.X] if given.numbers is None else [given.X, given.numbers[:, None]]
+    for start, X in zip((0, p), parts, strict=False):
+        for end in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):
+            for j in np.flatnonzero(np.isin(end, _SENTINELS)).tolist():
+                if start + j not in given.levels and _stands_far(X[:, j], float(end[j])):
+                    found.setdefault(start + j, float(end[j]))
+    at = {j: given.names[j] if j < p else given.target for j in found}
+    words = [f"{v:.15g} in {'the target ' * (j == p)}{shown(at[j])}" for j, v in found.items()]
+    rest = "; --task numbers --unlabeled '' leaves out rows without a target" if p in found else ""
     marks = [("--missing", f"{value:.15g}") for value in dict.fromkeys(found.values())]
-    return Found(list(found), facts={"values": some(words)}, remedy=marks)
+    marks += [("--task", "numbers"), ("--unlabeled", "")] * (p in found)
+    return Found([j for j in found if j < p], (), {"values": some(words), "rest": rest}, marks)
 
 
 def _stands_far(column: Floats, value: float) -> bool:
@@ -131,7 +139,12 @@ def _stands_far(column: Floats, value: float) -> bool:
 
 def is_target(given: Given) -> Found:
     """Find a column that divides the rows as the target does: the target under another name."""
-    return _drop(given, _twins(given))
+    columns = _twins(given)
+    s = "s" * (len(columns) == 1)
+    how = f"divide{s} the rows exactly as the target does, so that nothing is"
+    if given.numbers is not None:
+        how = f"put{s} the rows in the order of the target, or of it rounded, so that little is"
+    return _drop(given, columns, how=how)
 
 
 def _twins(given: Given) -> list[int]:
@@ -175,6 +188,8 @@ def _ordered_alike(X: Floats, answers: Indices) -> list[int]:
 def tells_all(given: Given) -> Found:
     """Find a column that by itself tells all classes apart: it may be written after the answer."""
     sizes, answers, n = given.counts, given.answers, len(given.X)
+    if given.numbers is not None:
+        return _tells_ranges(given, given.numbers)
     if answers is None or len(sizes) < 2 or len(sizes) > n / 3 or sizes.min() < 3 or n < 2 * _LEAST:
         return Found()
     gone, (low, high) = np.isnan(given.X), _ends(given.X, answers)
@@ -189,4 +204,15 @@ def tells_all(given: Given) -> Found:
         once = len({code for code, _ in pairs}) == len(pairs) >= len(sizes)
         columns[j] = once and 3 * len(words) <= n
     columns[[*_twins(given), *np.concatenate(_counting(given))]] = False
-    return _drop(given, np.flatnonzero(columns))
+    return _drop(given, np.flatnonzero(columns), what=_CLASSES)
+
+
+def _tells_ranges(given: Given, y: Floats) -> Found:
+    """Find columns of which each value, or word, stands in a range of the target of its own."""
+    found = list[int]()
+    for j in [*given.levels, *given.whole.tolist()]:
+        codes, sizes = np.unique(given.X[:, j], return_inverse=True, return_counts=True)[1:]
+        if len(sizes) > 2 and sizes.min() >= _ROWS_EACH:  # not by chance
+            low, high = (np.sort(end[:, 0]) for end in _ends(y[:, None], codes))
+            found += [j] * bool((high[:-1] < low[1:]).all())
+    return _drop(given, sorted({*found} - {*_twins(given)}), what=_RANGES)

@@ -29,6 +29,8 @@ class Given:
         Which class, or which number, is the answer of each row, counted from 0.
     classes : sequence of str, default=()
         The classes that `answers` counts; none where the answer is a number.
+    numbers : ndarray of shape (n,), default=None
+        The answers that are numbers.
     target : str, default="target"
     groups : ndarray of shape (n,), default=None
         Rows of one value stay on one side of a split.
@@ -57,6 +59,7 @@ class Given:
     insisted: bool = False
     listed: bool = False
     quantiles: Floats | None = None
+    numbers: Floats | None = None
 
     @cached_property
     def whole(self) -> Indices:

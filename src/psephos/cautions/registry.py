@@ -21,6 +21,7 @@ class Rule(NamedTuple):
     test: Callable[[Given], Found]
     # The sentence: {columns} with {s} behind their verb, {them}, and the facts that the test found.
     words: str
+    classes: bool = False  # it is about classes: not tested where the answer is a number
 
 
 # fmt: off
@@ -45,12 +46,12 @@ CAUTIONS: dict[str, Rule] = {
         "they are identifiers, leave {them} out, or name one as the id."),
     "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
         "A number stands far from all others, as one that means 'not known' does: {values}. If it "
-        "does, name it with --missing, or write an empty cell there."),
+        "does, name it with --missing, or write an empty cell there{rest}."),
     "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
-        "{columns} divide{s} the rows exactly as the target does, so that nothing is left to "
-        "learn. If {they} hold{s} the target under another name, leave {them} out."),
+        "{columns} {how} left to learn. If {they} hold{s} the target under another name, leave "
+        "{them} out."),
     "FD009": Rule("tells-all", "columns", _NONE, columns.tells_all,
-        "{columns} tell{s} all classes apart alone, without an error. See that the values are "
+        "{columns} tell{s} {what} alone, without an error. See that the values are "
         "known before the answer is, and not made of it; if not, leave {them} out."),
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
         "{n} rows are replicates, far nearer to each other than to all others: {pairs}. Where "
@@ -59,16 +60,17 @@ CAUTIONS: dict[str, Rule] = {
     "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
         "The order of the rows tells the class: it changes {changes} times from a row to the next, "
         "and {expected} times in rows of any order. It does no harm if the table was sorted; if "
-        "rows are in the order of measurement, what drifts with time tells the class, too."),
+        "rows are in the order of measurement, what drifts with time tells the class, too.",
+        classes=True),
     "FD022": Rule("small-class", "rows", _NONE, rows.few_rows,
         "Classes have fewer rows than the {folds} folds: {classes}. Add rows, join classes that "
-        "belong together, or use fewer folds (--folds)."),
+        "belong together, or use fewer folds (--folds).", classes=True),
     "FD023": Rule("batch", "rows", _NONE, rows.batches,
         "{which} tells the class of most rows: what differs between batches or sites is learnt as "
         "if it were the class. Hold whole batches out (--group), and distrust batches of one "
-        "class."),
+        "class.", classes=True),
     "FD024": Rule("subjects", "rows", _BOTH, rows.subjects,
-        "{columns} name{s} subjects of several rows each, whose rows have one class: a model "
+        "{columns} name{s} subjects of several rows each, whose rows have one {answer}: a model "
         "learns the subjects by heart, and folds divide them. Name the column as the group, or "
         "leave {them} out."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
@@ -84,7 +86,7 @@ CAUTIONS: dict[str, Rule] = {
         "The last row ({row}) is not a case: it holds the {what} of the others. Remove it."),
     "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
         "Classes of the target differ only in case, blanks or the form of a number: {which}. Write "
-        "them alike if they are one class; if not, insist on them."),
+        "them alike if they are one class; if not, insist on them.", classes=True),
     "FD040": Rule("beyond-range", "prediction", _NONE, prediction.beyond_range,
         "All values of {which} are beyond the range of the fit, on one side: answers there are "
         "guesses. See that it is the same measurement."),
@@ -160,7 +162,8 @@ class Cautions(tuple[Caution, ...]):
 
 def cautions_on(given: Given, codes: Iterable[str] = CAUTIONS) -> Cautions:
     """Return the cautions of these codes, by default of all, that a table gives rise to."""
-    found = ((code, CAUTIONS[code].test(given)) for code in codes)
+    tested = (code for code in codes if len(given.classes) or not CAUTIONS[code].classes)
+    found = ((code, CAUTIONS[code].test(given)) for code in tested)
     return Cautions(
         _caution(code, one, given)
         for code, one in found

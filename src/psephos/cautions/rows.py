@@ -39,7 +39,7 @@ def divided_replicates(given: Given) -> Found:
     words = some([f"{given.row(a)} and {given.row(b)}" for a, b in pairs])
     which = f" (column {shown(column)} has one value in each pair)" if column else ""
     facts = {"n": str(len(rows)), "pairs": words, "which": which}
-    return Found(rows=rows, facts=facts, remedy=[("--group", column or "COLUMN")])
+    return Found(rows=rows, facts=facts, remedy=[("--group", column)] if column else ())
 
 
 def subjects(given: Given) -> Found:
@@ -47,7 +47,8 @@ def subjects(given: Given) -> Found:
     if given.answers is None or len(given.X) < _LEAST:
         return Found()
     found = [j for j in [*given.levels, *given.whole.tolist()] if _names_subjects(given, int(j))]
-    return Found(found, remedy=[("--group", str(given.names[j])) for j in found[:1]])
+    answer = {"answer": "class" if len(given.classes) else "number"} if found else {}
+    return Found(found, (), answer, [("--group", str(given.names[j])) for j in found[:1]])
 
 
 def _names_subjects(given: Given, j: int) -> bool:
@@ -58,16 +59,19 @@ def _names_subjects(given: Given, j: int) -> bool:
     if len(values) * _ROWS_EACH < known.sum() or len(several) < 10 or rows * 5 < known.sum():
         return False
     answers = np.asarray(given.answers)[known]
-    table = np.zeros((len(values), int(answers.max()) + 1))
-    np.add.at(table, (subject, answers), 1)
-    pure = table[several].max(axis=1) == sizes[several]
-    share = table.sum(axis=0) / known.sum()
-    chance = np.log((share ** sizes[several[pure], None]).sum(axis=1)).sum()
+    ordered, ends = answers[np.argsort(subject, kind="stable")], np.cumsum(sizes)
+    first, last = (end.reduceat(ordered, ends - sizes) for end in (np.minimum, np.maximum))
+    pure = first[several] == last[several]
+    share = np.bincount(answers) / known.sum()
+    by_size = {int(k): np.log((share**k).sum()) for k in np.unique(sizes)}
+    chance = sum(by_size[int(k)] for k in sizes[several[pure]])
     if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
         return False
     if j in given.levels or _SUBJECT.fullmatch(" ".join(parts_of(given.names[j]))):
         return True
-    changes = (np.diff(table.argmax(axis=1)) != 0).sum()  # few: a number that tells the class
+    if not len(given.classes):  # a number that the target is made of
+        return False
+    changes = (np.diff(first) != 0).sum()  # few: a number that tells the class
     return bool(2 * changes > (len(values) - 1) * (1 - (share**2).sum()))
 
 

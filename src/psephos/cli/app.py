@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from psephos.cli.report import report
 from psephos.cli.table import table
 from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
-from psephos.cli.words import forgive_encodings, plain_warnings, say
+from psephos.cli.words import forgive_encodings, plain_warnings, repeated, say
 from psephos.files.atomic import reason
 from psephos.files.escaping import printable
 
@@ -64,8 +63,9 @@ class _Commands(click.Group):
             with plain_warnings():
                 return super().invoke(ctx)
         except PsephosError as error:
-            again = ["psephos", *ctx.meta["words"], *chain.from_iterable(error.options)]
-            last = f"\nRepeat with:  {shlex.join(again)}" if error.options else ""
+            words: list[str] = ctx.meta["words"]
+            again = repeated(words, error.options)
+            last = f"\nRepeat with:  psephos {shlex.join(again)}" if again != words else ""
             raise _BadInput(printable(str(error)) + last) from error
         except KeyboardInterrupt as error:
             raise _Stopped("stopped.") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from psephos._errors import Complaints, PsephosError
-from psephos.cli.words import say
+from psephos.cli.words import repeated, say
 
 if TYPE_CHECKING:
     from psephos.cautions import Caution
@@ -84,13 +84,13 @@ def settle(
     found = table.cautions(plan.folds) if plan else table.cautions()
     refused = found.refused(command, known_codes(accepted))
     if refused:
-        words = ["psephos", *click.get_current_context().find_root().meta["words"]]
-        given = [word for pair in options_of(refused, ids=table.ids is not None) for word in pair]
-        insisting = [word for one in refused for word in ("--accept", one.code)]
+        words: list[str] = ["psephos", *click.get_current_context().find_root().meta["words"]]
+        again = repeated(words, options_of(refused, ids=table.ids is not None))
+        insisting = repeated(words, [("--accept", one.code) for one in refused])
         lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
-        if given:
-            lines.append(f"Repeat with:  {shlex.join([*words, *given])}")
-        lines.append(f"To go on nevertheless:  {shlex.join([*words, *insisting])}")
+        if again != words:
+            lines.append(f"Repeat with:  {shlex.join(again)}")
+        lines.append(f"To go on nevertheless:  {shlex.join(insisting)}")
         try:
             if plan:
                 outer_splits(table, plan, 0)

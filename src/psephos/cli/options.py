@@ -126,7 +126,8 @@ _PARTIAL = (
         "--unlabeled",
         metavar="VALUE",
         help="What stands in the target where a case has no label, '' if the cell is empty: of two "
-        "classes, of which records of one are right.",
+        "classes, of which records of one are right; of numbers (--task numbers) such cases are "
+        "left out.",
     ),
     click.option(
         "--recorded-class",

@@ -1,15 +1,14 @@
 """psephos table: what is understood of a table, before anything is learnt from it."""
 
 import shlex
-from itertools import chain
 from pathlib import Path
 
 import click
 
 from psephos._errors import Complaints
 from psephos.cli.cautions import options_of, read_whole
-from psephos.cli.options import table_options
-from psephos.cli.words import show
+from psephos.cli.options import partial_options, table_options
+from psephos.cli.words import repeated, show
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 
@@ -19,6 +18,7 @@ _ADVISED = ("FD001", "FD007")  # cautions that end no command, and say what to l
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
 @table_options
+@partial_options
 @click.pass_context
 def table(context: click.Context, **_: object) -> None:
     """Print what is understood of TABLE, and the next command; nothing is fitted.
@@ -65,10 +65,9 @@ def table(context: click.Context, **_: object) -> None:
     settled = [one for one in found if one.rule.refused or one.code in _ADVISED]
     pairs = [pair for error in wrong.found for pair in error.options]
     pairs += options_of(settled, ids=data.ids is not None)
-    options = chain.from_iterable(dict.fromkeys(pairs))
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
-    given = [*words[at + 1 :], *options, *last]
+    given = [*repeated(words[at + 1 :], pairs), *last]
     left = [one.code for one in found.refused("compare") if not one.remedy]
     first = f"when {', '.join(left)} is settled: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], 'compare', *given])}")

@@ -18,6 +18,7 @@ from psephos._types import JsonObject
 from psephos.files.escaping import printable
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
+_SEVERAL = {"--accept", "--categorical", "--drop", "--keep-word", "--missing"}  # values
 _FOLDED = 24  # the least width of a column that wraps
 
 
@@ -39,6 +40,20 @@ def say(sentence: str) -> None:
 def show(text: str) -> None:
     """Print a result to standard output."""
     click.echo(printable(text))
+
+
+def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the words of a command with options, which replace those that take one value.
+
+    Of such an option with two values none is added: each would settle one thing and bring another.
+    """
+    pairs = list(dict.fromkeys(options))
+    flags = [flag for flag, _ in pairs]
+    pairs = [one for one in pairs if one[0] in _SEVERAL or flags.count(one[0]) == 1]
+    old = {flag for flag, _ in pairs} - _SEVERAL
+    before = zip(["", *words], words, strict=False)
+    kept = [w for last, w in before if last not in old and w.partition("=")[0] not in old]
+    return [*kept, *(word for pair in pairs for word in pair)]
 
 
 def show_json(data: Any) -> None:

@@ -211,9 +211,10 @@ def refuse_numbers_in_words(
     start = ways.read()
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
     by = [(a, b) for a, b in zip(words_of[::2], words_of[1::2], strict=False) if len(words_of) < 5]
+    by = by or ([("--drop", name)] if ways.drop.format(shown(name)) in remedy else [])
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
-    ).settled_by(*by, *(() if by or fitted else [("--drop", name)]))
+    ).settled_by(*by)
 
 
 def in_one_form(

@@ -77,6 +77,7 @@ def check_table(
             str(getattr(y, "name", None) or "target"),
             None if groups is None else np.asarray(groups).ravel(),
             list(map(str, index)) if named and index is not None else (), n_folds,
+            numbers=None if classes or answers is None else np.asarray(y, np.float64).ravel(),
         )
     )  # fmt: skip
 

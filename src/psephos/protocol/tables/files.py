@@ -42,6 +42,7 @@ from psephos.protocol.tables.roles import (
     common_parts,
     label_table,
     per_row,
+    with_answers,
     without_total,
 )
 from psephos.protocol.tables.table import DataTable
@@ -136,7 +137,9 @@ def read_table(
         The name of the table in results; by default that of the file.
     unlabeled, truth, recorded_class, prior : optional
         Of labels that are partly recorded; `truth` is the column of the true classes,
-        which has no missing value. See `psephos.protocol.compare`.
+        which has no missing value. See `psephos.protocol.compare`. With task='numbers',
+        `unlabeled` leaves out the rows of a text file or workbook in which the target holds it, or
+        nothing.
     positive : label, optional
         The class that measures and page are about.
     task : {'classes', 'numbers'}, optional
@@ -350,6 +353,8 @@ def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     names = sheet.header.names
     if len(roles.target) == 1:
         sheet = without_total(sheet, roles.target[0])
+        if roles.task == "numbers" and roles.unlabeled is not None:
+            sheet = with_answers(sheet, roles.target[0], roles.unlabeled)
     wrong = sheet.wrong
     common = common_parts(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}

@@ -21,6 +21,7 @@ from psephos.files.columns import (
     in_one_form,
     is_number,
     levels_of,
+    refuse_numbers_in_words,
     words_among,
 )
 from psephos.files.levels import LevelCodes, merged
@@ -141,15 +142,22 @@ def read_target(
     read = [None if is_missing(v) else (number or _own_number)(v) for v in values]
     odd = [i for i, v in enumerate(read) if v is None and not is_missing(values[i])]
     if task == "numbers" and odd:
+        words = [str(v) if w is None else None for v, w in zip(values, read, strict=True)]
+        try:
+            refuse_numbers_in_words(name, words, place, fitted=True)
+        except PsephosError as error:
+            if error.options:
+                raise
         raise PsephosError(
             f"the target {shown(name)} has {shown(str(values[odd[0]]), CELL)} in {place(odd[0])}, "
-            "which is not a number: correct it, or say --task classes."
+            "which is not a number: correct it, or say --task classes. Of dates give days since "
+            "the earliest."
         )
     known = np.array([v for v in read if v is not None], dtype=np.float64)
     if odd or not len(known):
         return (tidy or tidy_labels)(values, name, place)
     if task == "numbers" or (task is None and are_numbers(known)):
-        _refuse_missing(values, name, place)
+        _refuse_missing(values, name, place, *(_LEFT_OUT if number else ()))
         if not np.isfinite(known).all():
             i = int((~np.isfinite(known)).argmax())
             raise PsephosError(f"the target {shown(name)} is infinite in {place(i)}: correct it.")
@@ -245,16 +253,24 @@ def tidy_labels(values: Sequence[Any], name: str, place: Callable[[int], str] = 
     return word_array([str(v) for v in whole])
 
 
-def _refuse_missing(values: Sequence[Cell], name: str, place: Callable[[int], str]) -> None:
+_LEFT_OUT = (("--task", "numbers"), ("--unlabeled", ""))
+
+
+def _refuse_missing(
+    values: Sequence[Cell], name: str, place: Callable[[int], str], *options: tuple[str, str]
+) -> None:
     """Raise PsephosError naming the first rows in which a target has no value."""
     missing = [i for i, v in enumerate(values) if is_missing(v)]
     if missing:
         rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        numbers = (
+            " of a number, do so by --task numbers --unlabeled '' (in Python task=, unlabeled=)"
+        )
+        classes = " of two classes, if that means that the label is not known, say --unlabeled ''"
         raise PsephosError(
             f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
-            "labels in, or remove those rows; of two classes, if no value means that the label is "
-            "not known, say so: --unlabeled '' (in Python unlabeled='')."
-        )
+            f"values in, or leave those rows out;{numbers if options else classes}."
+        ).settled_by(*options)
 
 
 def recorded_labels(

@@ -1,6 +1,5 @@
 """What a table must be before anything is learnt from it."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -8,10 +7,11 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Indices, Values
+from psephos.cautions.dates import are_dates
 from psephos.estimator.columns import dense_columns, stored
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import beyond
-from psephos.files.cells import plain_number
+from psephos.files.cells import number_form, plain_number
 from psephos.files.columns import refuse_far
 from psephos.files.levels import value_of
 from psephos.files.near import CELL, quoted, shown, suggest
@@ -19,10 +19,6 @@ from psephos.files.near import CELL, quoted, shown, suggest
 if TYPE_CHECKING:
     from psephos.protocol.tables.table import DataTable
 
-#: A number as it may be written: <0.1, 5,736.00, 5.7%, 12 mg.
-_NUMBER = re.compile(
-    r"[<>~≤≥ ]*[-+−]?\d[\d.,' ]*(?:[eE][-+]?\d+)? ?[^\W\d]{0,6}(?:/[^\W\d]{1,4})?%?"
-)
 _MOSTLY = 0.8  # of the values of a target are numbers, or written as such
 
 
@@ -90,13 +86,15 @@ def _check_classes(table: "DataTable") -> None:
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
     name = shown(table.target_name)
     odd = [word for word in counts if value_of(plain_number(word)[1]) is None]
-    like = len(counts) - sum(_NUMBER.fullmatch(word) is None for word in odd)
-    if many_values(sizes) and like >= _MOSTLY * len(counts):
+    like = len(counts) - sum(not number_form(word) for word in odd)
+    days = " Of dates give days since the earliest; time to event is for scikit-survival."
+    days = days if are_dates(list(counts)) else ""
+    if many_values(sizes) and (days or like >= _MOSTLY * len(counts)):
         first = f" (not plain numbers: {quoted(odd)})" if odd else ""
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
-            "measurement? Say with --task numbers (in Python task='numbers') that it "
-            "is to be predicted as a number, or with --task classes that its numbers are classes."
+            "measurement? Say with --task numbers (in Python task='numbers') that it is to be "
+            f"predicted as a number, or with --task classes that its values are classes.{days}"
         )
 
 

@@ -109,8 +109,8 @@ class Roles:
 
     @property
     def partly(self) -> bool:
-        """Return whether labels are partly recorded."""
-        given = (self.truth, self.unlabeled, self.prior)
+        """Return whether labels are partly recorded; rows without a number are left out."""
+        given = (self.truth, None if self.task == "numbers" else self.unlabeled, self.prior)
         return refuse_old_positive(self.positive, self.recorded_class, *given)
 
     @property
@@ -129,6 +129,22 @@ class Roles:
         return targets + [(flag, name) for flag, name in named if name is not None]
 
 
+def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
+    """Return a sheet without the rows whose target is missing, or holds a mark of that."""
+    words = sheet.words[sheet.header.names.index(target)]
+    at = [i for i, w in enumerate(words) if w != mark and not sheet.cells.is_missing(str(w))]
+    note = f"{len(words) - len(at)} row(s) have no number in {target}: left out (--unlabeled)."
+    return _rows_of(sheet, at, note)
+
+
+def _rows_of(sheet: Sheet, at: Sequence[int], note: str) -> Sheet:
+    kept = {j: [column[i] for i in at] for j, column in sheet.words.items()}
+    lines = sheet.lines and [sheet.lines[i] for i in at]
+    rest = None if sheet.rest is None else sheet.rest[at]
+    notes = [*sheet.notes, note]
+    return replace(sheet, X=sheet.X[at], words=kept, lines=lines, notes=notes, rest=rest)
+
+
 def without_total(sheet: Sheet, target: str) -> Sheet:
     """Return a sheet without a last row that has no label, and sums or means of the others."""
     n, words = sheet.X.shape[0] - 1, sheet.words
@@ -140,10 +156,7 @@ def without_total(sheet: Sheet, target: str) -> Sheet:
     for word in once or [""]:
         if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
             note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
-            kept = {j: column[:n] for j, column in words.items()}
-            lines = sheet.lines and sheet.lines[:n]
-            notes = [*sheet.notes, note]
-            return replace(sheet, X=sheet.X[:n], words=kept, lines=lines, notes=notes)
+            return _rows_of(sheet, range(n), note)
     return sheet
 
 
