@@ -43,7 +43,7 @@ def test_from_the_file_of_views_to_predictions(flowers, call):
     expected = model.predict(whole.drop(columns=["kind"]))
     given = pd.read_csv(io.StringIO(answers.stdout))
     assert given.iloc[:, 1].tolist() == expected.tolist()
-    told = call("explain", out)
+    told = call("explain", out, flowers / "t.csv")
     assert told.exit_code == 0, told.output
     assert "petal_l" in told.stdout
     assert "noise" not in told.stdout
