@@ -5,13 +5,13 @@ import pytest
 
 from psephos import MLKNeighborsClassifier, PsephosError
 from psephos.testing import small_table
-from psephos.vote.voters import trees
+from psephos.vote.operations import trees
 
 
 @pytest.mark.usefixtures("plain")
 def test_a_kernel_raises_outside_fits():
-    with pytest.raises(AssertionError, match="a prediction called the kernel sum_leaves"):
-        trees.sum_leaves()
+    with pytest.raises(AssertionError, match="a prediction called the kernel binary_leaves"):
+        trees.binary_leaves()
 
 
 @pytest.mark.usefixtures("plain")

@@ -139,15 +139,12 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
         rho = prior / (held / weight.sum())
         cost = prior * loss.sum(axis=1)
         alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounds as rpart's
-    unit = bool((weight == 1.0).all() and (problem.copies == 1).all())
     cart = Cart(
         n_classes=k,
         y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
         target=target,
         weight=weight,
         copies=problem.copies,
-        unit=unit,
-        plain=unit and bool((alpha == 1.0).all()),
         alpha=alpha,
         rho=rho,
         loss=np.ascontiguousarray(loss, dtype=np.float64),

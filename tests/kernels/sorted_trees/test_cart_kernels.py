@@ -44,11 +44,10 @@ def cart_of(y, weight, k=0, alpha=None, copies=None):
     n = len(y)
     ones, none = np.ones(max(k, 1)), np.zeros(0)
     copies = np.ones(n, np.int64) if copies is None else copies
-    unit = bool((weight == 1).all() and (copies == 1).all())
     alpha = ones if alpha is None else alpha
     return Cart(
         k, np.asarray(y if k else none, np.int32), none if k else np.asarray(y, float), weight,
-        copies, unit, unit and bool((alpha == 1).all()), alpha, ones, 1 - np.eye(max(k, 1)),
+        copies, alpha, ones, 1 - np.eye(max(k, 1)),
         True, np.zeros(2, np.int64), none, np.ones(1),
     )  # fmt: skip
 

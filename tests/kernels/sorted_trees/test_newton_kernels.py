@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.bins import bin_columns
 from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
-from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.sorted_trees.newton_exact import (
     exact_split,
     level_totals,
@@ -211,12 +210,3 @@ def test_bins_hold_equal_shares_of_the_hessian():
         assert (high[j, : n_bins[j] - 1] < low[j, 1 : n_bins[j]]).all()
     mass = np.bincount(codes[0][kept], hessian[kept], minlength=10)
     assert mass.max() < 1.5 * mass.sum() / 10
-
-
-@pytest.mark.parametrize("outputs", [1, 3])
-def test_sum_of_leaves(outputs):
-    rng = np.random.default_rng(0)
-    leaf, weights = rng.integers(0, 9, (5, 4)), rng.standard_normal((5, 4))
-    value, out = rng.standard_normal((9, outputs)), np.ones((5, outputs))
-    sum_leaves(leaf, weights, value, out)
-    assert_allclose(out, 1 + np.einsum("nt,ntk->nk", weights, value[leaf]), atol=1e-14)

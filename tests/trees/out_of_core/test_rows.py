@@ -1,6 +1,4 @@
 import sys
-import threading
-import time
 from decimal import Decimal
 
 import numpy as np
@@ -9,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.trees.out_of_core.disk import ScratchFolder
-from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows, block_length, prefetched
+from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows, block_length
 
 
 def rows_of(source):
@@ -30,48 +28,6 @@ def rows_of(source):
     else:
         assert_array_equal(np.concatenate([part for _, part in labels]), weight[counted])
     return X, y, weight
-
-
-# ------------------------------------------------------------------- prefetch
-def test_items_come_in_order():
-    assert list(prefetched(iter(range(20)), depth=1)) == list(range(20))
-    assert list(prefetched([])) == []
-
-
-def test_reading_goes_on_while_the_caller_works():
-    made = []
-
-    def items():
-        for i in range(6):
-            made.append(i)
-            yield i
-
-    stream = prefetched(items(), depth=2)
-    assert next(stream) == 0
-    until = time.monotonic() + 5.0
-    while len(made) < 4 and time.monotonic() < until:  # two wait, one is held by the reader
-        time.sleep(0.01)
-    assert made == [0, 1, 2, 3]
-    stream.close()
-
-
-def test_an_error_of_the_reader_is_raised():
-    def items():
-        yield 1
-        raise PsephosError("a bad block")
-
-    stream = prefetched(items())
-    assert next(stream) == 1
-    with pytest.raises(PsephosError, match="a bad block"):
-        next(stream)
-
-
-def test_a_reader_ends_when_the_caller_leaves():
-    before = threading.active_count()
-    stream = prefetched(iter(range(1000)), depth=1)
-    assert next(stream) == 0
-    stream.close()
-    assert threading.active_count() == before
 
 
 # ------------------------------------------------------------------- arrays

@@ -54,38 +54,18 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
         u[i] = 0.0
     known = 0
     ragged = special = False
-    f = g = -1  # columns that wait for a third: in one sweep their sum stays in a register
-    for h in range(q):
+    for f in range(q):
         if has_nan is not None:
-            here = not np.isnan(X[r, h])
-            known += 1 if here and not has_nan[h] else 0
-            ragged |= here and has_nan[h]
-            special |= has_nan[h] or is_category[h]
-            if has_nan[h] or is_category[h] or not here:
+            here = not np.isnan(X[r, f])
+            known += 1 if here and not has_nan[f] else 0
+            ragged |= here and has_nan[f]
+            special |= has_nan[f] or is_category[f]
+            if has_nan[f] or is_category[f] or not here:
                 continue
-        if f < 0:
-            f = h
-            continue
-        if g < 0:
-            g = h
-            continue
-        x, y, z = X[r, f], X[r, g], X[r, h]
-        by_x, by_y, by_z = inverse[f], inverse[g], inverse[h]
-        at_x, at_y, at_z = columns[f, first:], columns[g, first:], columns[h, first:]
+        x, by, z = X[r, f], inverse[f], columns[f, first:]
         for i in range(m):
-            dx = (x - at_x[i]) * by_x
-            dy = (y - at_y[i]) * by_y
-            dz = (z - at_z[i]) * by_z
-            u[i] = ((u[i] + dx * dx) + dy * dy) + dz * dz
-        f = g = -1
-    if f >= 0:  # one or two are left over
-        h = g if g >= 0 else f
-        x, y, by_x, by_y = X[r, f], X[r, h], inverse[f], inverse[h] if g >= 0 else 0.0
-        at_x, at_y = columns[f, first:], columns[h, first:]
-        for i in range(m):
-            dx = (x - at_x[i]) * by_x
-            dy = (y - at_y[i]) * by_y
-            u[i] = (u[i] + dx * dx) + dy * dy
+            diff = (x - z[i]) * by
+            u[i] += diff * diff
     if has_nan is not None and (special or known < q):
         for i in range(m):
             counts[i] = known

@@ -1,10 +1,10 @@
 """Tiny Gaussian classifiers, many at once: linear and quadratic discriminants, naive Bayes.
 
-A `solve_*` turns the sums of B candidates on all splits (`moments.load`) into models, `*_densities`
-give the scores of the classes on the test rows, and `deliver` what a learner answers: the log-odds
-of the second of two classes, or log-posteriors up to a constant of the row. A class without a
-training row scores `NEVER` below the lowest of the row, so that its probability is 0. Columns are
-in the units of `FoldSums`, about their centres and scaled.
+A `solve_*` turns the sums of B candidates on all splits (`moments.sum_rows`) into models,
+`*_densities` give the scores of the classes on the test rows, and `deliver` what a learner answers:
+the log-odds of the second of two classes, or log-posteriors up to a constant of the row. A class
+without a training row scores `NEVER` below the lowest of the row, so that its probability is 0.
+Columns are in the units of `FoldSums`, about their centres and scaled.
 
 Shapes: count and log_prior (C, S), the weight and the logarithm of the share of each class, 0
 without a row; scale (p,); subsets (B, d); mean (B, d, C, S); pairs (B, G, m, S), overwritten.

@@ -37,8 +37,7 @@ class FoldSums(NamedTuple):
     each class begins; `weight` (n, S) of the rows, in that order, in each split's training part;
     `mass` (C, S) the sums of those weights; `centre` and `scale` (p,), `class_centre` (p, C);
     `test` and `split` (L,) the row and the split of each test row. `diagonal`: only squares are
-    summed. The tables `means` (p, C, S) and `pairs` (G, pairs or p, S), row by row of the lower
-    triangle, are empty until they are filled.
+    summed.
     """
 
     XT: _Floats
@@ -53,8 +52,6 @@ class FoldSums(NamedTuple):
     split: NDArray[np.uintp]
     pooled: bool
     diagonal: bool
-    means: _Floats
-    pairs: _Floats
 
 
 def describe(XT, order, class_ptr):
@@ -89,39 +86,19 @@ def _sum(table):
     return np.cumsum(table, axis=1)[:, -1]
 
 
-def load(sums, subsets, mean, pairs):
-    """Write candidates' means and cross-products about them, from the tables or the rows.
+@jit
+def sum_rows(sums, subsets, values, mean, pairs):
+    """Write candidates' means and cross-products about them.
+
+    What is left of a sum of squares that its own rounding explains is 0.
 
     Parameters
     ----------
     subsets : (B, d) intp; sorted columns
+    values : (d, n) scratch
     mean : (B, d, C, S) float64; class means, about the columns' centres
     pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64; row by row of the lower triangle;
-        squares alone if the sums are diagonal. The same bytes from the tables and from the rows.
-    """
-    d = subsets.shape[1]
-    if len(sums.means) == 0:
-        values = np.empty((d, len(sums.order)))
-        sum_rows(sums, subsets, values, mean, pairs)
-        return
-    np.take(sums.means, subsets, axis=0, out=mean, mode="clip")
-    n_tables, n_entries, n_splits = sums.pairs.shape
-    entries = np.zeros((len(subsets), n_tables, pairs.shape[2]), dtype=np.intp)
-    if sums.diagonal:
-        entries[:, :, :d] = subsets[:, None]
-    else:
-        right, left = np.tril_indices(d)
-        high = subsets[:, right]
-        entries[:, :, : len(right)] = (high * (high + 1) // 2 + subsets[:, left])[:, None]
-    entries += n_entries * np.arange(n_tables)[:, None]
-    np.take(sums.pairs.reshape(-1, n_splits), entries, axis=0, out=pairs, mode="clip")
-
-
-@jit
-def sum_rows(sums, subsets, values, mean, pairs):
-    """Write what `load` does from the rows; `values` (d, n) is scratch.
-
-    What is left of a sum of squares that its own rounding explains is 0.
+        squares alone if the sums are diagonal
     """
     XT, order, class_ptr, weight, count = (
         sums.XT, sums.order, sums.class_ptr, sums.weight, sums.mass,

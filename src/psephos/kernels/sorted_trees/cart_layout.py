@@ -25,8 +25,7 @@ class Cart(NamedTuple):
     `y` holds class indices, `target` numbers (centred). A row counts with `weight`, in a node's
     risk times `rho` of its class, in the worth of its splits times `alpha`. Classes are multiplied
     last, so that the same counts are worth the same in whatever order they come. `copies` is how
-    many rows a row counts as; `unit`: every weight and number of copies is 1; `plain`: every alpha
-    is too. `zero_one`: `loss` is 1 off the diagonal.
+    many rows a row counts as. `zero_one`: `loss` is 1 off the diagonal.
     ``values[start[j] : start[j + 1]]`` are the distinct values of column j.
     """
 
@@ -35,8 +34,6 @@ class Cart(NamedTuple):
     target: NDArray[np.float64]
     weight: NDArray[np.float64]
     copies: NDArray[np.int64]
-    unit: bool
-    plain: bool
     alpha: NDArray[np.float64]
     rho: NDArray[np.float64]
     loss: NDArray[np.float64]

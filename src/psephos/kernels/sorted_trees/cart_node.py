@@ -134,8 +134,6 @@ def find_rules(
 
 @jit
 def _numbers_known(data, keys, j, s, m):
-    if data.unit:
-        return m, float(m)
     rows, weight = np.int64(0), 0.0
     for i in range(s, s + m):
         row = keys[j, i] & ROW

@@ -20,13 +20,12 @@ def class_sums(data, keys, j, s, m, total):
         total[k] = 0.0
     rows = np.int64(0)
     weight = 0.0
-    unit, y, weights, copies = data.unit, data.y, data.weight, data.copies
+    y, weights, copies = data.y, data.weight, data.copies
     for i in range(s, s + m):
         row = keys[j, i] & ROW
-        w = 1.0 if unit else weights[row]
-        rows += 1 if unit else copies[row]
-        total[y[row]] += w
-        weight += w
+        rows += copies[row]
+        total[y[row]] += weights[row]
+        weight += weights[row]
     return rows, weight
 
 
@@ -72,27 +71,19 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
     screened, bar = crit == GINI, -np.inf  # others are weighed at every cut
     weight_l, below = 0.0, np.int64(0)
-    simple, alpha, y, weights, copies = data.plain, data.alpha, data.y, data.weight, data.copies
+    alpha, y, weights, copies = data.alpha, data.y, data.weight, data.copies
     for i in range(s, s + m - 1):
         key = keys[j, i]
         row = key & ROW
         k = y[row]
         had, has = left[k], right[k]
-        if simple:
-            left[k] = had + 1.0
-            right[k] = has - 1.0
-            terms_l += (had + 1.0) * (had + 1.0) - had * had
-            terms_r += (has - 1.0) * (has - 1.0) - has * has
-            weight_l += 1.0
-            below += 1
-        else:
-            w, a = weights[row], alpha[k]
-            left[k] = had + w
-            right[k] = has - w
-            terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)
-            terms_r += (a * right[k]) * (a * right[k]) - (a * has) * (a * has)
-            weight_l += a * w
-            below += copies[row]
+        w, a = weights[row], alpha[k]
+        left[k] = had + w
+        right[k] = has - w
+        terms_l += (a * left[k]) * (a * left[k]) - (a * had) * (a * had)
+        terms_r += (a * right[k]) * (a * right[k]) - (a * has) * (a * has)
+        weight_l += a * w
+        below += copies[row]
         after = keys[j, i + 1] >> SHIFT
         if after == key >> SHIFT or below < min_leaf:
             continue
@@ -115,11 +106,11 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
 @jit
 def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
-    simple, weights, copies = data.unit, data.weight, data.copies
+    weights, copies = data.weight, data.copies
     sums = whole = 0.0
     for i in range(s, s + m):
         row = keys[j, i] & ROW
-        w = 1.0 if simple else weights[row]
+        w = weights[row]
         sums += w * target[row]
         whole += w
     mean = sums / whole
@@ -129,8 +120,8 @@ def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     for i in range(s, s + m - 1):
         key = keys[j, i]
         row = key & ROW
-        w = 1.0 if simple else weights[row]
-        below += 1 if simple else copies[row]
+        w = weights[row]
+        below += copies[row]
         weight_l += w
         sum_l += w * (target[row] - mean)
         after = keys[j, i + 1] >> SHIFT

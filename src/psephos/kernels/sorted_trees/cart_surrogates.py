@@ -18,12 +18,11 @@ def sent(data, keys, j, s, m, go):
     for i in range(s, s + m):
         row = keys[j, i] & ROW
         if go[row] != 0:
-            w = 1.0 if data.unit else data.weight[row]
-            rows += 1 if data.unit else data.copies[row]
+            rows += data.copies[row]
             if go[row] < 0:
-                left += w
+                left += data.weight[row]
             else:
-                right += w
+                right += data.weight[row]
     return left, right, rows
 
 
@@ -51,12 +50,8 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
             if right + lead > best:
                 best, low, high, where = right + lead, previous, rank, np.int64(-1)
         if g != 0:
-            if data.unit:
-                lead -= g
-                below += 1
-            else:
-                lead -= g * data.weight[row]
-                below += data.copies[row]
+            lead -= g * data.weight[row]
+            below += data.copies[row]
         previous = rank
     return best, low, high, where
 

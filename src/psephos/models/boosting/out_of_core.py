@@ -18,7 +18,7 @@ from psephos.trees.out_of_core.dask import DaskHolder
 from psephos.trees.out_of_core.disk import DiskHolder
 from psephos.trees.out_of_core.grow import Holder, boost
 from psephos.trees.out_of_core.labels import BlockLabels
-from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
+from psephos.trees.out_of_core.rows import Block, RowSource
 from psephos.vote import Readout, RegressionTarget, Target
 from psephos.vote.importance import SampleRows
 
@@ -93,7 +93,7 @@ def fit_blocks(
     _check(model)
     n_jobs = getattr(model, "n_jobs", None)
     labels: BlockLabels | None = None
-    for y, weight in prefetched(source.labels()):
+    for y, weight in source.labels():
         here = BlockLabels.of(y, weight, not isinstance(model, VoteClassifier))
         labels = here if labels is None else labels.join(here)
     if labels is None:

@@ -16,7 +16,7 @@ from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
 from psephos.runtime.jit import run_blocks
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream
 from psephos.trees.out_of_core.grow import BlockObjective, Level, Scales
-from psephos.trees.out_of_core.rows import Block, RowSource, fill, prefetched
+from psephos.trees.out_of_core.rows import Block, RowSource, fill
 
 
 class Spool:
@@ -30,31 +30,27 @@ class Spool:
 
     def __init__(self, path: Path, dtype: Any, width: int, bounds: list[int]):
         self._dtype, self._width, self._bounds = np.dtype(dtype), width, bounds
-        path.touch()
-        # Two handles, each with its own place: a thread reads ahead while another writes behind.
-        self._reading = path.open("rb", buffering=0)
-        self._writing = path.open("r+b", buffering=0)
+        self._file = path.open("w+b", buffering=0)
 
     def read(self, block: int) -> NDArray[Any]:
         """Return the numbers of a block, one after another."""
         start, stop = self._bounds[block : block + 2]
         out = np.empty(self._width * (stop - start), dtype=self._dtype)
-        self._reading.seek(start * self._width * self._dtype.itemsize)
-        fill(self._reading, out)
+        self._file.seek(start * self._width * self._dtype.itemsize)
+        fill(self._file, out)
         return out
 
     def write(self, block: int, values: Array) -> None:
         """Store a block of `width` numbers a row."""
-        self._writing.seek(self._bounds[block] * self._width * self._dtype.itemsize)
+        self._file.seek(self._bounds[block] * self._width * self._dtype.itemsize)
         view = np.ascontiguousarray(values, dtype=self._dtype).data.cast("B")
         done = 0
         while done < len(view):
-            done += self._writing.write(view[done:])
+            done += self._file.write(view[done:])
 
     def close(self) -> None:
         """Close the file."""
-        self._reading.close()
-        self._writing.close()
+        self._file.close()
 
 
 class ScratchFolder:
@@ -157,9 +153,8 @@ def add_histograms(
 class DiskHolder:
     """Rows of a source, kept as bins, gradients and margins in a scratch folder.
 
-    Every pass reads blocks in order, ahead by a thread; in memory are a few blocks and the
-    histograms. For p columns and K outputs a row takes p + 4 + 16 K bytes of the disk, 8 more
-    where rows have weights.
+    Every pass reads blocks in order; in memory are a block and the histograms. For p columns and K
+    outputs a row takes p + 4 + 16 K bytes of the disk, 8 more where rows have weights.
 
     Parameters
     ----------
@@ -280,7 +275,7 @@ class DiskHolder:
 
     def _blocks(self) -> Iterator[Block]:
         """Yield the blocks of the source that have a row of weight."""
-        for block in prefetched(self._source.blocks()):
+        for block in self._source.blocks():
             counted = block.counted()
             if len(counted.y):
                 yield counted
@@ -293,9 +288,5 @@ class DiskHolder:
     def _pass(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
         """Yield the number of each block and what the spools of these names hold of it."""
         spools = [self._spools[name] for name in names]
-
-        def read() -> Iterator[tuple[int, list[NDArray[Any]]]]:
-            for b in range(self._scratch.n_blocks):
-                yield b, [spool.read(b) for spool in spools]
-
-        return prefetched(read())
+        for b in range(self._scratch.n_blocks):
+            yield b, [spool.read(b) for spool in spools]

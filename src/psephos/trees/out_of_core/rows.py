@@ -1,10 +1,8 @@
 """Rows that are read in blocks: a memory map, an .npy file, a directory of parquet parts."""
 
-import queue
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,8 +12,7 @@ from psephos.files.arrays import beyond
 from psephos.files.columns import refuse_far
 
 _BLOCK_ROWS = 1 << 16
-_BLOCK_BYTES = 1 << 23  # of values: one block is worked on while others are read
-_Item = TypeVar("_Item")
+_BLOCK_BYTES = 1 << 23  # of values
 Labelled = tuple[NDArray[Any], NDArray[np.float64] | None]
 
 
@@ -95,55 +92,6 @@ class RowSource(Protocol):
 def block_length(n_features: int) -> int:
     """Return the rows of a block: 2^16, fewer where that were more than 2^21 numbers."""
     return int(np.clip(_BLOCK_BYTES // (4 * max(n_features, 1)), 1, _BLOCK_ROWS))
-
-
-# ------------------------------------------------------------------- prefetch
-class _End(NamedTuple):
-    error: BaseException | None
-
-
-def prefetched(items: Iterable[_Item], depth: int = 2) -> Iterator[_Item]:
-    """Yield the items of an iterable, read ahead by a thread of their own.
-
-    Parameters
-    ----------
-    items : what it does to make the next item (reading, decoding) runs in the thread, while the
-        caller works on the item before. An error there is raised here.
-    depth : items that may wait; with the one in work and the one in the making, depth + 2 live at
-        once
-    """
-    waiting: queue.Queue[Any] = queue.Queue(depth)
-    stopped = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stopped.is_set():
-            try:
-                waiting.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def read() -> None:
-        error: BaseException | None = None
-        try:
-            for item in items:
-                if not put(item):
-                    return
-        except BaseException as raised:  # handed to the caller, whatever it is
-            error = raised
-        put(_End(error))
-
-    reader = threading.Thread(target=read, name="psephos-prefetch", daemon=True)
-    reader.start()
-    try:
-        while not isinstance(item := waiting.get(), _End):
-            yield item
-        if item.error is not None:
-            raise item.error
-    finally:  # also where the caller leaves early
-        stopped.set()
-        reader.join()
 
 
 # ------------------------------------------------------------------- arrays

@@ -169,7 +169,7 @@ class Trees(ReadsColumns, RowByRow):
         """Return the (n, T, K) votes."""
         read, leaf, voted = self._read(X), self.leaves(X), self._said
         if not len(self.group):
-            out = voted[leaf]
+            out = np.take(voted, leaf, axis=0)  # several times as fast as voted[leaf]
         else:
             sizes = np.diff(self.group)
             out = np.zeros((len(X), self.n_voters, voted.shape[1]))
@@ -178,7 +178,7 @@ class Trees(ReadsColumns, RowByRow):
             else:
                 for k in range(int(sizes.max(initial=0))):
                     some = np.flatnonzero(sizes > k)
-                    out[:, some] += voted[leaf[:, self.group[some] + k]]
+                    out[:, some] += np.take(voted, leaf[:, self.group[some] + k], axis=0)
         if (leaf < 0).any():
             rows = np.flatnonzero((leaf < 0).any(axis=1))
             ends = self.nodes.ends(read[rows], self.root)

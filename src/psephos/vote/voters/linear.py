@@ -7,11 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
-from psephos.vote.operations.scores import Scores, check_says, votes_by_score
+from psephos.vote.operations.scores import Scores, check_says
 from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present
 
 _Floats = NDArray[np.float64]
@@ -77,14 +75,9 @@ class LinearVoters(ReadsColumns, ReadAsLowered):
         return len(self.coef)
 
     def votes(self, X: _Floats) -> _Floats:
-        read = X[:, self.columns]
         if not self.abstains:
-            check_present(read, "linear models")
-        if not fused():
-            return self.lowered().votes(X)
-        linear = linear_scores(read, self.coef, self.intercept)  # NaN where a value is missing
-        each = linear.transpose(0, 2, 1), self.value, self.says, self.slope
-        return np.ascontiguousarray(votes_by_score(*each).transpose(1, 0, 2))
+            check_present(X[:, self.columns], "linear models")
+        return self.lowered().votes(X)
 
     @cached_property
     def _operation(self) -> Scores:

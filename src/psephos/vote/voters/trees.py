@@ -9,9 +9,7 @@ import numpy as np
 from psephos._types import NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
-from psephos.runtime.jit import frozen
 from psephos.trees.tree import STAY, spans_of
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -141,15 +139,9 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     def votes(self, X: _Floats) -> _Floats:
         if self.abstains or not fused():
             return self._operation.votes(X)
-        return self.value[self.rows(X)]
-
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
-        """Return the (n, K) weighted sums of votes, without the votes unless trees abstain."""
-        if self.abstains or not fused():
-            return super().weighted_sum(weights, X)
-        out = np.zeros((len(X), self.value.shape[1]))
-        sum_leaves(self.rows(X), frozen(weights), frozen(self.value), out)
-        return out
+        leaves = self.leaves(X)
+        rows = self.answer[leaves] if len(self.answer) else leaves
+        return np.take(self.value, rows, axis=0)  # several times as fast as value[rows]
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
@@ -157,11 +149,6 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
             return self._order[replace(self, abstains=False).lowered().leaves(X)]
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
-
-    def rows(self, X: _Floats) -> NDArray[np.intp]:
-        """Return the (n, T) row of `value` that each tree votes on each row of X."""
-        leaves = self.leaves(X)
-        return self.answer[leaves] if len(self.answer) else leaves
 
     @cached_property
     def _packed(self) -> Any:

@@ -1,9 +1,8 @@
 """What the batched learners share: units, refusals, and their models as voters.
 
-The sums over folds that a problem's candidates share: one preparation, tables when they pay.
+The sums over folds that a problem's candidates share.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
-from psephos.kernels.small_models.moments import FoldSums, describe, load
+from psephos.kernels.small_models.moments import FoldSums, describe, sum_rows
 from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
 from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -100,17 +99,11 @@ def kernel_voters(
     )  # fmt: skip
 
 
-TABLE_BYTES = 2**28  # 256 MiB: a problem whose tables would be larger is summed from its rows
-
 _NUMBERS = 2**18  # of a block of candidates
 
 
 class SharedSums:
     """Means and cross-products of columns on all splits, for candidates of one problem.
-
-    A candidate's numbers are summed from its rows, or looked up in tables of all columns and
-    pairs of columns: the same bytes either way. The tables are made once the candidates so far
-    have asked for as many numbers as the tables hold, if they take at most `TABLE_BYTES`.
 
     `XT` is (p, n); `groups` (n,) are the classes of the rows, 0 ... C - 1 (all 0 in a regression);
     a row that a split names twice counts twice. `pooled` adds the cross-products of the classes
@@ -134,7 +127,7 @@ class SharedSums:
         count = np.stack([training[a:b].sum(axis=0) for a, b in zip(class_ptr, ends, strict=False)])
         scale, centre, class_centre = describe(XT, order, class_ptr)
         split = np.repeat(np.arange(folds.n_splits), np.diff(folds.test_ptr))
-        self._sums = FoldSums(
+        self.sums = FoldSums(
             XT,
             order,
             class_ptr,
@@ -147,72 +140,48 @@ class SharedSums:
             split.astype(np.uintp),
             pooled,
             diagonal,
-            np.empty((0, 0, 0)),
-            np.empty((0, 0, 0)),
         )
-        p = len(XT)
-        self._entries = p if diagonal else p * (p + 1) // 2
-        per_entry = folds.n_splits * (1 if pooled else n_groups)
-        size = 8 * (self._entries * per_entry + p * n_groups * folds.n_splits)
-        self._fits, self._asked, self._lock = size <= TABLE_BYTES, 0, threading.Lock()
 
     @property
     def count(self) -> Floats:
         """Return the weight (C, S) of each class in each training part."""
-        return self._sums.mass
+        return self.sums.mass
 
-    def load(self, sums: FoldSums, subsets: Indices, n_rows: int = 0) -> tuple[Floats, Floats]:
+    def load(self, subsets: Indices, n_rows: int = 0) -> tuple[Floats, Floats]:
         """Return candidates' means (B, d, C, S) and cross-products (B, G, m, S).
 
         The triangles have room for `n_rows` rows more than the d columns.
         """
-        (n_groups, n_splits), (n_candidates, d) = sums.mass.shape, subsets.shape
+        sums, (n_candidates, d) = self.sums, subsets.shape
+        n_groups, n_splits = sums.mass.shape
         side = d + n_rows
         entries = d if sums.diagonal else side * (side + 1) // 2
         mean = np.empty((n_candidates, d, n_groups, n_splits))
         pairs = np.empty((n_candidates, 1 if sums.pooled else n_groups, entries, n_splits))
-        load(sums, subsets, mean, pairs)
+        sum_rows(sums, subsets, np.empty((d, len(sums.order))), mean, pairs)
         return mean, pairs
 
     def blocks(self, n_candidates: int, n_columns: int) -> list[slice]:
         """Return slices of candidates whose numbers stay near the processor together."""
-        n_groups, n_splits = self._sums.mass.shape
-        each = (n_columns + 2) ** 2 * n_groups * n_splits + n_groups * len(self._sums.test)
+        n_groups, n_splits = self.sums.mass.shape
+        each = (n_columns + 2) ** 2 * n_groups * n_splits + n_groups * len(self.sums.test)
         size = max(1, _NUMBERS // each)
         return [slice(a, a + size) for a in range(0, n_candidates, size)]
-
-    def of(self, n_candidates: int, n_columns: int) -> FoldSums:
-        """Return the sums, and count the candidates of so many columns that need them."""
-        with self._lock:
-            each = n_columns if self._sums.diagonal else n_columns * (n_columns + 1) // 2
-            self._asked += n_candidates * each
-            wanted = self._fits and self._asked >= self._entries
-            if wanted and self._sums.means.size == 0:
-                self._sums = self._filled()
-            return self._sums
-
-    def _filled(self) -> FoldSums:
-        n_groups, n_splits = self._sums.mass.shape
-        tables = 1 if self._sums.pooled else n_groups
-        means = np.empty((len(self._sums.XT), n_groups, n_splits))
-        pairs = np.empty((tables, self._entries, n_splits))
-        load(self._sums, np.arange(len(means))[None], means[None], pairs[None])  # all columns
-        return self._sums._replace(means=means, pairs=pairs)
 
     def original(
         self, columns: Sequence[int] | Indices, coef: Floats, constant: Floats
     ) -> tuple[Floats, Floats]:
         """Return coef (R, d) and constant (R,) of scaled columns for columns as they are."""
-        slope = coef * self._sums.scale[columns]
-        return slope, constant - coef @ self._sums.centre[columns]
+        slope = coef * self.sums.scale[columns]
+        return slope, constant - coef @ self.sums.centre[columns]
 
     def unscaled(self, columns: Indices, values: Floats) -> Floats:
         """Return values (..., d) of scaled columns in the columns' own units."""
-        return (values + self._sums.centre[columns]) / self._sums.scale[columns]
+        return (values + self.sums.centre[columns]) / self.sums.scale[columns]
 
     def scale(self, columns: Indices) -> Floats:
         """Return the powers of two by which columns are multiplied."""
-        return self._sums.scale[columns]
+        return self.sums.scale[columns]
 
 
 def _training(folds: Folds, weight: Floats) -> NDArray[Any]:

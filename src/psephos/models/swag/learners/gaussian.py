@@ -58,7 +58,7 @@ class BoundGaussian(BoundLearner):
         return shared, np.log(np.where(share > 0, share, 1.0))
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         """Return the models' arrays, their constants (B, C or 1, S) last."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
@@ -71,11 +71,11 @@ class BoundGaussian(BoundLearner):
         """Return out-of-fold scores (B, L, K)."""
         (n_candidates, d), n_tests = subsets.shape, self._problem.folds.n_tests
         out = np.empty((n_candidates, n_tests, self._problem.n_outputs))
-        sums = self._shared.of(n_candidates, d)
+        sums = self._shared.sums
         chosen = np.ascontiguousarray(subsets, dtype=np.intp)
         for block in self._shared.blocks(n_candidates, d):
             some = chosen[block]
-            model = self._solved(self._shared, sums, self._log_prior, some)
+            model = self._solved(self._shared, self._log_prior, some)
             scores = np.empty((len(some), model[-1].shape[1], n_tests))
             self._write(sums, some, model, scores)
             deliver(sums.mass, sums.split, scores, out[block])
@@ -85,8 +85,8 @@ class BoundGaussian(BoundLearner):
         """Return the sums of all rows and, for each subset, its columns and its model there."""
         shared, log_prior = self._sums(Folds.whole(len(self._problem.X)))
         models: list[Any] = [None] * len(subsets)
-        for d, which, table in by_size(subsets):
-            model = self._solved(shared, shared.of(0, d), log_prior, table)
+        for _, which, table in by_size(subsets):
+            model = self._solved(shared, log_prior, table)
             for b, t in enumerate(which):
                 models[t] = (table[b], *(part[b, ..., 0] for part in model))
         return shared, models
@@ -170,10 +170,10 @@ class _Linear(BoundGaussian):
     pooled = True
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
-        mean, pairs = shared.load(sums, subsets, self._problem.n_outputs)
-        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        mean, pairs = shared.load(subsets, self._problem.n_outputs)
+        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
         return solve_linear(*given, mean, pairs)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
@@ -199,10 +199,10 @@ class _Bayes(BoundGaussian):
     diagonal = True
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
-        mean, half = shared.load(sums, subsets)
-        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        mean, half = shared.load(subsets)
+        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
         return mean, half, solve_bayes(*given, mean, half)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
@@ -277,10 +277,10 @@ class _Quadratic(BoundGaussian):
     """Quadratic discriminants on one problem."""
 
     def _solved(
-        self, shared: SharedSums, sums: FoldSums, log_prior: Floats, subsets: Subsets
+        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
-        mean, pairs = shared.load(sums, subsets)
-        given = (sums.mass, sums.scale, log_prior, subsets, self._parameter)
+        mean, pairs = shared.load(subsets)
+        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
         return mean, pairs, *solve_quadratic(*given, mean, pairs)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Flag, Interval, check_params
-from psephos.kernels.small_models.moments import FoldSums, add_linear, solve_ridge
+from psephos.kernels.small_models.moments import add_linear, solve_ridge
 from psephos.models.swag.learners.common import Scaling, SharedSums, by_size, linear_voters
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
@@ -95,13 +95,11 @@ class _BoundLeastSquares(BoundLearner):
         groups = np.zeros(self._table.shape[1], dtype=np.intp)
         return SharedSums(self._table, groups, 1, self._problem.weight, folds, pooled=True)
 
-    def _solved(
-        self, shared: SharedSums, sums: FoldSums, subsets: Subsets
-    ) -> tuple[Floats, Floats]:
+    def _solved(self, shared: SharedSums, subsets: Subsets) -> tuple[Floats, Floats]:
         """Return coef (B, K, d, S) and constant (B, K, S)."""
         targets = np.arange(self._problem.X.shape[1], len(self._table))
         columns = np.hstack([subsets, np.tile(targets, (len(subsets), 1))]).astype(np.intp)
-        loaded = shared.load(sums, columns)
+        sums, loaded = shared.sums, shared.load(columns)
         return solve_ridge(sums.mass, sums.scale, sums.centre, columns, *self._how, *loaded)
 
     def scores(self, subsets: Indices) -> Floats:
@@ -109,12 +107,11 @@ class _BoundLeastSquares(BoundLearner):
         n_candidates, d = subsets.shape
         n_targets, n_tests = self._problem.n_outputs, self._problem.folds.n_tests
         out = np.empty((n_candidates, n_tests, n_targets))
-        sums = self._shared.of(n_candidates, d + n_targets)
         chosen = np.ascontiguousarray(subsets, dtype=np.intp)
         for block in self._shared.blocks(n_candidates, d + n_targets):
             some = chosen[block]
             scores = np.empty((len(some), n_targets, n_tests))
-            add_linear(sums, some, *self._solved(self._shared, sums, some), scores)
+            add_linear(self._shared.sums, some, *self._solved(self._shared, some), scores)
             out[block] = scores.transpose(0, 2, 1)
         return out
 
@@ -134,8 +131,8 @@ class _BoundLeastSquares(BoundLearner):
             )
         shared = self._sums(Folds.whole(len(self._problem.X)))
         models: list[Any] = [None] * len(subsets)
-        for d, which, table in by_size(subsets):
-            coef, constant = self._solved(shared, shared.of(0, d), table)
+        for _, which, table in by_size(subsets):
+            coef, constant = self._solved(shared, table)
             for b, t in enumerate(which):
                 plain = shared.original(table[b], coef[b, :, :, 0], constant[b, :, 0])
                 models[t] = (table[b], *plain)
