@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -80,7 +82,28 @@ def test_a_predicted_distribution_is_written(folder):
     np.testing.assert_allclose(low, found.quantile(0.05)[:, 0], rtol=1e-9)
     spread = [float(row["standard_deviation"]) for row in rows]
     np.testing.assert_allclose(spread, np.sqrt(found.moments()[1]), rtol=1e-9)
-    assert "quantile_0.5" in table_of(run(*given, "--quantile", 0.5))[0]
+    twice = table_of(run(*given, "--quantile", 0.5, "--quantile", 0.50))[0]
+    assert [name for name in twice if "quantile" in name] == ["quantile_0.5"]
+
+
+def test_a_scorer_writes_the_distribution_that_predict_writes(folder):
+    new, program = folder / "new.csv", folder / "proset.py"
+    run("export", folder / "proset.psephos", "--scorer", program)
+    for more in ((), ("--quantile", "0.001", "--quantile", "0.5", "--quantile", "0.999")):
+        words = [sys.executable, str(program), str(new), *more]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        rows = table_of(done.stdout)
+        wanted = table_of(run("predict", folder / "proset.psephos", new, *more))
+        assert list(rows[0]) == list(wanted[0])
+        numbers = [name for name in rows[0] if name not in ("id", "answered")]
+        found, told = ([[float(r[n]) for n in numbers] for r in each] for each in (rows, wanted))
+        np.testing.assert_allclose(found, told, rtol=1e-9)
+    refused = subprocess.run(
+        [sys.executable, str(program), str(new), "--quantile", "1"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "above 0 and below 1" in refused.stderr
 
 
 @pytest.mark.parametrize(

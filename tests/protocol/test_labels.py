@@ -47,7 +47,9 @@ def drawn(n=60, seed=0):
 
 
 def test_a_positive_class_is_for_one_label_a_row():
-    with pytest.raises(PsephosError, match=r"is 'x': it is for one label a row\.$"):
+    with pytest.raises(
+        PsephosError, match=r"is 'x': the target is not of classes, one a case: leave it out\.$"
+    ):
         compare(*drawn(), ["ml-knn"], SMALL, positive="x")
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import defaultdict
 
 import numpy as np
@@ -25,6 +26,8 @@ from psephos.protocol.running.columns import columns_used
 from psephos.protocol.running.contenders import built, contenders, default_models
 from psephos.protocol.running.tasks import shape_of
 from psephos.report import build_report, summarise
+from psephos.report.study.options import PageOptions
+from psephos.vote.names import number
 
 SMALL = Protocol("small", folds=3, inner_folds=2, draws=2)
 MODELS = ["cart-regressor", "proset-regressor", "mean", "sklearn-lasso", "sklearn-ridge"]
@@ -292,7 +295,6 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
         "accuracy", "values", "case", "stability", "methods",
     ]  # fmt: skip
     assert page["measures"][0]["words"] == "R²"
-    assert "the target is a number" in page["pooled"]["left_out"]
     by_label = {row["label"]: row["cells"] for row in page["pooled"]["rows"]}
     kept = {row["model"]: row for row in csv_of(study.out / "pooled.csv")}
     assert by_label["mean"][1]["value"] == float(kept["mean"]["mae"])
@@ -315,6 +317,13 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
     assert "nan" not in text.split("<script")[0].split("<body>")[1].replace("dominan", "")
     for gone in ("misses", "ROC", "threshold"):
         assert f"{gone} " not in page["verdict"][0]
+    assert summarise(study.out, "proset") == summarise(study.out, "proset-regressor")
+    assert "MAE is the mean absolute error" in page["pooled"]["words"]
+    mae = number(float(kept["cart-regressor"]["mae"]))
+    assert one["held"].endswith(f"held-out predictions of cart-regressor: {mae}.")
+    assert re.search(r", a number: [-−\d.]+ to [-−\d.]+\.$", page["data_line"])
+    none = summarise(study.out, options=PageOptions(cases="none"))
+    assert none["data_line"].endswith(", a number.")  # the ends are of single cases
     assert build_report(study.out, cases="none").exists()
     with pytest.raises(PsephosError, match="its target is a number"):
         build_report(study.out, positive="x")

@@ -32,7 +32,7 @@ def test_settings_are_those_of_the_fit_to_all(compared, summarised):
     report = summarised
     assert set(report["island"]["made"]) == {m["key"] for m in report["models"]}
     assert report["model_made"] == report["island"]["made"][report["bar"]["key"]]
-    assert "No data from elsewhere were asked" in report["not_done"]
+    assert "No data from elsewhere were used" in report["not_done"]
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     assert about["fingerprint"][:12] in report["cite"]
 

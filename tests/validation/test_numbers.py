@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,18 @@ from click.testing import CliRunner
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score
 from sklearn.metrics import root_mean_squared_error as rmse
 
-from psephos import CARTRegressor, ProsetRegressor, PsephosError, save, validate
+from psephos import (
+    CARTRegressor,
+    ProsetRegressor,
+    PsephosError,
+    SparseWrapperRegressor,
+    save,
+    validate,
+)
 from psephos.cli import main
 from psephos.report import build_report
 from psephos.validation import read_validation, write_validation
+from psephos.vote.names import number
 
 
 def _cohort(n, seed, scale=1.0):
@@ -57,11 +66,26 @@ def test_figures_are_those_of_scikit_learn(model, found):
 def test_the_words_have_the_unit_of_the_target_and_leave_classes_out(found):
     words = str(found)
     assert "(numbers from" in words
-    assert "are of classes: left out" in words
+    assert "ROC" not in words
     assert "where north: 40 cases; mae" in words
     assert not found.rows("confusion")
     assert not found.rows("calibration")
     assert found.heads("subgroups")[:3] == ["by", "level", "n"]
+
+
+def test_cases_without_an_answer_are_counted_and_apart():
+    X, y = _cohort(100, 0)
+    model = SparseWrapperRegressor(random_state=0, p_max=1).fit(X[["a"]], y)
+    new, truth = _cohort(40, 1)
+    new.loc[[3, 7], "a"] = np.nan
+    found = validate(model, new[["a"]], truth)
+    assert found.about["unanswered"] == ["3", "7"]
+    assert "2 of 40 cases got no answer (3, 7)" in str(found)
+    rows = {row["level"]: row for row in found.rows("subgroups") if row["by"] == "answered"}
+    assert {level: row["n"] for level, row in rows.items()} == {"no": 2, "yes": 38}
+    kept = validate(model, new.drop([3, 7])[["a"]], np.delete(truth, [3, 7]))
+    assert rows["yes"]["mae"] == pytest.approx(kept.figure("mae")["value"])
+    assert "got no answer" not in str(kept)
 
 
 def test_a_line_is_judged_on_other_cases_and_no_part_of_the_model(model):
@@ -128,6 +152,10 @@ def test_folder_page_and_command(model, found, tmp_path):
     assert {"truth", "predicted", "quantile_0.05", "recalibrated", "by_where"} <= set(rows[0])
     page = build_report(tmp_path / "folder").read_text("utf-8")
     assert "pinball loss at 0.05" in page
+    row = re.search(r'<th scope="row">where north</th>(.*?)</tr>', page, re.S).group(1)
+    mae = found.rows("subgroups")[0]["mae"]
+    assert re.findall(r">([^<]+)</td>", row)[0] == "40"
+    assert re.findall(r">([^<]+)</td>", row)[1].startswith(f"{number(mae)} (")
     assert "× the prediction" in page
     assert "Whom does it miss" not in page
     assert "Scripts are off" not in page

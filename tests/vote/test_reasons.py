@@ -30,7 +30,7 @@ from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
 from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_words
-from psephos.vote.names import Names, compared, number, percent
+from psephos.vote.names import Names, compared, ends, number, numbers_called, percent
 from psephos.vote.reasons import Path, Spread
 from psephos.vote.reasons.paths import Test
 
@@ -559,3 +559,23 @@ def test_a_value_that_is_compared_in_single_precision_is_the_cases_own():
                     assert f"{own} (rounded to {int(test.rounded)})" in ballots.words(i, t)
                     assert test.data(ballots.names)["rounded_to"] == test.rounded
     assert rounded
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (83.4, 89.6, ["83.4", "89.6"]),
+        (11587.4, 32544.8, ["11587", "32545"]),
+        (999999203.4, 1000000702.1, ["999999203", "1000000702"]),
+        (0.123456, 7.10011, ["0.1235", "7.1"]),
+        (1000000.001, 1000000.002, ["1000000.001", "1000000.002"]),
+        (-3.0, 5.0, ["-3", "5"]),
+    ],
+)
+def test_the_ends_of_a_range_differ_as_printed(low, high, words):
+    assert ends([low, high]) == words
+
+
+def test_numbers_that_are_predicted_have_no_power_of_ten():
+    assert numbers_called([124340.5], [""]) == "124340"
+    assert numbers_called([2434000.0, 0.123456], ["a", "b"]) == "a = 2434000, b = 0.12346"

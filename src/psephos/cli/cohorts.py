@@ -104,12 +104,13 @@ def _contents(
 ) -> str:
     """Return the first line: cases, classes, the model's columns, and those that are others."""
     names, n_categories = reading.schema_.words().columns, len(reading.schema_.levels)
-    left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag]
+    left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag == "--id"]
+    by = [str(name) for name, flag in apart.items() if flag == "--by"]
     others = set(header.names) - {*names, *apart, header.row_names, *header.arrays}
     left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
     classes = list(map(str, getattr(reading, "classes_", ())))
     counts = np.bincount(cohort.codes, minlength=len(classes)).tolist() if classes else []
-    return contents_words(
+    words = contents_words(
         len(cohort.ids),
         dict(zip(classes, counts, strict=True)),
         (len(names) - n_categories, n_categories),
@@ -117,6 +118,7 @@ def _contents(
         groups=None if cohort.groups is None else (len({*cohort.groups.tolist()}), str(group)),
         numbers=None if classes else cohort.codes,
     )
+    return f"{words} Subgroups: {', '.join(by)} (--by)." if by else words
 
 
 def renamed(pairs: Sequence[str], labels: Sequence[Any], classes: Sequence[Any]) -> dict[str, str]:

@@ -83,12 +83,12 @@ def predict(
         say(f"Note: probabilities and answers are mapped by {words}.")
     if multiplicity:
         answering.multiplicity(answering.X[:1])  # refused before a line is written
-    quantiles = quantiles or _USUAL if answering.vote.has_densities else quantiles
+    quantiles = tuple(dict.fromkeys(quantiles)) or (_USUAL if answering.vote.has_densities else ())
     if quantiles and not answering.vote.has_densities:
         raise PsephosError(
             "--quantile: this model predicts no distribution (proset-regressor does)."
         )
-    spread = ("standard_deviation", *(f"quantile_{q:g}" for q in quantiles)) if quantiles else ()
+    spread = ("standard_deviation", *(f"quantile_{q}" for q in quantiles)) if quantiles else ()
     more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()), "answered")
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]

@@ -94,8 +94,9 @@ def validate(
     named); how columns and familiarity have shifted; how well the answers tell the classes apart
     and how right the probabilities are, with intervals; accuracy by subgroup; and apart, what a
     recalibration would change. Of a model of numbers: r2, mae, rmse, the mean error, the line from
-    predictions to the truth, and the coverage of the intervals that it states. Columns are found by
-    name; all others are ignored.
+    predictions to the truth, and the coverage of the intervals that it states. Cases that get no
+    answer are named, and the subgroup 'answered yes' has the measures without them. Columns are
+    found by name; all others are ignored.
     """
     from psephos.cli.answering import refuse_overwriting
     from psephos.cli.cohorts import validation_of

@@ -21,6 +21,9 @@ from psephos.vote.names import listed, plural
 _LISTED = 6
 
 
+_SHARED = 12  # groups whose measures are listed one by one, at most
+
+
 @dataclass(frozen=True)
 class Cohort:
     """Cases with known classes or numbers, on the columns that a reduced model reads.
@@ -49,6 +52,22 @@ class Cohort:
     groups: Array | None = None
     by: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
     notes: list[str] = field(default_factory=list[str])
+
+    def subgroupings(self, groups: list[str], answered: list[str]) -> dict[str, list[str]]:
+        """Return those of `by`, groups if they are few, and answered if a case is not: yes or no.
+
+        Parameters
+        ----------
+        groups : list of str
+            The group of each case, in words; empty without groups.
+        answered : list of str
+        """
+        by = dict(self.by)
+        if len(set(groups)) in range(1, _SHARED + 1):
+            by.setdefault("group", groups)
+        if "no" in answered:
+            by.setdefault("answered", answered)
+        return by
 
 
 def reading_model(model: VoteEstimator) -> Any:

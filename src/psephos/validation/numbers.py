@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Cell, Floats, Json, NDArray
 from psephos.figures import Estimate, mean, number_line, r2, rmse, share
 from psephos.models.prototypes.mixture import NormalMixture
-from psephos.vote.names import number
+from psephos.vote.names import ends, number
 
 _TAILS = (0.05, 0.25, 0.75, 0.95)  # the ends of intervals of 90 % and 50 %
 _FOLDS, _FEWEST = 10, 5  # of a line's, and cases (groups) below which none is fitted
@@ -80,7 +80,7 @@ class AnsweredNumbers:
     @property
     def target(self) -> str:
         """Return what the true numbers are, in words."""
-        low, middle, high = (number(float(f(self.truth))) for f in (np.min, np.mean, np.max))
+        low, middle, high = ends([float(f(self.truth)) for f in (np.min, np.mean, np.max)])
         return f"numbers from {low} to {high}, mean {middle}"
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:

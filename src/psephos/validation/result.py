@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from html import escape
@@ -22,16 +22,13 @@ from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
-from psephos.vote.names import fixed, number, plural
+from psephos.vote.names import fixed, listed, number, plural
 from psephos.vote.profile import Profile
 from psephos.vote.threshold import with_calibration
 
 WORTH = ("threshold", "model", "low", "high", "everyone")  # columns of net benefit
 _SHOWN = 8  # columns, subgroups of a printed table
 _APART = "It is fitted to this cohort: a model with it is no longer the one that was validated."
-NO_CLASSES = (
-    "ROC curves, confusion, net benefit and calibration of probabilities are of classes: left out."
-)
 Rows = list[dict[str, Any]]
 _Writing = Callable[[float], str]
 
@@ -45,7 +42,8 @@ class Validation:
     Parameters
     ----------
     about : dict
-        What was validated: model, classes and their counts, renamed labels, threshold, notes; and
+        What was validated: model, classes and their counts, renamed labels, threshold, notes, the
+        cases without an answer; and
         cautions: that cases are training cases, or an area under the ROC curve is below .5.
     figures : list of dict
         Rows of figure, class, value, low, high, n, hits, method; None where not defined.
@@ -196,7 +194,7 @@ class Validation:
                 else ("; --positive (positive=) takes the other")
             )
             lines.append(f"Figures are about {about['positive']}: {about['positive_rule']}{other}.")
-        lines += [f"Note: {note}" for note in about["notes"]]
+        lines += [f"Note: {note}" for note in (*about["notes"], *unanswered_words(about, 5))]
         lines += ["", "Columns and voters", *_indented(speaking_words(self.speaking))]
         lines += _indented(self._shift_words())
         lines += ["", "Familiarity", *_indented(familiarity_words(self.familiarity))]
@@ -210,7 +208,6 @@ class Validation:
             *_indented(_figure_lines(self.figures)),
         ]
         lines += _indented(self._grouped_words())
-        lines += [f"  {NO_CLASSES}"] if about["target"] else []
         if self.subgroups:
             lines += ["", "By subgroup", *_indented(self._subgroup_lines())]
         lines += ["", "Recalibration, apart", *_indented(self._recalibration_words())]
@@ -257,7 +254,8 @@ class Validation:
             each = ", ".join(f"{row[f'right_{c}']} of {row[f'n_{c}']} {c}" for c in classes)
             if not classes:
                 shown = [
-                    f"{key} {_interval(row[key], row[f'{key}_low'], row[f'{key}_high'], number)}"
+                    f"{key.replace('_', ' ')} "
+                    + _interval(row[key], row[f"{key}_low"], row[f"{key}_high"], number)
                     for key in ("mae", "mean_error", "r2")
                     if row.get(key) is not None
                 ]
@@ -298,6 +296,19 @@ def _plain(value: Any) -> Any:
 
 def _indented(lines: Sequence[str]) -> list[str]:
     return [f"  {line}" for line in lines]
+
+
+def unanswered_words(about: Mapping[str, Any], n_named: int = 0) -> list[str]:
+    """Return how many cases have no answer, the first of them by name, and how they count."""
+    names: list[str] = about.get("unanswered", [])
+    if not names:
+        return []
+    which = f" ({listed(names, n_named)})" if n_named else ""
+    return [
+        f"{len(names)} of {plural(about['n_cases'], 'case')} got no answer{which}: no voter has the"
+        " values it needs or weight there, or all classes tie. What predict writes in its place"
+        " counts in the figures; those of the subgroup answered yes are without these cases."
+    ]
 
 
 def _signed(value: float) -> str:

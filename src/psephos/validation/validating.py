@@ -276,7 +276,6 @@ def _subgroup(told: _Answers) -> dict[str, Json]:
 
 
 _OF_SUBGROUPS = ("accuracy", "balanced accuracy", "ROC-AUC", "mae", "mean error", "r2")
-_SHARED = 12  # groups of which accuracy is told one by one, at most
 
 
 def validate(
@@ -352,6 +351,9 @@ def validate(
     from predictions to the truth, and where the model predicts a distribution coverage, CRPS and
     pinball loss; their intervals are normal, those of r2, slope and intercept linearised.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
+    Cases without an answer (see `predict`'s column ``answered``) are measured by what stands for
+    one, such as the mean of the fit; ``about["unanswered"]`` names them, and the subgroup
+    ``answered`` yes is without them.
     The first line says that cases are those that the model was fitted on, or its probabilities were
     calibrated on, as far as it knows: by training rows (up to 512, of a model that was not loaded),
     by the summary of columns if all cases are. An area under the ROC curve below .5 with all of its
@@ -402,11 +404,11 @@ def validated(
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
-    answers, counts, rule = _answers(model, vote, cohort, classes, positive, threshold, level)
+    scored, answered = _scored(vote, cohort, threshold)
+    of = (classes, positive, threshold, level)
+    answers, counts, rule = _answers(model, vote, scored, cohort, *of)
     told = replace(answers, groups=groups)
-    by = dict(cohort.by)
-    if len(set(names)) in range(1, _SHARED + 1):
-        by.setdefault("group", names)
+    by = cohort.subgroupings(names, answered)
     calibration, again = _recalibration(model, told, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
     figures, known = figures_of(told), seen_words(seen(model, cohort.X, cohort.codes))
@@ -427,6 +429,7 @@ def validated(
         "threshold": threshold,
         "level": level,
         "n_cases": len(told.truth),
+        "unanswered": [i for i, one in zip(cohort.ids, answered, strict=True) if one == "no"],
         "n_groups": len(set(names)) or None,
         "notes": [*cohort.notes, *_repeated(cohort)],
         "random_state": random_state,
@@ -448,13 +451,24 @@ def validated(
     )
 
 
+def _scored(
+    vote: Vote, cohort: Cohort, threshold: float | None
+) -> tuple[tuple[Floats, Floats], list[str]]:
+    """Return score and mass of each case, and whether it has an answer: yes or no."""
+    scored = vote.score_and_mass(cohort.X)
+    decided = ("", "tie") if threshold is not None else ("",)  # a threshold decides ties
+    whys = vote.unanswered(cohort.X, *scored)
+    return scored, ["yes" if why in decided else "no" for why in whys]
+
+
 def _answers(
-    model: Any, vote: Vote, cohort: Cohort, classes: Mapping[Label, Label] | None,
-    positive: Label | None, threshold: float | None, level: float,
+    model: Any, vote: Vote, scored: tuple[Floats, Floats], cohort: Cohort,
+    classes: Mapping[Label, Label] | None, positive: Label | None, threshold: float | None,
+    level: float,
 ) -> tuple[_Answers, list[int], str]:  # fmt: skip
     """Return the answers, and of classes how many cases each has and why one is positive."""
     if model.vote_.target.n_classes:
-        found = _answered(model, vote, cohort, positive, threshold, level)
+        found = _answered(model, vote, scored, cohort, positive, threshold, level)
         counts = np.bincount(found.truth, minlength=len(found.classes)).tolist()
         return found, counts, _positive(positive, model.classes_.tolist(), cohort).rule
     given = {"classes": classes, "positive": positive, "threshold": threshold}
@@ -464,7 +478,7 @@ def _answers(
             "it out."
         )
     stated = mixture_of(vote, cohort.X) if vote.has_densities else None
-    return AnsweredNumbers(cohort.codes, vote.score(cohort.X)[:, 0], stated, level=level), [], ""
+    return AnsweredNumbers(cohort.codes, scored[0][:, 0], stated, level=level), [], ""
 
 
 def _repeated(cohort: Cohort) -> list[str]:
@@ -493,13 +507,14 @@ def _grouped(cohort: Cohort) -> tuple[Indices | None, list[str]]:
 def _answered(
     model: Any,
     vote: Any,
+    scored: tuple[Floats, Floats],
     cohort: Cohort,
     positive: Label | None,
     threshold: float | None,
     level: float,
 ) -> Answered:
     classes = model.classes_.tolist()
-    score, mass = vote.score_and_mass(cohort.X)
+    score, mass = scored
     chances = vote.readout.probabilities(score, vote.target, mass)
     said = vote.target.chosen(vote.readout.decided(score, vote.target, mass))
     place = _positive(positive, classes, cohort).code

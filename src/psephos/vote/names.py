@@ -104,6 +104,15 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
     return f"{value:.{max(digits, before)}g}"
 
 
+def ends(values: Sequence[float]) -> list[str]:
+    """Return the numbers of a range, with as many digits as it takes to see how far apart they are.
+
+    Four, more before the point, and more where their distance is small beside them.
+    """
+    digits = sum_digits(max(map(abs, values)), max(values) - min(values))
+    return [number(value, digits=digits) for value in values]
+
+
 def sum_digits(largest: float, total: float = 1.0) -> int:
     """Return how many digits numbers need so that their sum is true as printed.
 
@@ -240,9 +249,9 @@ def labels_called(vote: Sequence[float], names: Sequence[str]) -> str:
 
 
 def numbers_called(vote: Sequence[float], names: Sequence[str]) -> str:
-    """Return numbers to five digits, with their names."""
-    each = zip(vote, names, strict=True)
-    return ", ".join(f"{n} = {v:.5g}" if n else f"{v:.5g}" for v, n in each)
+    """Return numbers to five digits, more before the point, with their names."""
+    each = ((number(v, digits=5), n) for v, n in zip(vote, names, strict=True))
+    return ", ".join(f"{n} = {v}" if n else v for v, n in each)
 
 
 def number_vote(vote: Sequence[float], scale: float, names: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ from psephos.protocol.evaluation.number_scores import (
     r_squared,
     root_squared_error,
 )
-from psephos.vote.names import fixed
+from psephos.vote.names import fixed, number
 
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
@@ -305,7 +305,7 @@ class ResultMetric:
 
     def text(self, value: float, digits: int) -> str:
         """Return a value in words, with so many digits after the point, or four figures."""
-        return f"{value:.4g}" if self.unit else fixed(value, digits)
+        return number(value) if self.unit else fixed(value, digits)
 
 
 def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any], float]:

@@ -56,7 +56,7 @@ def check_target(table: "DataTable") -> None:
     known = [str(one) for one in table.classes.tolist()] if one_class else []
     if table.positive is not None and table.positive not in known:
         other = f"not a class of the target {shown(table.target_name)}: "
-        why = other if one_class else "it is for one label a row"
+        why = other if one_class else "the target is not of classes, one a case: leave it out"
         near = suggest(table.positive, known) if one_class else "."
         raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
     if table.y.ndim == 2 or table.labels:

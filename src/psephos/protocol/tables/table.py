@@ -54,7 +54,7 @@ from psephos.protocol.tables.requirements import (
     refuse_farthest,
 )
 from psephos.protocol.tables.roles import Cohorts, row_values
-from psephos.vote.names import listed, plural, sentence_name
+from psephos.vote.names import ends, listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
 _CELLS = 1 << 24  # of a sparse table that are looked at together: 128 MiB
@@ -96,7 +96,7 @@ def contents_words(
     shown += f" and {len(each) - _CLASSES} more" if len(each) > _CLASSES else ""
     shown += f", without a label {unlabelled}" if unlabelled else ""
     if numbers is not None:
-        low, middle, high = (f"{v:.6g}" for v in np.quantile(numbers, (0, 0.5, 1)))
+        low, middle, high = ends(np.quantile(numbers, (0, 0.5, 1)).tolist())
         shown = f"numbers from {low} to {high}, median {middle}"
     cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"

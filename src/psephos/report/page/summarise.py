@@ -40,7 +40,7 @@ from psephos.report.study.options import PageOptions
 from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
 from psephos.report.words import ShortName, count, plural, series, shown_names
-from psephos.vote.names import listed
+from psephos.vote.names import MINUS, ends, listed
 
 _CONTENTS = (
     ("accuracy", "How accurate, and on how few columns?"),
@@ -163,7 +163,7 @@ def _report(
     return {
         "version": __version__,
         "title": options.title or _title(read),
-        "data_line": _data_line(read),
+        "data_line": _data_line(read, kept),
         "verdict": verdict(read, rows, choice, found, missed["missed"], better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
@@ -237,7 +237,7 @@ def _title(folder: Folder) -> str:
     return f"{about.get('dataset') or folder.path.name}: which model, on how few columns?"
 
 
-def _data_line(folder: Folder) -> str:
+def _data_line(folder: Folder, kept: bool) -> str:
     about = folder.about
     sizes: list[Any] = folder.sizes
     names = [str(c) for c in about["classes"]]
@@ -253,7 +253,8 @@ def _data_line(folder: Folder) -> str:
     target = about.get("target")
     if folder.kind == "numbers":
         y = [] if folder.cases is None else folder.cases.y
-        held = f": {min(y):.6g} to {max(y):.6g}" if y else ""
+        held = " to ".join(ends([min(y), max(y)])).replace("-", MINUS) if y and kept else ""
+        held = held and f": {held}"
         return f"{line}; {target or 'target'}, a number{held}."
     truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
     return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
@@ -283,8 +284,8 @@ def _carries(
     n = plural(folder.n_rows, "case")
     if folder.kind == "numbers" and options.cases != "none":
         return (
-            f"This file holds figures over the {n}, and none of a single one, but for thresholds"
-            " and training cases that models hold."
+            f"This file holds figures over the {n}, and none of a single one, but for the least"
+            " and the greatest target, and thresholds and training cases that models hold."
         )
     if options.cases == "none":
         return (

@@ -31,7 +31,7 @@ from psephos.report.words import (
     span,
 )
 from psephos.validation import read_validation
-from psephos.validation.result import MARK, NO_CLASSES
+from psephos.validation.result import MARK, unanswered_words
 from psephos.vote.names import number
 
 _CONTENTS = (
@@ -167,11 +167,15 @@ def _common(
     place: Path, found: dict[str, Any], options: PageOptions, kept: bool
 ) -> dict[str, object]:
     """Return what pages of classes and of numbers share."""
-    about, names = found["about"], shown_names(columns_judged(place), options.names)
+    about = found["about"]
+    notes, names = (
+        [*about["notes"], *unanswered_words(about)],
+        shown_names(columns_judged(place), options.names),
+    )
     return {
         "version": __version__,
         "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
-        "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
+        "cautions": [f"{note[0].upper()}{note[1:]}" for note in notes],
         "alike": alike_section(found, {name: one.text for name, one in names.items()}, kept),
         "recalibrated": recalibration_section(found),
         "case_carries": "",
@@ -180,11 +184,10 @@ def _common(
 
 def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     """Return the page of a model of numbers: its tables, which nothing steers."""
-    about, tables = found["about"], figures_section(found, subgroups=False)
+    about, tables = found["about"], figures_section(found, subgroups=True)
     n = plural(about["n_cases"], "case")
     words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in tables["rows"][:3] if row[2])
     first = f"{about['model']}, not fitted again, predicted {n}: {words or 'no figure'}."
-    made = _made(place, found, about["target"])
     return {
         **_common(place, found, options, kept=options.cases != "none"),
         "data_line": f"{n} of another cohort: {about['target']}.",
@@ -195,7 +198,7 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
         "bar": {"key": ""},
         "missed": None,
         "judged": tables,
-        "validated": {**made, "left_out": f"{NO_CLASSES} {made['left_out']}"},
+        "validated": _made(place, found, about["target"]),
         "carries": f"This file holds summaries of the {n}, and of columns.",
         "island": {},
     }  # fmt: skip

@@ -18,6 +18,7 @@ from psephos.report.words import (
     series,
     small_difference,
 )
+from psephos.vote.names import number as significant
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
     ]
     return Point(
         key=s.key,
-        label=s.label,
+        label=s.label.removesuffix("-regressor"),
         sentence=_sentence(s, folder),
         readable=s.key in folder.models,
         frontier=s.frontier,
@@ -196,7 +197,8 @@ def _measured(s: Standing, measure: ResultMetric) -> dict[str, Any]:
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
     if measure.unit and one.n:
-        text, spread = f"{one.mean:.4g}", f"{one.sd:.2g}" if one.n > 1 else ""
+        text = significant(one.mean)
+        spread = significant(one.sd, digits=2) if one.n > 1 else ""
     if text == "1.00" and one.mean < 1:
         text = ">0.99"
     return _cell(one.mean, text, spread, measure.name)

@@ -30,7 +30,7 @@ from psephos.report.words import plural, series
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
 from psephos.vote import Vote
-from psephos.vote.names import percent
+from psephos.vote.names import number, percent
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 101
@@ -310,10 +310,12 @@ def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, obj
         one = _answering(saved, key, options)
         size, words = size_words(one)
         if size > left:
-            one = {"why": f"{key} is not carried in this page: it would add {words}."}
+            one = {"why": _too_large(key, words)}
         left -= size if "plain" in one else 0
         error = figures.get(key, {}).get("mae")
-        held = "" if error is None else f"Held out, {key} was off by {error:.4g} on average."
+        held = ""
+        if error is not None:
+            held = f"Mean absolute error of the held-out predictions of {key}: {number(error)}."
         models[key] = {**one, "held": held}
     first = None
     if "plain" in models.get(shown, {}):
@@ -327,6 +329,13 @@ def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, obj
         "ballots_absent": "" if first else models.get(shown, {}).get("why", ""),
         "island": {"ballots": None, "number": {"models": models, "typical": _typical(options)}},
     }
+
+
+def _too_large(key: str, words: str) -> str:
+    return (
+        f"{key} is not carried in this page: it would add {words}, and the page is full. 'psephos"
+        " predict' and 'psephos explain' answer from its file."
+    )
 
 
 def _typical(options: PageOptions) -> str:
@@ -400,10 +409,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
         own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
         size, words = size_words([one, own])
         if size > left:
-            models[key] = {
-                "why": f"{key} is not carried in this page: it would add {words}, and the page is"
-                " full. 'psephos predict' and 'psephos explain' answer from its file."
-            }
+            models[key] = {"why": _too_large(key, words)}
             continue
         left -= size
         models[key] = one | {"says": facts[key].says}
@@ -438,5 +444,5 @@ def _stands(reduced: Reduced, row: Floats, start: str) -> dict[str, object]:
         "start": start,
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
-        "more": plural(len(votes) - _SHOWN, "further ballot") if len(votes) > _SHOWN else "",
+        "more": plural(len(votes) - _SHOWN, "ballot") if len(votes) > _SHOWN else "",
     }

@@ -12,6 +12,7 @@ from psephos.validation.shift import familiarity_words, shift_words, speaking_wo
 from psephos.vote.names import number as significant
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
+_OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # of classes, and of numbers
 _CLIPPED = "probabilities clipped"
 _BARS = 10  # of the familiarity
 _FEWEST = 10  # training cases below which no share of them is drawn
@@ -29,14 +30,14 @@ def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
         for row in told["figures"]
         if row["figure"] == _CLIPPED and row["value"]
     ]
-    groups = told["about"]["n_groups"]
+    groups, classes = told["about"]["n_groups"], told["about"]["classes"]
     notes = [] if groups is None else [f"Intervals take {plural(groups, 'group')} as independent."]
     return {
         "level": level,
         "rows": rows,
         "notes": [*notes, *clipped],
-        "subgroups": [_subgroup(row, told) for row in told["subgroups"]] if subgroups else [],
-        "classes": told["about"]["classes"],
+        "subgroups": [_subgroup(row, classes) for row in told["subgroups"]] if subgroups else [],
+        "heads": [*classes, *_OF_LEVELS[not classes]],
         "numbers": bool(told["about"].get("target")),
     }
 
@@ -81,19 +82,21 @@ def _interval(row: Mapping[str, Any]) -> str:
     return f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
-def _subgroup(row: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    classes = told["about"]["classes"]
-    balanced = ""
-    if row.get("balanced_accuracy") is not None:
-        low, high = row["balanced_accuracy_low"], row["balanced_accuracy_high"]
-        inside = "" if low is None or high is None else f" ({span(low, high)})"
-        balanced = rate(row["balanced_accuracy"]) + inside
+def _subgroup(row: Mapping[str, Any], classes: Sequence[str]) -> list[str]:
     return [
         f"{row['by']} {row['level']}",
         count(row["n"]),
         *(of(row[f"right_{c}"], row[f"n_{c}"]) for c in classes),
-        balanced or "–",
+        *(_of_level(row, figure) for figure in _OF_LEVELS[not classes]),
     ]
+
+
+def _of_level(row: Mapping[str, Any], figure: str) -> str:
+    """Return a figure of a subgroup, with its interval."""
+    key = figure.replace(" ", "_")
+    one = {"figure": figure, **{end: row.get(f"{key}_{end}") for end in ("low", "high")}}
+    inside = _interval(one)
+    return _value(figure, row.get(key)) + (f" ({inside})" if inside else "")
 
 
 # ---------------------------------------------------------------------- columns, familiarity

@@ -33,15 +33,12 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
     measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
     return {
         "words": (
-            "All held-out cases together, with 95 % intervals: the middle of a thousand draws of as"
-            f" many {unit}, with replacement, of answers as they are; other training cases would"
-            " move them more. R² is the share of the squared deviations from the mean that is"
-            " explained, and below 0 where the mean of these cases is nearer; MAE and RMSE are the"
-            " mean error and the root of the mean squared one, in the unit of the target."
-        ),
-        "left_out": (
-            "What this page shows of classes (who is missed, on which side of which value they"
-            " lie, the same rules) is left out: the target is a number."
+            "All held-out cases together. Intervals hold the middle 95 % of a thousand draws of as"
+            f" many {unit}, with replacement. Predictions are not fitted again in these: other"
+            " training cases would move the figures more. R² is the share of the squared deviations"
+            " from the mean that is explained, and below 0 where the mean of these cases is nearer."
+            " MAE is the mean absolute error and RMSE the root of the mean squared error, in the"
+            " unit of the target and best at 0."
         ),
         "heads": [one.words for one in measures],
         "rows": [

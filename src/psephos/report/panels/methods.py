@@ -222,7 +222,7 @@ def _value(value: Any) -> str:
 
 
 def _not_done(folder: Folder) -> str:
-    words = ["No data from elsewhere were asked", "settings other than those drawn were not tried"]
+    words = ["No data from elsewhere were used", "settings other than those drawn were not tried"]
     if folder.kind == "classes":
         words += [
             "no threshold was chosen",
@@ -321,7 +321,7 @@ def _partial(partial: Mapping[str, Any]) -> str:
 def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
     settings: Mapping[str, Any] = folder.about.get("protocol_settings", {})
     kind = "Iteratively stratified" if folder.multilabel else "Stratified"
-    kind += " by fifths of the target" if folder.kind == "numbers" else ""
+    kind += " (by fifths of the target)" if folder.kind == "numbers" else ""
     kind += ", grouped" if folder.about.get("groups") else ""
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     n = len({f.split for s in rows for f in [*s.fits, *s.failed]})

@@ -219,7 +219,7 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
             f" The one shown below was fitted to all {plural(folder.n_rows, 'case')} and reads"
             f" {plural(refit, 'column')}; no case has judged it."
         )
-    return [f"{words} No data from elsewhere were asked."]
+    return [f"{words} No data from elsewhere were used."]
 
 
 def opened_words(choice: Opening) -> str:

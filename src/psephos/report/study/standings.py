@@ -143,6 +143,8 @@ def choose(
         If the wanted model has no file.
     """
     drawn = [s for s in rows if s.drawn and s.ranked]
+    if wanted not in available and f"{wanted}-regressor" in available:
+        wanted = f"{wanted}-regressor"  # named shortly, as in `compare`
     if wanted is not None and wanted not in available:
         raise PsephosError(
             f"the model {wanted!r} has no file in this folder: there are"

@@ -24,7 +24,7 @@ def _predicted(model: PlainModel, name: str, row: list[float], case: Asked) -> l
     label, chances = model.vote.answer(case), model.vote.chances(case)
     said = label if isinstance(label, list) else [label]
     answered = "false" if model.vote.unanswered(row, case) else "true"
-    return [[name, *said, *map(repr, chances), answered]]
+    return [[name, *said, *map(repr, (*chances, *model.vote.around(case))), answered]]
 
 
 def _heard(model: PlainModel, row: list[float], case: Asked) -> list[dict[str, Any]]:
@@ -60,7 +60,9 @@ def _heads(model: PlainModel, explain: bool) -> list[str]:
         said = [f"given_{c}" for c in classes] if many else ["predicted"]
         if not classes and len(outputs) > 1:
             said = [f"predicted_{name}" for name in outputs]
-        return ["id", *said, *(f"probability_{c}" for c in classes), "answered"]
+        around = [f"quantile_{q}" for q in model.vote.quantiles]
+        around = ["standard_deviation", *around] if around else []
+        return ["id", *said, *(f"probability_{c}" for c in classes), *around, "answered"]
     added = ["contribution"] if len(outputs) == 1 else [f"contribution_{o}" for o in outputs]
     return ["case", "voter", "reason", "vote", "weight", *added, "columns", "details"]
 
@@ -116,6 +118,10 @@ def _options(about: str) -> Any:
     parser.add_argument(
         "--calibrated", action="store_true",
         help="answer through the map that held-out answers justify; ballots stay as they are",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quantile", action="append", metavar="Q", type=float, default=[],
+        help="of a number with a distribution; repeatable (else 0.05 and 0.95)",
     )  # fmt: skip
     parser.add_argument("--id", metavar="COLUMN", help="names the cases (else row N, its line)")
     parser.add_argument("--out", metavar="FILE", help="(else the screen)")
@@ -188,6 +194,10 @@ def _write_whole(out: str, lines: list[Any]) -> None:
 def _answer(model: PlainModel, data: Any, asked: Any) -> None:
     if asked.out:
         _refuse_overwriting(asked.out, asked.table, sys.argv[0])
+    wanted, spread = dict.fromkeys(asked.quantile), model.vote.spread
+    if any(not 0 < q < 1 for q in wanted) or (wanted and not spread):
+        raise PsephosError("--quantile is above 0 and below 1, of a predicted distribution.")
+    model.vote.quantiles = list(wanted or (0.05, 0.95)) if spread else []
     rule = getattr(model.vote.target, "rule", "")
     notes = [f"the answer is {rule}."] if rule else []
     if asked.calibrated:

@@ -6,6 +6,7 @@ import hashlib
 import math
 import struct
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 from psephos.scoring.reader.target import target_of
@@ -45,6 +46,7 @@ class WholeVote:
         self.readout, self.target = data["readout"], target_of(data["target"])
         kept = self.readout["calibration"]
         self.calibration = part_of(CALIBRATIONS, kept) if kept else None
+        self.quantiles: list[float] = []  # that are written of a predicted distribution
 
     def asked(self, x: Any) -> Asked:
         """Return what the vote comes to on a case of values x, codes of categories, NaN missing."""
@@ -134,9 +136,34 @@ class WholeVote:
         tie = tied(self.target, self.decided(case))
         return unanswered(x, case.weights, *self.column_needs, tie)
 
+    @property
+    def spread(self) -> list[float]:
+        """Return the standard deviation around each vote where numbers have densities, else []."""
+        found = [] if self.target.n_classes else getattr(self.voters, "spread", [])
+        return found if all(found) else []
+
+    def around(self, case: Asked) -> list[float]:
+        """Return the standard deviation and the `quantiles` of the predicted distribution."""
+        if not self.quantiles:
+            return []
+        each = zip(case.shares, case.votes, self.spread, strict=True)
+        found = [(w[0], NormalDist(vote[0], s)) for w, vote, s in each if w[0] > 0]
+        middle = sum(w * one.mean for w, one in found)
+        variance = sum(w * (one.variance + (one.mean - middle) ** 2) for w, one in found)
+        return [math.sqrt(variance), *(_quantile(found, q) for q in self.quantiles)]
+
     def answer(self, case: Asked) -> Any:
         """Return the label, the list of given labels, or the number."""
         return self.target.decoded(self.decided(case))
+
+
+def _quantile(mixture: list[tuple[float, NormalDist]], q: float) -> float:
+    """Return where a mixture of shares of densities has q below it, by bisection."""
+    low, high = (end(one.inv_cdf(q) for _, one in mixture) for end in (min, max))
+    while low < (middle := (low + high) / 2.0) < high:
+        below = sum(share * one.cdf(middle) for share, one in mixture)
+        low, high = (middle, high) if below < q else (low, middle)
+    return middle
 
 
 def expit(value: float) -> float:

@@ -16,6 +16,7 @@ class CaseReader:
         self.batches: dict[str, Any] = part["batches"]
         self.cases, self.rows = filled(part["cases"]), part["rows"]
         self.values, self.name, self.n_voters = part["values"], part["name"], len(part["values"])
+        self.spread: list[float] = part["spread"]  # of the densities around these values
         columns: list[int] = self.batches["columns"]
         sharp: list[list[float]] = self.batches["inverse_bandwidth"]
         self.sharpest: list[list[int]] = [

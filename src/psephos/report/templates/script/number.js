@@ -49,7 +49,7 @@
         change(found);
       });
     }
-    const holder = make("p");
+    const holder = make("span");
     holder.append(input);
     row.append(label, holder);
     return row;
@@ -139,4 +139,5 @@
   show(hub.get("model"));
   host.hidden = false;
   if (at("case-first")) at("case-first").hidden = true;
+  if (at("h-ballots")) at("h-ballots").parentElement.hidden = true; // why, without the script
 })();
