@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn import metrics
@@ -12,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos.protocol import Protocol, compare, one_standard_error, pareto, summary
 from psephos.protocol.evaluation.number_scores import NumberAnswers
 from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
-from psephos.protocol.running.tasks import _Tried, _winner
+from psephos.protocol.running.tasks import _Tried, _winner, cheapest
 
 TINY = Protocol("tiny", folds=3, inner_folds=2, draws=2)
 MODELS = ["majority", "sklearn-decision-tree", "sklearn-l1-logistic"]
@@ -221,3 +222,72 @@ def test_one_standard_error_is_part_of_a_comparison(table):
     assert columns[1] <= columns[0]
     assert "fewest columns within one standard error" in both[1].about["protocol"]
     assert json.dumps(both[1].about["protocol_settings"])  # plain values
+
+
+def test_the_threshold_costs_least_of_all():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        yes = rng.random(40) < 0.3
+        digits, missed = int(rng.integers(1, 4)), float(rng.integers(1, 9))
+        p = np.clip(np.round(rng.random(40), digits), 0.001, 0.999)
+        every = [missed * (yes & (p < t)).sum() + (~yes & (p >= t)).sum() for t in [*p, 1.0001]]
+        t = cheapest(p, yes, missed)
+        found = missed * (yes & (p < t)).sum() + (~yes & (p >= t)).sum()
+        assert 0 < t < 1
+        assert found == min(every)
+    assert cheapest(np.full(9, 0.4), np.arange(9) < 3, 3.0) == 0.25  # of equals 1 / (1 + 3)
+
+
+@pytest.fixture(scope="module")
+def by_cost(table, tmp_path_factory):
+    out = tmp_path_factory.mktemp("cost") / "study"
+    models = ["majority", "adaboost", "sklearn-l1-logistic"]
+    return compare(*table, models, TINY, cost={"missed": 5}, positive="ill", n_jobs=1, out=out)
+
+
+def test_the_cost_is_that_of_answers_at_a_threshold_of_the_training_part(by_cost):
+    entries = [
+        json.loads(line) for line in (by_cost.out / "journal.jsonl").read_text().splitlines()
+    ]
+    by_fit = {(e["model"], *e["split"]): e for e in entries if e["split"] is not None}
+    for row in by_cost.results:
+        entry = by_fit[row["model"], row["repeat"], row["fold"]]
+        assert 0 < entry["threshold"] < 1
+        assert row["cost"] == entry["measures"]["cost"]
+    ranked = min(by_cost.summary(), key=lambda one: one.score)
+    assert by_cost.pareto()[-1].model == ranked.model
+    ill = 25 / 72  # of constant answers calling everybody ill is the best
+    assert_allclose(by_cost.about["metric"]["constant"], 1 - ill, atol=0.02)
+
+
+def test_the_saved_model_answers_at_its_threshold(by_cost, table):
+    from psephos.models import load
+
+    row = next(row for row in by_cost.refits if row["model"] == "adaboost")
+    model = load(by_cost.out / row["file"])
+    place = model.classes_.tolist().index("ill")
+    X = pd.DataFrame(table[0], columns=model.feature_names_in_)
+    called = model.predict_proba(X)[:, place] >= row["threshold"]
+    assert (model.predict(X) == np.where(called, "ill", "well")).all()
+
+
+def test_the_page_of_a_cost_says_so(by_cost):
+    from psephos.report import build_report
+
+    page = build_report(by_cost.out).read_text("utf-8")
+    assert "Models are ranked by cost per case: less is better." in page
+    assert "no threshold was chosen" not in page
+
+
+@pytest.mark.parametrize("cost", ["five", {"missed": 5, "alarm": 1}, -1, "alarm=3"])
+def test_what_is_not_a_cost_is_a_sentence(table, cost):
+    with pytest.raises(PsephosError, match="write missed=5"):
+        compare(*table, MODELS[:1], TINY, cost=cost)
+
+
+def test_a_cost_is_of_two_classes_and_ranks_alone(table):
+    X, y = table
+    with pytest.raises(PsephosError, match="two classes"):
+        compare(X, np.arange(72) % 3, MODELS[:1], TINY, cost=5, task="classes")
+    with pytest.raises(PsephosError, match="leave --metric"):
+        compare(X, y, MODELS[:1], TINY, cost=5, metric="f1")

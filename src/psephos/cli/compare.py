@@ -89,6 +89,12 @@ if TYPE_CHECKING:
     "[default: balanced accuracy, of numbers R²]",
 )
 @click.option(
+    "--cost",
+    metavar="missed=N",
+    help="Of two classes: what a case of --positive costs that is missed, where a false alarm "
+    "costs 1. Models are ranked by cost, and saved with the threshold that costs least in folds.",
+)
+@click.option(
     "--select",
     type=click.Choice(["best", "one-se"]),
     default="best",
@@ -137,6 +143,7 @@ def compare(
     copies: str,
     metric: str | None,
     select: str,
+    cost: str | None,
     seed: int,
     n_jobs: int,
     no_report: bool,
@@ -173,6 +180,7 @@ def compare(
         "budget": budget,
         "metric": metric,
         "select": select,
+        "cost": cost,
     }
     if metric and ":" in metric:
         sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in

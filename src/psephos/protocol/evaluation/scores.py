@@ -433,6 +433,8 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     known = {key: one for key, one in known.items() if key not in _UNRANKED}
     if ":" in name:
         found = _of_user(name, kind, np.asarray(classes))
+    elif word.startswith("cost@") and len(classes) == 2:
+        return cost_metric(float(word[5:]))
     elif word.startswith("sensitivity@") and len(classes) == 2:
         found = _at_specificity(word)
     elif word in known:

@@ -141,6 +141,7 @@ def compare(
     leave_out: PerRow | str = None,
     metric: str | None = None,
     select: str | None = None,
+    cost: float | Mapping[str, float] | None = None,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -239,6 +240,11 @@ def compare(
     select : {'best', 'one-se'}, optional
         Which settings are chosen: those of the best mean (the default), or those within one
         standard error of it whose models read the fewest columns.
+    cost : float or {'missed': float}, optional
+        Of two classes: what a case of `positive` that is not found costs, where a false alarm costs
+        1. Models are ranked by the `cost` of a case, and call a case positive from the probability
+        on that costs least in the inner folds. Saved models keep it, as by `at_threshold`; the
+        usual measures and the probabilities are as without it.
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -271,7 +277,7 @@ def compare(
         "positive": positive, "task": task, "leave_out": leave_out,
     }  # fmt: skip
     table = table_given(X, y, dataset, given, reading)
-    plan = with_choices(protocol_on(table, protocol, budget), table, metric, select)
+    plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)
     named = partial_contenders(models, table, shape_of(table).n_told)
     seed, found = _checked_seed(random_state), _found_copies(table, copies)
     doubts = [*table.notes, *([found.words(copies)] if found else []), *refuted_records(table)]

@@ -5,7 +5,8 @@
 import json
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,10 +16,12 @@ from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Values
+from psephos.calibrating import at_threshold
 from psephos.estimator.columns import dense_columns, stored
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
+from psephos.figures.confusion import UNIT, in_millionths
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.label_scores import (
@@ -30,6 +33,7 @@ from psephos.protocol.evaluation.number_scores import NumberAnswers, number_answ
 from psephos.protocol.evaluation.scores import (
     TABLES,
     Answers,
+    ClassAnswers,
     ResultMetric,
     answers_of,
     balanced_accuracy,
@@ -127,7 +131,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
     draws = Draws(task, shape)
-    params, inner, n_failed = _tuned(task, draws, table, codes, shape)
+    params, inner, n_failed, threshold = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
@@ -153,7 +157,9 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     if told is not None and table.partial is not None:
         entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
     if task.split is not None:
-        entry |= _answered(model, table, task)
+        entry |= _answered(model, table, task, threshold)
+    if threshold is not None:
+        entry["threshold"] = threshold
     entry["timing"] = {
         "search_seconds": searched - clock,
         "fit_seconds": fitted - searched,
@@ -163,6 +169,9 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     if refit and table.kind == "classes" and table.partial is None:
         n, timed = max(1, draws.n), draws.seconds is not None
         entry["proved"] = refit_bounds(model, table.X, table.y, n, timed=timed)
+    if refit and threshold is not None:
+        with suppress(PsephosError):  # a model whose losses decide keeps its own rule
+            model = at_threshold(model, threshold, model.classes_.tolist()[positive_code(table)])
     if refit:
         return entry, table.named(model)
     small = keep and task.split is not None and task.contender.origin == "psephos"
@@ -190,8 +199,47 @@ def chosen_measure(table: DataTable, protocol: Protocol) -> ResultMetric | None:
     return metric_named(protocol.metric, table.kind, table.classes.tolist())
 
 
+def cost_word(table: DataTable, cost: float | str | Mapping[str, float]) -> str:
+    """Return the measure of what errors cost, 'cost@5', of 5, 'missed=5' or {'missed': 5}.
+
+    Raises
+    ------
+    PsephosError
+        If it is not one of these, or the target does not hold two classes.
+    """
+    if len(table.classes) != 2 or table.kind != "classes":
+        raise PsephosError("--cost (cost=) is of a target of two classes: leave it out.")
+    if isinstance(cost, Mapping):
+        cost = cost["missed"] if set(cost) == {"missed"} else ""
+    try:
+        missed = float(cost.removeprefix("missed=") if isinstance(cost, str) else cost)
+    except ValueError:
+        missed = np.nan
+    if not 0 < missed < np.inf:
+        raise PsephosError(
+            f"--cost (cost=) is {cost!r}: write missed=5 (in Python also 5), what a positive case "
+            "that is not found costs where a false alarm costs 1."
+        )
+    return f"cost@{missed:.12g}"
+
+
+def cheapest(p: Floats, yes: Array, missed: float) -> float:
+    """Return the threshold of least cost on these probabilities, in the middle between two of them.
+
+    Of several such it is the one nearest to 1 / (1 + missed), which calibrated ones would have.
+    """
+    units, usual = in_millionths(p), UNIT / (1 + missed)
+    steps = np.unique([0, *units, UNIT])
+    cuts = np.clip([round(usual), *(steps[1:] + steps[:-1] + 1) // 2], 1, UNIT - 1)
+    lost = np.searchsorted(np.sort(units[yes == 1]), cuts)
+    alarms = np.count_nonzero(yes == 0) - np.searchsorted(np.sort(units[yes == 0]), cuts)
+    costs = missed * lost + alarms
+    best = cuts[costs <= costs.min() + 1e-9]
+    return float(best[np.abs(best - usual).argmin()]) / UNIT
+
+
 def with_choices(
-    protocol: Protocol, table: DataTable, metric: str | None, select: str | None
+    protocol: Protocol, table: DataTable, metric: str | None, select: str | None, cost: Any = None
 ) -> Protocol:
     """Return a protocol that chooses draws so; None is as it does, and so is the usual measure.
 
@@ -200,7 +248,9 @@ def with_choices(
     PsephosError
         If there is no such measure of the target.
     """
-    given = {"metric": metric, "select": select}
+    if cost is not None and metric is not None:
+        raise PsephosError("models are ranked by --cost (cost=): leave --metric (metric=) out.")
+    given = {"metric": metric if cost is None else cost_word(table, cost), "select": select}
     plan = replace(protocol, **{name: one for name, one in given.items() if one is not None})
     chosen = chosen_measure(table, plan)
     if chosen is not None and table.partial is not None:
@@ -209,7 +259,8 @@ def with_choices(
             "settings are chosen by PU-F here."
         )
     usual = inner_metric(table, replace(plan, metric=None))
-    return replace(plan, metric=None if chosen is None or chosen.name == usual else chosen.name)
+    name = None if chosen is None or chosen.name == usual else chosen.name
+    return replace(plan, metric=plan.metric if name == "cost" else name)
 
 
 def positive_code(table: DataTable) -> int:
@@ -262,11 +313,15 @@ def _values(task: FitTask, table: DataTable, rows: Rows) -> Values:
     return table.X[rows] if task.contender.origin == "psephos" else dense_columns(table.X[rows])
 
 
-def _answered(model: Estimator, table: DataTable, task: FitTask) -> dict[str, Any]:
+def _answered(
+    model: Estimator, table: DataTable, task: FitTask, threshold: float | None
+) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
     test = task.test
     truth, chosen = table.codes[test], chosen_measure(table, task.protocol)
     answers = answers_to(model, _values(task, table, test), table)
+    if isinstance(answers, ClassAnswers):
+        answers = answers._replace(threshold=threshold)
     found = _measured(answers, truth, table, test)
     if chosen is not None:
         found["measures"][chosen.name] = chosen.measured(answers, truth)
@@ -297,10 +352,10 @@ def _measured(answers: Answers, truth: Any, table: DataTable, test: Rows) -> dic
 # ------------------------------------------------------------------- tuning
 def _tuned(
     task: FitTask, draws: "Draws", table: DataTable, codes: Indices, shape: Shape
-) -> tuple[Params, float | None, int]:
-    """Return the winning parameters, their inner score, and how many draws failed."""
-    if not draws.searched:
-        return {}, None, 0
+) -> tuple[Params, float | None, int, float | None]:
+    """Return the winning parameters, their score, how many draws failed, and the threshold."""
+    if not draws.searched and not _cost_of(task):
+        return {}, None, 0, None
     inside = codes[task.train]
     groups = None if table.groups is None else table.groups[task.train]
     if table.partial is not None:  # the truth is for the test part alone
@@ -317,7 +372,13 @@ def _tuned(
     if not tried:
         raise failures[0]
     best = _winner(tried, task.protocol.select)
-    return best.params, best.score, len(failures)
+    return best.params, best.score, len(failures), best.threshold
+
+
+def _cost_of(task: FitTask) -> float | None:
+    """Return what a missed case costs, where models are ranked by cost."""
+    name, _, missed = (task.protocol.metric or "").partition("cost@")
+    return float(missed) if missed and not name else None
 
 
 class _Tried(NamedTuple):
@@ -328,6 +389,7 @@ class _Tried(NamedTuple):
     merit: float  # the score; where smaller is better its negative
     error: float  # the standard error of the score
     columns: float  # that its models read, on average; 0 where this does not matter
+    threshold: float | None = None  # of the least cost on all inner folds
 
 
 def _winner(tried: Sequence[_Tried], select: str) -> _Tried:
@@ -340,14 +402,23 @@ def _tried(
     task: FitTask, params: Params, shape: Shape, table: DataTable, parts: Sequence[Split]
 ) -> _Tried:
     chosen = chosen_measure(table, task.protocol)
-    pairs = [_inner_score(task, params, shape, table, part, chosen) for part in parts]
-    known = [score for score, _ in pairs if score == score]  # of labels: no row may count
-    columns = float(np.mean([n for _, n in pairs]))
+    each = [_inner_score(task, params, shape, table, part, chosen) for part in parts]
+    known = [score for score, *_ in each if score == score]  # of labels: no row may count
+    columns, missed, threshold = float(np.mean([n for _, n, _ in each])), _cost_of(task), None
+    if chosen is not None and missed is not None:
+        tested = zip(each, parts, strict=True)
+        pairs = [(found, table.codes[test]) for (*_, found), (_, test) in tested]
+        p = np.concatenate([found.proba[:, found.positive] for found, _ in pairs])
+        yes = np.concatenate([truth == found.positive for found, truth in pairs])
+        threshold = cheapest(p, yes, missed)
+        measured = [chosen.measured(a._replace(threshold=threshold), y) for a, y in pairs]
+        known = [value for value in measured if value is not None]
     if not known and chosen is not None:
         return _Tried(params, None, -np.inf, 0.0, columns)
     score = float(np.mean(known)) if known else 0.0
     error = float(np.std(known, ddof=1)) / len(known) ** 0.5 if len(known) > 1 else 0.0
-    return _Tried(params, score, score * (chosen.sign if chosen else 1), error, columns)
+    merit = score * (chosen.sign if chosen else 1)
+    return _Tried(params, score, merit, error, columns, threshold)
 
 
 class Draws:
@@ -395,8 +466,8 @@ def _row_names(table: DataTable, rows: Rows) -> list[str]:
 def _inner_score(
     task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split,
     chosen: ResultMetric | None,
-) -> tuple[float, int]:  # fmt: skip
-    """Return the measure on an inner fold, NaN where not defined, and how many columns are read."""
+) -> tuple[float, int, Any]:  # fmt: skip
+    """Return the measure on an inner fold (or NaN), how many columns are read, and the answers."""
     train, test = part
     model = built(task.contender, params, shape, task.seeds[2])
     *given, fitted_on = _training(replace(task, train=train), table, None)
@@ -405,9 +476,10 @@ def _inner_score(
     n_read = len(_columns(model, table.n_columns)) if task.protocol.select == "one-se" else 0
     X, truth = _values(task, table, test), table.codes[test]
     if chosen is None:
-        return _usual_score(model, X, truth, test, shape, table), n_read
-    found = chosen.measured(answers_to(model, X, table), truth)
-    return (float("nan") if found is None else found), n_read
+        return _usual_score(model, X, truth, test, shape, table), n_read, None
+    answers = answers_to(model, X, table)
+    found = chosen.measured(answers, truth)
+    return (float("nan") if found is None else found), n_read, answers
 
 
 def _usual_score(

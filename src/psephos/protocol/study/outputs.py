@@ -290,7 +290,8 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
 
 def _refit_columns(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
     inner = f"inner_{inner_metric(table, protocol)}"
-    return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)
+    threshold = ("threshold",) if inner == "inner_cost" else ()
+    return ("model", "draws", "params", inner, *threshold, *_prior(table), *_REFIT_COLUMNS)
 
 
 def refit_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def _not_done(folder: Folder) -> str:
     words = ["No data from elsewhere were used", "settings other than those drawn were not tried"]
     if folder.kind == "classes":
         words += [
-            "no threshold was chosen",
+            *([] if folder.measures[0].name == "cost" else ["no threshold was chosen"]),
             "no answer was recalibrated, unless you choose so where this page offers it",
         ]
     words.append("nothing here says that a column causes anything")
