@@ -30,6 +30,16 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
     assert {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()} == before
 
 
+def test_the_knees_of_curves_are_printed_and_their_fits_counted(call, table, columns, tmp_path):
+    settings = ("--models", "sklearn-decision-tree,majority", "--protocol", "demo", "--curve")
+    result = call("compare", table, *columns, *settings, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "of them for the curve" in result.stderr
+    knee = result.stdout.split("knee of the curve")[1]
+    assert "sklearn-decision-tree" in knee.splitlines()[1]
+    assert "curve-table" in (tmp_path / "report.html").read_text("utf-8")
+
+
 def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeypatch):
     from psephos.protocol.evaluation import scores
 

@@ -116,6 +116,12 @@ if TYPE_CHECKING:
     help="Keep the models of the folds, small, so that it can be told which columns and rules "
     "returned.  [default: kept, of at most 512 KiB each]",
 )
+@click.option(
+    "--curve",
+    is_flag=True,
+    help="Fit each model again, with its tuned settings, on the 1, 2, 4, ... 64 columns that it "
+    "ranks first inside each fold: up to eight fits a fold more; curve.csv and the report have it.",
+)
 @partial_options
 @click.option(
     "--truth",
@@ -148,6 +154,7 @@ def compare(
     n_jobs: int,
     no_report: bool,
     fold_models: bool,
+    curve: bool,
     spreadsheet_safe: bool,
     accept: tuple[str, ...],
     **roles: Any,
@@ -184,7 +191,7 @@ def compare(
     }
     if metric and ":" in metric:
         sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
-    settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models}
+    settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models, "curve": curve}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
 
 
@@ -220,10 +227,10 @@ def _tell(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) ->
 def _show_cohorts(found: "Comparison") -> None:
     """Print the first measure of each model by cohort, and what may be concluded."""
     from psephos.cli.words import print_table
-    from psephos.protocol.evaluation.scores import main_metric
+    from psephos.protocol.evaluation.scores import ranked_by
 
     cohorts, models = list(found.about["cohorts"]), list(found.about["models"])
-    metric = main_metric(found.results[0])
+    metric = ranked_by(found.results[0], found.about).name
     value = {(row["model"], row["cohort"]): row[metric] for row in found.results}
     known = {k: "-" if v is None else f"{v:.3f}" for k, v in value.items()}
     heads = (f"{metric.replace('_', ' ')} where {found.about['cohort_column']} is", *cohorts)
@@ -237,13 +244,14 @@ def _show_cohorts(found: "Comparison") -> None:
 
 def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> None:
     """Print the table of a comparison and where everything is; write the report."""
-    from psephos.cli.words import label_words, partial_words, show_bounds, show_summary
+    from psephos.cli.words import label_words, partial_words, show_bounds, show_knees, show_summary
     from psephos.report import build_report
 
     show_summary(found, budget=budget)
     if "cohorts" in found.about:
         _show_cohorts(found)
     show_bounds(found.bounds)
+    show_knees(found)
     if found.failures:
         say(found.words())
     for one in found.about.get("cautions", ()):

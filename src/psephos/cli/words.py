@@ -333,6 +333,23 @@ _PU_NOTES = (
 )
 
 
+def show_knees(found: Any) -> None:
+    """Print the knee of each model's curve of accuracy against columns, if there are curves."""
+    from psephos.protocol.running.curve import curve_points
+    from psephos.vote.names import fixed
+
+    shown = {"columns": 1, "score": 3, "price": 3, "low": 3, "high": 3, "stability": 2}
+    knees = [point for point in curve_points(found.curve, found.about) if point["knee"]]
+    rows = [[one["model"], *(fixed(one[name], n) for name, n in shown.items())] for one in knees]
+    if rows:
+        print_table(["knee of the curve", *shown], rows, words=("knee of the curve",))
+        show(
+            "knee: the fewest columns, of those that the model ranks first, within one standard "
+            "error of its best; price: by how much its fit on all it chose is better, with a 95 % "
+            "interval (curve.csv has every point)"
+        )
+
+
 def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
     from psephos.vote.names import fixed

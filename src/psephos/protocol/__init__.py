@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from psephos.protocol.running.columns import columns_used
     from psephos.protocol.running.contenders import known_models
+    from psephos.protocol.running.curve import CurveDisplay
     from psephos.protocol.running.prototype_search import ProsetSearchCV
     from psephos.protocol.running.runner import compare
     from psephos.protocol.study.comparison import AccuracyDisplay, Comparison, StabilityDisplay
@@ -44,11 +45,12 @@ _MODULES = (
     "estimator.contender", "protocol.evaluation.label_scores", "protocol.evaluation.splits",
     "protocol.evaluation.stability", "protocol.evaluation.statistics", "protocol.study.folds",
     "protocol.study.comparison", "protocol.running.columns", "protocol.running.contenders",
-    "protocol.running.prototype_search", "protocol.running.runner",
+    "protocol.running.prototype_search", "protocol.running.curve", "protocol.running.runner",
 )  # fmt: skip
 
 __all__ = [
-    "MISSING", "PROTOCOLS", "AccuracyDisplay", "Comparison", "Contender", "DataTable",
+    "MISSING", "PROTOCOLS", "AccuracyDisplay", "Comparison", "Contender", "CurveDisplay",
+    "DataTable",
     "FoldModel", "MultilabelStratifiedKFold", "ProsetSearchCV", "Protocol", "Returned",
     "Stability", "StabilityDisplay", "average_precision", "better_than_constant", "check_table",
     "columns_used", "compare",

@@ -1,16 +1,18 @@
-"""Which columns of the user's table a fitted model reads, counted through its pipeline."""
+"""Which columns of the user's table a fitted model reads, and how much it makes of each."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, Indices
+from psephos._types import Array, Estimator, Floats, Indices, Values
+from psephos.estimator.columns import dense_columns
 
+_Fitted: TypeAlias = Any  # an estimator or step of any library, with what it has
 _Sources = list[Indices]  # for each column inside a pipeline, the user's columns it is made of
 
 
-def columns_used(estimator: Any, n_columns: int) -> Indices:
+def columns_used(estimator: _Fitted, n_columns: int) -> Indices:
     """Return the columns of the user's table that a fitted estimator reads.
 
     Parameters
@@ -33,20 +35,86 @@ def columns_used(estimator: Any, n_columns: int) -> Indices:
     PsephosError
         If the estimator, or a step before it, is of a kind whose columns are not known.
     """
-    sources: _Sources = [np.array([j], dtype=np.intp) for j in range(n_columns)]
-    model = estimator
-    while hasattr(model, "steps"):
-        for _, step in model.steps[:-1]:
-            sources = _through(step, sources)
-        model = model.steps[-1][1]
+    model, sources = _traced(estimator, n_columns)
     read = _read_by(model, len(sources))
     if not len(read):
         return np.empty(0, dtype=np.intp)
     return _union([sources[int(j)] for j in read])
 
 
+def _traced(estimator: _Fitted, n_columns: int) -> tuple[_Fitted, _Sources]:
+    """Return the model at the end of a pipeline, and the sources of its input columns."""
+    sources: _Sources = [np.array([j], dtype=np.intp) for j in range(n_columns)]
+    while hasattr(estimator, "steps"):
+        for _, step in estimator.steps[:-1]:
+            sources = _through(step, sources)
+        estimator = estimator.steps[-1][1]
+    return estimator, sources
+
+
+def importances(estimator: _Fitted, X: Values) -> Floats | None:
+    """Return how much a fitted estimator makes of each column; None where it does not say.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or pipeline
+        Of the kinds of `columns_used`. Its `feature_importances_`, else the size of its
+        coefficients in standard deviations of what they multiply, else the mean of its members,
+        each of which counts alike. What a step makes of a column counts for the column.
+    X : ndarray or CSC array of shape (n, p)
+        The rows it was fitted on.
+
+    Returns
+    -------
+    importances : ndarray of shape (p,) or None
+        Not negative.
+
+    Raises
+    ------
+    PsephosError
+        If it is not known which columns a step makes its own of.
+    """
+    found, values = np.zeros(X.shape[1]), X
+    model, sources = _traced(estimator, len(found))
+    while hasattr(estimator, "steps"):
+        for _, step in estimator.steps[:-1]:
+            values = step.transform(values) if hasattr(step, "transform") else values
+        estimator = estimator.steps[-1][1]
+    own = _own(model, values)
+    if own is None:
+        return None
+    for value, source in zip(own.tolist(), sources, strict=True):
+        found[source] += value / len(source)
+    return found
+
+
+def _own(model: _Fitted, X: Any) -> Floats | None:
+    """Return the importance of each input column of a model, given the rows it was fitted on."""
+    model = getattr(model, "regressor_", model)  # of a target that is scaled
+    if hasattr(model, "feature_importances_"):
+        return np.asarray(model.feature_importances_, dtype=np.float64)
+    if hasattr(model, "coef_"):
+        return np.abs(_coefficients(model)).sum(axis=0) * dense_columns(X).std(axis=0)
+    members: list[_Fitted] = np.ravel(np.array(getattr(model, "estimators_", []), object)).tolist()
+    subsets: Any = getattr(model, "estimators_features_", [np.arange(X.shape[1])] * len(members))
+    total = np.zeros(X.shape[1])
+    for member, subset in zip(members, subsets, strict=True):
+        one = importances(member, X[:, subset])
+        if one is None and len(_read_by(member, len(subset))):
+            return None
+        if one is not None and one.any():
+            np.add.at(total, subset, one / one.sum())
+    return total if members else None
+
+
+def _coefficients(model: _Fitted) -> Array:
+    coefficients: Any = model.coef_
+    table = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
+    return np.atleast_2d(np.asarray(table))
+
+
 # ------------------------------------------------------------------- models
-def _read_by(model: Any, p: int) -> Indices:
+def _read_by(model: _Fitted, p: int) -> Indices:
     """Return which of its p input columns a model reads."""
     vote = getattr(model, "vote_", None)
     if vote is not None:
@@ -59,10 +127,8 @@ def _read_by(model: Any, p: int) -> Indices:
     if hasattr(model, "regressor_"):  # of a target that is scaled
         return _read_by(model.regressor_, p)
     if hasattr(model, "coef_"):
-        coefficients: Any = model.coef_
-        table = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
-        return np.flatnonzero(np.any(np.atleast_2d(np.asarray(table)) != 0, axis=0))
-    members: Any = getattr(model, "estimators_", None)
+        return np.flatnonzero(np.any(_coefficients(model) != 0, axis=0))
+    members: _Fitted = getattr(model, "estimators_", None)
     if members is not None:
         return _read_by_members(model, members, p)
     kind = type(model).__name__
@@ -76,8 +142,8 @@ def _read_by(model: Any, p: int) -> Indices:
     )
 
 
-def _read_by_members(model: Estimator, members: Any, p: int) -> Indices:
-    flat: list[Any] = list(np.asarray(members, dtype=object).ravel())
+def _read_by_members(model: Estimator, members: _Fitted, p: int) -> Indices:
+    flat: list[_Fitted] = list(np.asarray(members, dtype=object).ravel())
     subsets: Any = getattr(model, "estimators_features_", None)
     read: list[Indices] = []
     for i, member in enumerate(flat):
@@ -86,7 +152,7 @@ def _read_by_members(model: Estimator, members: Any, p: int) -> Indices:
     return np.unique(np.concatenate(read)) if read else np.empty(0, dtype=np.intp)
 
 
-def _read_by_xgboost(model: Any) -> Indices:
+def _read_by_xgboost(model: _Fitted) -> Indices:
     booster = model.get_booster()
     # only split columns have a count; columns are called f0, f1, ... when fitted on an array
     names: Any = booster.feature_names
@@ -96,7 +162,7 @@ def _read_by_xgboost(model: Any) -> Indices:
 
 
 # ------------------------------------------------------------------- steps before the model
-def _through(step: Any, sources: _Sources) -> _Sources:
+def _through(step: _Fitted, sources: _Sources) -> _Sources:
     """Return the sources of a fitted step's outputs."""
     if step is None or isinstance(step, str):  # 'passthrough'
         return sources
@@ -130,7 +196,7 @@ def _union(sources: _Sources) -> Indices:
     return np.unique(np.concatenate(sources))
 
 
-def _refuse_resizing(step: Any, p: int) -> None:
+def _refuse_resizing(step: _Fitted, p: int) -> None:
     names: Any = step.get_feature_names_out() if hasattr(step, "get_feature_names_out") else ()
     if len(names) != p:
         raise PsephosError(
@@ -139,7 +205,7 @@ def _refuse_resizing(step: Any, p: int) -> None:
         )
 
 
-def _through_columns(step: Any, sources: _Sources) -> _Sources:
+def _through_columns(step: _Fitted, sources: _Sources) -> _Sources:
     outputs: dict[int, Indices] = {}
     for name, part, chosen in step.transformers_:
         place = step.output_indices_[name]
@@ -150,7 +216,7 @@ def _through_columns(step: Any, sources: _Sources) -> _Sources:
     return [outputs[k] for k in sorted(outputs)]
 
 
-def _positions(step: Any, chosen: Any, p: int) -> list[int]:
+def _positions(step: _Fitted, chosen: Any, p: int) -> list[int]:
     if isinstance(chosen, slice):
         return list(range(p))[chosen]
     picked = np.atleast_1d(np.asarray(chosen))
@@ -162,7 +228,7 @@ def _positions(step: Any, chosen: Any, p: int) -> list[int]:
     return [names.index(str(n)) for n in picked]
 
 
-def _through_encoder(step: Any, sources: _Sources) -> _Sources:
+def _through_encoder(step: _Fitted, sources: _Sources) -> _Sources:
     if type(step).__name__ == "OrdinalEncoder":
         return sources
     # names made of a mark per input show, across scikit-learn versions, what each output is of
@@ -171,7 +237,7 @@ def _through_encoder(step: Any, sources: _Sources) -> _Sources:
     return [sources[int(str(name).split("\x1f")[1])] for name in made]
 
 
-def _through_imputer(step: Any, sources: _Sources) -> _Sources:
+def _through_imputer(step: _Fitted, sources: _Sources) -> _Sources:
     kept = list(range(len(sources)))
     if not step.keep_empty_features:
         kept = [j for j in kept if step.statistics_[j] == step.statistics_[j]]

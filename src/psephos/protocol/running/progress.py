@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from psephos.estimator.contender import Shape
+from psephos.protocol.running.curve import CurveTask
 from psephos.protocol.running.tasks import Draws, FitTask
 from psephos.runtime.jit import announce_compiling
 from psephos.vote.names import plural
@@ -29,8 +30,10 @@ _KNOWN = 0.01  # of the work, by these guesses: before that the first imports ar
 def n_fits(task: FitTask, shape: Shape) -> int:
     """Return how many fits a task is: each draw in each inner fold, and the one that counts.
 
-    By a budget of seconds that is what it is at least.
+    By a budget of seconds that is what it is at least; of a curve the most it can be.
     """
+    if isinstance(task, CurveTask):
+        return task.n_fits(shape)
     draws = Draws(task, shape)
     searched = draws.least * task.protocol.inner_folds if draws.searched else 0
     alone = shape.multilabel and not task.contender.multilabel  # a model a label
@@ -66,9 +69,11 @@ class Forecast:
 
     def __init__(self, tasks: Sequence[FitTask], shape: Shape, workers: int) -> None:
         self.fits = {task.key: n_fits(task, shape) for task in tasks}
-        draws = {task.key: Draws(task, shape) for task in tasks}
+        draws = {t.key: Draws(t, shape) for t in tasks if not isinstance(t, CurveTask)}
+        self.n_curve = sum(n for key, n in self.fits.items() if key not in draws)
         self.n_searches = sum(one.searched for one in draws.values())
-        self._budget = {key: one.seconds or 0.0 for key, one in draws.items()}
+        self._budget = dict.fromkeys(self.fits, 0.0)
+        self._budget |= {key: one.seconds or 0.0 for key, one in draws.items()}
         self._tasks = {task.key: task for task in tasks}
         self._left = dict.fromkeys(self.fits)
         self._workers = workers
@@ -171,6 +176,7 @@ def plan_words(tasks: Sequence[FitTask], forecast: Forecast) -> list[str]:
         f"comparing {plural(len(models), 'model')} in {plural(len(splits), 'fold')} and on all "
         f"rows: {f'{forecast.n_searches} searches {tried}' if forecast.n_searches else ''}"
         f"{'at least ' if protocol.seconds else ''}{plural(total, 'fit')} in all"
+        + (f", up to {forecast.n_curve} of them for the curve" if forecast.n_curve else "")
     ]
     done = forecast.n_done
     return [*words, f"{done} of {total} fits are reused from an earlier run"] if done else words

@@ -4,6 +4,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from psephos.protocol.evaluation.splits import (
     seed_of,
 )
 from psephos.protocol.running.contenders import built, partial_contenders
+from psephos.protocol.running.curve import CurveTask, Row, curve_rows, curve_tasks
 from psephos.protocol.running.notes import (
     about_cautions,
     about_copies,
@@ -142,6 +144,7 @@ def compare(
     metric: str | None = None,
     select: str | None = None,
     cost: float | Mapping[str, float] | None = None,
+    curve: bool = False,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -245,6 +248,10 @@ def compare(
         1. Models are ranked by the `cost` of a case, and call a case positive from the probability
         on that costs least in the inner folds. Saved models keep it, as by `at_threshold`; the
         usual measures and the probabilities are as without it.
+    curve : bool, default=False
+        Whether each model is also fitted, with its tuned settings, to the 1, 2, 4, ... 64 columns
+        that it ranks first inside each fold (`CurveDisplay`): up to eight fits a fold more. Not of
+        several labels a row, or labels that are partly recorded.
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -291,8 +298,9 @@ def compare(
     folder = None if out is None else Path(out)
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
         keep = fold_models and folder is not None and not table.multilabel
-        fitted = _run(tasks, divided, study, n_jobs, progress, keep)
-        finished = [(task, _entry(study.journal, task)) for task in tasks]
+        curves = curve_tasks(divided, tasks) if curve else []
+        fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep)
+        finished, points = _finished(study.journal, divided, tasks, curves)
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
@@ -303,9 +311,8 @@ def compare(
         _recalibrate(ours, finished, divided, seed)
         about |= {"folds": folds_told(finished)} if keep else {}
         if folder is not None:
-            environment = environment_of(named, study.journal, finished, doubts)
-            told = (about, environment, bounds)
-            publish(study, table, finished, *told, ours, spreadsheet_safe=spreadsheet_safe)
+            told = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
+            publish(study, table, finished, *told, points, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
@@ -319,6 +326,7 @@ def compare(
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             used=used_rows(finished),
             left_out=_left_out(study.journal, named, len(tasks)),
+            curve=points,
         )
 
 
@@ -437,7 +445,7 @@ def _run(
     todo = forecast.order(todo)
     fitted: dict[str, Any] = {}
     with shown(progress, tasks, forecast) as advance:
-        for entry, model in _results(todo, table, n_jobs, progress, keep):
+        for entry, model in _staged(todo, table, journal, n_jobs, progress, keep):
             if isinstance(model, bytes | str) and folder is not None:
                 entry |= kept(model, entry["key"], folder)
             elif model is not None:
@@ -453,7 +461,7 @@ def _done(entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep
     if entry is None or entry["status"] != "ok":
         return False
     digest = entry.get("file_sha256")
-    if folder is None:
+    if folder is None or isinstance(task, CurveTask):
         return True
     if task.split is None:
         return not digest or sha256_of(kept_model(folder, task.key)) == digest
@@ -462,6 +470,16 @@ def _done(entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep
     return "not_kept" in entry or (
         digest is not None and sha256_of(kept_fold(folder, task.key)) == digest
     )
+
+
+def _staged(
+    todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: bool
+) -> Iterator[tuple[Row, Any]]:
+    """Yield what tasks give; curves once the fits are done whose parameters they take."""
+    yield from _results([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
+    late = [t for t in todo if isinstance(t, CurveTask)]
+    late = [replaced(one, tuned=journal.get(one.fit) or {}) for one in late]
+    yield from _results(late, table, n_jobs, *how)
 
 
 def _results(
@@ -504,6 +522,14 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------- what comes out
+def _finished(
+    journal: Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
+) -> tuple[list[tuple[FitTask, Row]], list[Row]]:
+    """Return the fits with their entries in the journal, and the rows of curve.csv."""
+    finished = [(task, _entry(journal, task)) for task in tasks]
+    return finished, curve_rows(table, finished, [(task, _entry(journal, task)) for task in curves])
+
+
 def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
     entry = journal.get(task.key)
     assert entry is not None, "every task has been done"

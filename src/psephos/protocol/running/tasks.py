@@ -75,6 +75,10 @@ class FitTask:
     # of the inner folds (the same for all models), the draws, and the model
     seeds: tuple[int, int, int]
 
+    def outcome(self, table: DataTable, keep: bool) -> tuple[dict[str, Any], object]:
+        """Return what the journal keeps of it, and the model as `run_task` returns it."""
+        return _fitted(self, table, keep)
+
 
 def shape_of(table: DataTable) -> Shape:
     """Return what contenders may know of the table."""
@@ -101,11 +105,11 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
     with warnings.catch_warnings(record=True) as caught, one_thread(), quiet_levels():
         warnings.simplefilter("always")
         try:
-            result, model = _fitted(task, table, keep)
+            result, model = task.outcome(table, keep)
             entry |= result | {"status": "ok", "error": ""}
         except Exception as error:  # whatever a model raises, the other fits go on
             model = None
-            entry |= {"status": "failed", "error": _sentence(error)}
+            entry |= {"status": "failed", "error": error_sentence(error)}
     timing = entry.setdefault("timing", {})
     timing["kernels_compiled"] = n_compiled() - compiled
     timing["warnings"] = told_warnings(caught)
@@ -113,7 +117,8 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
     return entry, model
 
 
-def _sentence(error: Exception) -> str:
+def error_sentence(error: Exception) -> str:
+    """Return what a fit failed with, in one line."""
     text = " ".join(str(error).split())[:500]
     return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
 
@@ -143,7 +148,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     for one in own:  # among those of the search
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     fitted = time.perf_counter()
-    columns = _columns(model, table.n_columns)
+    columns = columns_read(model, table.n_columns)
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
         "draws": max(1, draws.n),
@@ -157,7 +162,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     if told is not None and table.partial is not None:
         entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
     if task.split is not None:
-        entry |= _answered(model, table, task, threshold)
+        entry |= answered(model, table, task, threshold)
     if threshold is not None:
         entry["threshold"] = threshold
     entry["timing"] = {
@@ -313,7 +318,7 @@ def _values(task: FitTask, table: DataTable, rows: Rows) -> Values:
     return table.X[rows] if task.contender.origin == "psephos" else dense_columns(table.X[rows])
 
 
-def _answered(
+def answered(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None
 ) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
@@ -469,11 +474,8 @@ def _inner_score(
 ) -> tuple[float, int, Any]:  # fmt: skip
     """Return the measure on an inner fold (or NaN), how many columns are read, and the answers."""
     train, test = part
-    model = built(task.contender, params, shape, task.seeds[2])
-    *given, fitted_on = _training(replace(task, train=train), table, None)
-    with naming_rows(_row_names(table, fitted_on)):
-        _fit(task, model, *given)
-    n_read = len(_columns(model, table.n_columns)) if task.protocol.select == "one-se" else 0
+    model = fitted_part(replace(task, train=train), params, shape, table)
+    n_read = len(columns_read(model, table.n_columns)) if task.protocol.select == "one-se" else 0
     X, truth = _values(task, table, test), table.codes[test]
     if chosen is None:
         return _usual_score(model, X, truth, test, shape, table), n_read, None
@@ -497,6 +499,15 @@ def _usual_score(
     return float("nan") if found is None else found
 
 
+def fitted_part(task: FitTask, params: Params, shape: Shape, table: DataTable) -> Any:
+    """Return a fresh model of some parameters, fitted on the training part of a task."""
+    model = built(task.contender, params, shape, task.seeds[2])
+    *given, fitted_on = _training(task, table, None)
+    with naming_rows(_row_names(table, fitted_on)):
+        _fit(task, model, *given)
+    return model
+
+
 def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow) -> None:
     """Fit a model; one that draws folds of its own must not divide a group, either."""
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
@@ -504,7 +515,8 @@ def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow)
 
 
 # ------------------------------------------------------------------- reading the model
-def _columns(model: Estimator, n_columns: int) -> Indices:
+def columns_read(model: Estimator, n_columns: int) -> Indices:
+    """Return the columns that a model reads; all, with a warning, where that is not known."""
     try:
         return columns_used(model, n_columns)
     except PsephosError as error:

@@ -63,6 +63,8 @@ class Comparison:
         Models that were fitted in this study before and not named now; whether wholly.
     used : list of dict
         What each model used of its budget: the rows of used.csv.
+    curve : list of dict
+        With ``curve=True`` the rows of curve.csv, which `CurveDisplay` is made of; else empty.
     contents : str
         Cases, classes and columns of the table, in sentences.
     """
@@ -78,6 +80,7 @@ class Comparison:
     bounds: Sequence[Mapping[str, Any]] = ()
     contents: str = ""
     used: Sequence[Mapping[str, object]] = ()
+    curve: Sequence[Mapping[str, object]] = ()
 
     @property
     def failures(self) -> list[JsonObject]:
@@ -174,7 +177,7 @@ class Comparison:
 _DRAWN = 30  # columns that are drawn
 
 
-def _refuse_others(comparison: Any) -> None:
+def refuse_others(comparison: object) -> None:
     """Raise PsephosError unless it is what `compare` returned."""
     if not isinstance(comparison, Comparison):
         raise PsephosError(
@@ -230,7 +233,7 @@ class AccuracyDisplay(Display):
         PsephosError
             If it is no comparison, or every fit failed.
         """
-        _refuse_others(comparison)
+        refuse_others(comparison)
         done = [row for row in comparison.results if row["status"] == "ok"]
         if not done:
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
@@ -338,7 +341,7 @@ class StabilityDisplay(Display):
             If it is no comparison, the model did not take part, or which columns it read was not
             kept.
         """
-        _refuse_others(comparison)
+        refuse_others(comparison)
         found = {one.model: one for one in comparison.summary()}
         if model not in found:
             raise PsephosError(f"{model!r} did not take part: {suggest(model, list(found))}")

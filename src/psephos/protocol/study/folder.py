@@ -88,8 +88,9 @@ class Journal:
         return list(dict.fromkeys(entry["model"] for entry in self._entries.values()))
 
     def count(self, model: str) -> int:
-        """Return how many fits of a model have entries."""
-        return sum(entry["model"] == model for entry in self._entries.values())
+        """Return how many fits of a model have entries, without those of its curve."""
+        own = [one for one in self._entries.values() if one["model"] == model]
+        return sum("points" not in one for one in own)
 
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry (plain values, with its 'key') and make sure that it lasts."""
@@ -173,9 +174,10 @@ JOURNAL = "journal.jsonl"
 MARK = "comparison.json"  # is there only while all other files belong to it
 README = "README.txt"
 REPORT = "report.html"
+CURVE = "curve.csv"
 
 _RESULTS = (
-    "results.csv", "predictions.csv", "labels.csv", "pooled.csv", "refits.csv", "bounds.csv",
+    "results.csv", "predictions.csv", CURVE, "labels.csv", "pooled.csv", "refits.csv", "bounds.csv",
     "timings.csv", "used.csv", "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
@@ -195,6 +197,8 @@ comparison.json   what was compared, in words and settings; there only if the la
 results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
                   table of comparison.json, from 0: '0..4 7' is the first five and the eighth
 predictions.csv   the probabilities of every held-out row; of numbers the prediction
+curve.csv         with --curve: the measures of each model on the columns it ranks first, a row per
+                  model, repeat, fold and number of columns
 refits.csv        one row per model: what was chosen on all rows
 bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
                   case; of several labels none)
@@ -334,8 +338,9 @@ class Study:
     def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
         """Write the files of a finished run, contents by name; no reader finds files of two runs.
 
-        Model files of other models of this study are removed. comparison.json goes first and comes
-        last: a folder without it is not finished. Nothing is touched if all is there already.
+        Model files of other models of this study are removed, and a curve that was not requested.
+        comparison.json goes first and comes last: a folder without it is not finished. Nothing is
+        touched if all is there already.
         """
         folder = self.folder
         assert folder is not None, "a study in memory has no files"
@@ -343,6 +348,7 @@ class Study:
         wanted = {folder / name: data for name, data in files.items()}
         wanted |= {place / name: data for name, data in models.items()}
         own = {place / f"{name}.psephos" for name in self.journal.models()}
+        own.add(folder / CURVE)  # a run without one removes it
         stale = [path for path in sorted(own - wanted.keys()) if path.is_file()]
         changed = [path for path, data in wanted.items() if not _holds(path, data)]
         if not changed and not stale:

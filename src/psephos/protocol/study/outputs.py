@@ -21,7 +21,7 @@ from psephos.protocol.evaluation.splits import Protocol, Rows
 from psephos.protocol.evaluation.statistics import pooled_numbers
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import FitTask, inner_metric, metrics_of, shape_of
-from psephos.protocol.study.folder import MARK, Study, sealed, sha256_of
+from psephos.protocol.study.folder import CURVE, MARK, Study, sealed, sha256_of
 from psephos.protocol.tables.table import DataTable
 
 SCHEMA = 3  # of the folder's files; part of every key
@@ -163,13 +163,15 @@ def publish(
     environment: Mapping[str, Any],
     bounds: Sequence[Mapping[str, Any]],
     models: Mapping[str, Any],
+    curve: Sequence[Mapping[str, object]] = (),
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write all files of a finished run but the report.
 
     `finished` are outer fits and refits in canonical order: models as given, then repeat and fold;
-    `models` the refits of psephos, of which those that a file can hold are written.
+    `models` the refits of psephos, of which those that a file can hold are written; `curve` the
+    rows of curve.csv.
     """
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
@@ -192,13 +194,17 @@ def publish(
     }
     if table.kind == "numbers":
         files["pooled.csv"] = _csv(POOLED_COLUMNS, pooled_rows(table, fits), safe)
+    if curve:
+        files[CURVE] = _csv([name for name in curve[0] if name != "seconds"], curve, safe)
     if table.multilabel:
         files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
     known = {f"models/{name}": data for name, data in contents.items()} | files
     digests = {name: sha256_of(data) for name, data in sorted(known.items())}
+    timed = [_timing(*one) for one in finished]
+    timed += [{**row, "fit_seconds": row["seconds"]} for row in curve if row["seconds"]]
     files |= {
         "used.csv": _csv(_USED_COLUMNS, used_rows(finished), safe),
-        "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
+        "timings.csv": _csv((*_TIMING_COLUMNS, *(["k"] if curve else [])), timed, safe),
         "environment.json": _json(environment),
         MARK: _json({**about, "files": digests}),
     }

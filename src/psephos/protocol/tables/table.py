@@ -297,12 +297,12 @@ class DataTable:
         order = np.argsort(-np.diff(X.indptr), kind="stable")
         kept, place = set(order[:most].tolist()), {name: j for j, name in enumerate(self.names)}
         for start in range(0, self.n_columns, most):
-            part = self._part(np.arange(start, min(start + most, self.n_columns)))
+            part = self.part(np.arange(start, min(start + most, self.n_columns)))
             found = cautions_on(part._given(n_folds), OF_COLUMNS)
             kept |= {place[name] for one in found for name in one.columns}
-        return self._part(np.array(sorted(kept))).cautions(n_folds)
+        return self.part(np.array(sorted(kept))).cautions(n_folds)
 
-    def _part(self, columns: Indices) -> "DataTable":
+    def part(self, columns: Indices) -> "DataTable":
         """Return the table of some columns, dense."""
         held: list[int] = columns.tolist()
         names = tuple(self.names[j] for j in held)

@@ -18,9 +18,8 @@ STYLES = (  # in the order of the page
 )  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
-    "pareto.js", "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "number.js",
-    "network.js",
-    "ballots.js", "stability.js", "bar.js",
+    "pareto.js", "accuracy.js", "curve.js", "values.js", "ballot.js", "near.js", "case.js",
+    "number.js", "network.js", "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
@@ -46,6 +45,7 @@ def render(report: dict[str, Any]) -> str:
     idle = {
         "ballots.js": report["ballots"],
         "network.js": report["together"],
+        "curve.js": report["curve"],
         "number.js": "number" in report["island"],
     }
     scripts = tuple(name for name in SCRIPTS if idle.get(name, True))

@@ -12,11 +12,10 @@ from psephos.report.numbers.column_values import beside
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
-from psephos.report.panels.labels import label_figures, pooled_figures
 from psephos.report.panels.methods import made_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
-from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
+from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import (
     cases_in_groups,
@@ -159,6 +158,7 @@ def _report(
             read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
         ),
     ]
+    parts.append(curve_section(read, rows))
     islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,

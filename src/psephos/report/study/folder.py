@@ -25,12 +25,14 @@ from psephos.protocol.evaluation.scores import (
 )
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
-from psephos.protocol.study.folder import MARK, STUDY, sha256_of
+from psephos.protocol.running.curve import Row, curve_points
+from psephos.protocol.study.folder import CURVE, MARK, STUDY, sha256_of
 from psephos.protocol.study.outputs import POOLED_COLUMNS, SCHEMA
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 _COUNTED = ("repeat", "fold", "row")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
+_CURVED = ("model", "k", "status", "columns")
 _LABELS = ("model", "label", "rows", "given", "found")
 
 
@@ -178,6 +180,14 @@ class Folder:
                 for row in _rows(path, POOLED_COLUMNS)
             }
         except ValueError as error:
+            raise damaged(path, error) from error
+
+    def curve(self) -> list[Row]:
+        """Return the points of the curves of accuracy against columns; none without them."""
+        path = self.path / CURVE
+        try:
+            return curve_points(list(_rows(path, _CURVED)), self.about) if path.exists() else []
+        except (KeyError, ValueError) as error:
             raise damaged(path, error) from error
 
     def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:

@@ -48,8 +48,8 @@ _ABOUT: dict[str, Any] = {
     "random_state": _COUNT_OR_NONE,
 }
 _DIGESTED = (
-    "results.csv", "predictions.csv", "refits.csv", "bounds.csv", "labels.csv", "pooled.csv",
-    "cases.npz",
+    "results.csv", "predictions.csv", "refits.csv", "bounds.csv", "curve.csv", "labels.csv",
+    "pooled.csv", "cases.npz",
 )  # fmt: skip
 _PARTIAL: dict[str, Any] = {
     "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,

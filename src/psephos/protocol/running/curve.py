@@ -1,0 +1,283 @@
+"""Accuracy against columns: tuned models fitted again on the columns that they rank first."""
+
+# pyright: reportMissingTypeStubs=false
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias, cast
+
+import numpy as np
+from sklearn import feature_selection, inspection
+
+from psephos._errors import PsephosError
+from psephos._types import ColumnLists, Floats, Indices, Json, JsonObject
+from psephos.estimator.columns import dense_columns
+from psephos.estimator.contender import Params, Shape
+from psephos.explain.drawing import Display, plain
+from psephos.protocol.evaluation.scores import answers_of, ranked_by
+from psephos.protocol.evaluation.splits import inner_splits
+from psephos.protocol.evaluation.stability import ranges_of
+from psephos.protocol.evaluation.statistics import one_standard_error, paired_difference, summary
+from psephos.protocol.running.columns import importances
+from psephos.protocol.running.tasks import (
+    FitTask,
+    answered,
+    columns_read,
+    error_sentence,
+    fitted_part,
+    shape_of,
+)
+from psephos.protocol.study.comparison import Comparison, refuse_others
+from psephos.protocol.study.folder import key_of
+from psephos.protocol.study.outputs import Finished, result_row
+from psephos.protocol.tables.table import DataTable
+
+Row: TypeAlias = dict[str, Any]  # of curve.csv, of a table of points, of the journal
+
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+ALL = "all"  # the point of the tuned model itself
+# their types say less than they promise
+_tests, _inspection = cast("Any", feature_selection), cast("Any", inspection)
+_PERMUTED = 256  # columns that are permuted at most
+
+
+@dataclass(frozen=True)
+class CurveTask(FitTask):
+    """The points of a fold: the model of a fit that is done, again on the columns it ranks first.
+
+    Parameters
+    ----------
+    fit : str
+        The key of that fit.
+    tuned : dict
+        Its entry in the journal: the parameters (and threshold) that it was tuned to.
+    """
+
+    fit: str = ""
+    tuned: Row = field(default_factory=dict[str, Any])
+
+    def n_fits(self, shape: Shape) -> int:
+        """Return how many fits it can be: the tuned one again, to permute columns, and points."""
+        permuting = self.protocol.inner_folds if self.contender.origin != "psephos" else 0
+        return 1 + permuting + sum(k <= shape.n_columns for k in SIZES)
+
+    def outcome(self, table: DataTable, keep: bool) -> tuple[Row, None]:
+        """Return the points, and no model."""
+        if "params" not in self.tuned:
+            raise PsephosError("the fit whose columns the curve takes has failed.")
+        clock, params = time.perf_counter(), json.loads(self.tuned["params"])
+        order = ranked_columns(self, params, table)
+        points = [_point(self, params, table, order[:k]) for k in SIZES if k <= len(order)]
+        parts = ("search_seconds", "fit_seconds", "predict_seconds")
+        spent = dict(zip(parts, (0.0, time.perf_counter() - clock, 0.0), strict=True))
+        return {"points": points, "timing": spent}, None
+
+
+def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) -> dict[str, Json]:
+    columns, clock = np.sort(first), time.perf_counter()
+    narrow, k = table.part(columns), len(columns)
+    point: Row = {"k": k, "columns": ranges_of(columns), "columns_used": k}
+    try:
+        model = fitted_part(task, params, shape_of(narrow), narrow)
+        measured = answered(model, narrow, task, task.tuned.get("threshold"))["measures"]
+        point |= {"measures": measured, "status": "ok", "error": ""}
+    except Exception as error:  # whatever a model raises, the other points go on
+        point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}
+    return point | {"seconds": time.perf_counter() - clock}
+
+
+def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
+    """Return a task for each fit of a fold.
+
+    Raises
+    ------
+    PsephosError
+        If rows have several labels, or labels are partly recorded.
+    """
+    if table.multilabel or table.partial is not None:
+        what = "several labels a row" if table.multilabel else "labels that are partly recorded"
+        raise PsephosError(
+            f"a curve of accuracy against columns is not offered of {what}: leave curve (--curve) "
+            "out; results.csv has the columns that each model reads."
+        )
+    return [
+        CurveTask(key_of({"curve": SIZES, "fit": t.key}), t.contender, t.protocol, t.split, t.train,
+                  t.test, t.seeds, fit=t.key)
+        for t in tasks if t.split is not None
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------- ranking, in the training part
+def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
+    """Return the columns that a model reads, from the one it makes most of on.
+
+    By its own importances (`importances`); where it has none, by how much more its answers are off
+    where a column is permuted, in the inner folds of the training part. Of more than 256 columns
+    those are permuted that tell training rows apart best by themselves (F statistic).
+    """
+    model = fitted_part(task, params, shape_of(table), table)
+    read = columns_read(model, table.n_columns)
+    if not len(read):
+        return read
+    try:
+        own = importances(model, table.X[task.train])
+    except PsephosError:  # it is not known which columns a step makes its own of
+        own = None
+    if own is not None:
+        return read[np.argsort(-own[read], kind="stable")]
+    X = dense_columns(table.X[task.train], read)
+    test = _tests.f_regression if table.kind == "numbers" else _tests.f_classif
+    with np.errstate(all="ignore"):  # of constant columns
+        middle = np.nan_to_num(np.where(np.isnan(X), np.nanmean(X, axis=0), X))
+        apart = np.nan_to_num(np.asarray(test(middle, table.codes[task.train])[0], np.float64))
+    read = read[np.argsort(-apart, kind="stable")[:_PERMUTED]]
+    return read[np.argsort(-_permuted(task, params, table.part(read)), kind="stable")]
+
+
+def _permuted(task: FitTask, params: Params, table: DataTable) -> Floats:
+    """Return by how much permuting each column raises the squared error of what is predicted."""
+    groups = None if table.groups is None else table.groups[task.train]
+    codes, shape, total = table.codes, shape_of(table), np.zeros(table.n_columns)
+    truth = codes if table.kind == "numbers" else np.eye(shape.n_classes)[codes]
+
+    def score(model: Any, X: Floats, y: Floats) -> float:
+        numbers = table.kind == "numbers"
+        stated = model.predict(X) if numbers else answers_of(model, X, shape.n_classes).proba
+        return -float(((stated - y) ** 2).sum())
+
+    parts = inner_splits(codes[task.train], groups, task.protocol.inner_folds, task.seeds[0])
+    for train, test in parts:
+        model = fitted_part(replace(task, train=task.train[train]), params, shape, table)
+        given, seed = (model, table.X[task.train[test]], truth[task.train[test]]), task.seeds[2]
+        total += _inspection.permutation_importance(
+            *given, scoring=score, n_repeats=2, random_state=seed
+        ).importances_mean
+    return total
+
+
+# ------------------------------------------------------------------- the table
+def curve_rows(table: DataTable, fits: Finished, curves: Finished) -> list[Row]:
+    """Return the rows of curve.csv: per model and fold its points, the tuned model itself last.
+
+    Where a fold ranks fewer columns than another of the model, the points that it lacks are its
+    tuned model, which reads no more. Models that read no column have no rows.
+
+    Parameters
+    ----------
+    fits, curves : sequence of (FitTask, mapping)
+        All fits, and those of curves, with their entries in the journal.
+    """
+    rows: list[Row] = []
+    found = {one.fit: entry for one, entry in curves if isinstance(one, CurveTask)}
+    for name in dict.fromkeys(task.contender.name for task, _ in fits):
+        own = [(t, e, found[t.key]) for t, e in fits if t.contender.name == name and t.key in found]
+        sizes = sorted({p["k"] for *_, one in own for p in one.get("points", ())})
+        for task, entry, one in own if sizes else ():
+            rest: Row = {} if one["status"] == "ok" else {**one, "measures": {}}
+            points: dict[object, Row] = {p["k"]: p for p in one.get("points", ())}
+            for k in (*sizes, ALL):
+                point = {**entry, **points.get(k, {} if k == ALL else rest)}
+                more = {"k": k, "seconds": point.get("seconds")}
+                rows.append(result_row(table, task, point) | more)
+    return rows
+
+
+def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> list[Row]:
+    """Return the points of curves, as `CurveDisplay.table` has them, from rows of curve.csv."""
+    found: list[Row] = []
+    for model in dict.fromkeys(str(row["model"]) for row in rows):
+        own = [{**row, "model": str(row["k"])} for row in rows if row["model"] == model]
+        sizes = [one for one in summary(own, about) if one.columns_used.n]
+        knee = one_standard_error(sizes)
+        for one in sizes:
+            first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
+            lost = paired_difference(own, first, second, one.ranked_by.name)
+            score = one.measures[one.ranked_by.name]
+            found.append({
+                "model": model, "k": None if one.model == ALL else int(one.model),
+                "columns": one.columns_used.mean, "score": score.mean, "sd": score.sd,
+                "price": lost.mean, "low": lost.low, "high": lost.high,
+                "stability": one.stability.value, "folds": score.n, "failed": one.n_failed,
+                "knee": one is knee,
+            })  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class CurveDisplay(Display):
+    """How accurate the models of a comparison are on the columns that they rank first.
+
+    `plot` draws a line a model against the number of columns, with 95 % intervals of the price, and
+    its knee filled.
+
+    Parameters
+    ----------
+    measure : str
+    points : list of dict
+        In the order of models and of columns, each tuned model last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.protocol import CurveDisplay, compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 6))
+    >>> y = np.where(X[:, 1] + X[:, 4] + rng.standard_normal(80) / 2 > 0, "ill", "well")
+    >>> study = compare(X, y, ["sklearn-l1-logistic"], n_jobs=1, curve=True)
+    >>> curve = CurveDisplay.from_comparison(study).table()
+    >>> curve["k"], curve["knee"]
+    ([1, 2, 4, None], [False, True, False, False])
+    >>> study.curve[1]["columns"]  # two columns, in the first fold
+    '1 4'
+    """
+
+    measure: str
+    points: list[Row]
+    _size = (8, 5)
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison) -> Self:
+        """Return the display of what `compare(..., curve=True)` returned.
+
+        Raises
+        ------
+        PsephosError
+            If it is not a comparison, or one without a curve.
+        """
+        refuse_others(comparison)
+        if not comparison.curve:
+            raise PsephosError(
+                "the comparison has no curve: call compare with curve=True, and models that read "
+                "columns. With out=folder its fits are not done again."
+            )
+        measure = ranked_by(comparison.curve[0], comparison.about).name
+        return cls(measure, curve_points(comparison.curve, comparison.about))
+
+    def table(self) -> ColumnLists:
+        """Return one entry a point.
+
+        ``model``; ``k``, the columns it was fitted on (None: as it was tuned, on all that it
+        chose), and the mean of those it had, ``columns``; ``score`` and ``sd`` over the ``folds``
+        that did not fail (``failed``); ``price``, by how much the tuned model is better on the same
+        folds, with its 95 % interval (``low``, ``high``: `paired_difference`); ``stability`` of the
+        columns (`selection_stability`); and ``knee``, whether it has the fewest columns within one
+        standard error of the model's best (`one_standard_error`).
+        """
+        return {name: [point[name] for point in self.points] for name in self.points[0]}
+
+    def _draw(self, axes: Any) -> None:
+        for model in dict.fromkeys(point["model"] for point in self.points):
+            own = [p for p in self.points if p["model"] == model]
+            x, y, low, high, knee = (
+                np.array([p[name] for p in own])
+                for name in ("columns", "score", "low", "high", "knee")
+            )
+            line = axes.errorbar(x, y, (high - low) / 2, marker="o", mfc="white", capsize=3,
+                                 label=plain(model))  # fmt: skip
+            axes.plot(x[knee], y[knee], "o", color=line[0].get_color(), zorder=3)
+        axes.set_xscale("log", base=2)
+        axes.legend()
+        axes.set(xlabel="columns, those ranked first in the training part",
+                 ylabel=self.measure.replace("_", " "))  # fmt: skip

@@ -1,0 +1,153 @@
+"""Tables beside that of accuracy: labels, numbers over all cases, what is proved, and the curve."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.study.outputs import POOLED_COLUMNS
+from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Opening, Standing
+from psephos.report.words import MINUS, count, difference, number, plus_minus, small_difference
+
+
+def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
+    """Return the tables of the models that the page shows, a row a label; None without labels."""
+    if not folder.multilabel:
+        return None
+    shown = [one for one in choice.named() if one.fits]
+    return {
+        "words": (
+            "Counted over all held-out cases (a case that was held out several times counts each"
+            " time): sensitivity is the share of the cases with the label that are given it,"
+            " precision the share of those given it that have it, F1 their harmonic mean."
+        ),
+        "models": [_table(folder, one) for one in shown],
+    }
+
+
+def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
+    """Return the table of figures over all held-out cases; None unless the target is a number."""
+    if folder.kind != "numbers":
+        return None
+    found = folder.pooled()
+    unit = "groups" if folder.about.get("groups") else "cases"
+    measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
+    return {
+        "words": (
+            "All held-out cases together. Intervals hold the middle 95 % of a thousand draws of as"
+            f" many {unit}, with replacement. Predictions are not fitted again in these: other"
+            " training cases would move the figures more. R² is the share of the squared deviations"
+            " from the mean that is explained, and below 0 where the mean of these cases is nearer."
+            " MAE is the mean absolute error and RMSE the root of the mean squared error, in the"
+            " unit of the target and best at 0."
+        ),
+        "heads": [one.words for one in measures],
+        "rows": [
+            {"label": s.label, "cells": [_pooled(found[s.key], one) for one in measures]}
+            for s in rows
+            if s.key in found
+        ],
+    }
+
+
+def _pooled(figures: Mapping[str, float | None], measure: ResultMetric) -> dict[str, object]:
+    ends = [measure.name, f"{measure.name}_low", f"{measure.name}_high"]
+    values = [figures[key] for key in ends]
+    text, low, high = ("–" if v is None else measure.text(v, 3).replace("-", MINUS) for v in values)
+    return {"value": values[0], "text": text, "interval": f"{low} to {high}"}
+
+
+def _table(folder: Folder, one: Standing) -> dict[str, object]:
+    rows: list[dict[str, object]] = []
+    for figures in folder.labels(one.key):
+        n, given, found = figures["rows"], figures["given"], figures["found"]
+        shares = (
+            found / n if n else None,
+            found / given if given else None,
+            2 * found / (n + given) if n + given else None,
+        )
+        cells = [{"value": value, "text": number(value)} for value in shares]
+        rows.append(
+            {"label": figures["label"], "counts": [count(k) for k in (n, given, found)],
+             "cells": cells}
+        )  # fmt: skip
+    return {"key": one.key, "label": one.label, "rows": rows}
+
+
+# ------------------------------------------------------------------- what is proved
+_KINDS = {
+    "hold-out, folds": "folds' models, held out",
+    "out of bag": "refit, out of bag",
+    "published": "refit, published bound",
+}
+
+
+def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
+    """Return the table of bounds, models in the order of the others; None if none was written."""
+    kinds = [kind for kind in _KINDS if any(row["bound"] == kind for row in folder.bounds)]
+    if not kinds:
+        return None
+    own = {(row["model"], row["bound"]): row for row in folder.bounds}
+    reasons: dict[str, list[str]] = {}
+    why = {row["told"] for row in folder.bounds}
+    for s in rows:
+        for kind in kinds:
+            row = own.get((s.key, kind))
+            if row is not None and row["value"] == "":
+                reasons.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
+    constant = folder.constant_error
+    none = len(why) == 1 and not any(row["value"] for row in folder.bounds)
+    chances = sorted({100 * (1 - float(row["delta"])) for row in folder.bounds})
+    return {
+        "heads": [_KINDS[kind] for kind in kinds],
+        "chance": " or ".join(f"{chance:.4g} %" for chance in chances),
+        "constant": number(constant),
+        "none": next(iter(why)) if none else "",
+        "rows": [
+            {
+                "key": s.key,
+                "label": s.label,
+                "ours": s.ours,
+                "cells": [_cell(own.get((s.key, kind)), constant) for kind in kinds],
+            }
+            for s in rows
+        ],
+        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in reasons.items()],
+    }
+
+
+def _cell(row: dict[str, str] | None, constant: float) -> dict[str, str]:
+    if row is None:
+        return {"text": "–", "mark": ""}
+    if row["value"] == "":
+        return {"text": "does not hold", "mark": ""}
+    value = float(row["value"])
+    return {"text": number(value), "mark": "" if value < constant else "vacuous"}
+
+
+# ------------------------------------------------------------------- accuracy against columns
+def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
+    """Return the table of the curve, None without one, and what of it is drawn."""
+    labels, points = {s.key: s.label for s in rows}, folder.curve()
+    lines: dict[str, list[Sequence[float]]] = {}
+    table: list[dict[str, object]] = []
+    for one in points:
+        price, low, high = (one[name] for name in ("price", "low", "high"))
+        ends = (price - low, high - price) if low == low else (0.0, 0.0)
+        lines.setdefault(one["model"], []).append(
+            (one["columns"], one["score"], *ends, one["knee"])
+        )
+        words = f"{small_difference(price)} ({difference(low)} to {difference(high)})"
+        cells = [str(one["k"]), plus_minus(one["score"], one["sd"]), words]
+        if one["k"] is None:
+            cells[::2] = f"all it chose ({count(one['columns'])})", ""
+        cells.append(number(one["stability"], 2))
+        table.append({"label": labels[one["model"]], "cells": cells, "knee": one["knee"]})
+    drawn = [{"key": key, "label": labels[key], "points": own} for key, own in lines.items()]
+    if not points:
+        return {"curve": None}
+    failed = sum(point["failed"] for point in points)
+    return {
+        "curve": {"rows": table, "measure": folder.measure, "failed": failed},
+        "island": {"curve": {"measure": folder.measure, "lines": drawn}},
+    }
