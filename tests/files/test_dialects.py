@@ -234,6 +234,7 @@ def test_titles_above_the_names_are_left_out(tmp_path, above, lines, note):
     [
         '"a\nof two lines",b,c,d,e\n1,3,u,5,7\n2,4,v,6,8\n',  # a quoted name
         "a;b;c\n;;u\n1;3;v\n",  # cells are empty below the names, not above
+        "a;y\n-1,64;68,37\n-0,5;12,5\n",  # two columns, more commas than separators
     ],
 )
 def test_names_are_no_titles(tmp_path, text):

@@ -93,7 +93,8 @@ def _below_titles(
         mark = separator or separator_of(path, lines[k])
         names, n_cells = _filled(lines[k], mark)
         alike = n_cells == _filled(lines[held[i + 1]], mark)[1]
-        if lines[k].count('"') % 2 or (alike and not i and 3 * names > n_cells > 2):
+        few = n_cells == 2 and all(_filled(lines[j], mark)[1] == 2 for j in held)
+        if lines[k].count('"') % 2 or (alike and not i and (few or 3 * names > n_cells > 2)):
             break  # a cell of several lines, or names: the usual table
         if i and alike and titles([_filled(lines[j], mark)[0] for j in held]) == i:
             above = [lines[j].strip(f"{mark} \t\r\n") for j in held[:i]]
