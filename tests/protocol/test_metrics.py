@@ -10,9 +10,17 @@ from numpy.testing import assert_allclose
 from sklearn import metrics
 
 from psephos._errors import PsephosError
-from psephos.protocol import Protocol, compare, one_standard_error, pareto, summary
+from psephos.protocol import (
+    Protocol,
+    better_than_constant,
+    compare,
+    one_standard_error,
+    pareto,
+    summary,
+)
 from psephos.protocol.evaluation.number_scores import NumberAnswers
 from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
+from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.tasks import _Tried, _winner, cheapest
 
 TINY = Protocol("tiny", folds=3, inner_folds=2, draws=2)
@@ -291,3 +299,28 @@ def test_a_cost_is_of_two_classes_and_ranks_alone(table):
         compare(X, np.arange(72) % 3, MODELS[:1], TINY, cost=5, task="classes")
     with pytest.raises(PsephosError, match="leave --metric"):
         compare(X, y, MODELS[:1], TINY, cost=5, metric="f1")
+
+
+@pytest.mark.parametrize(("name", "constant"), [("accuracy", 0.5), ("brier", 0.25)])
+def test_random_answers_are_called_better_as_seldom_as_is_said(name, constant):
+    measure, called = metric_named(name, "classes", range(2)), 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        rows, chance = [], []
+        for fold in range(5):
+            truth, p = rng.permutation(np.repeat([0, 1], 10)), rng.random(20)
+            proba = np.column_stack([1 - p, p])
+            found = ClassAnswers(proba.argmax(axis=1), proba, proba)
+            figures = {measure.name: measure.measured(found, truth), "balanced_accuracy": 0.5}
+            place = {"model": "random", "repeat": 0, "fold": fold, "status": "ok"}
+            sizes = {"n_train": 10**6, "n_test": 20, "columns_used": 1, "n_voters": None}
+            rows.append(figures | place | sizes)
+            chance.append(permuted(measure, found, truth, fold))
+        own = {"name": measure.name, "lower_is_better": measure.lower_is_better}
+        own |= {"constant": constant, "chance": {"random": np.mean(chance, axis=0).tolist()}}
+        about = {"classes": ["a", "b"], "class_counts": [50, 50], "n_rows": 100, "metric": own}
+        called += bool(better_than_constant(rows, about))
+    # parts are independent here, so that 10 are expected at most: of probabilities far from the
+    # constant's, which is the better one, none
+    assert called <= 19
+    assert (called == 0) == (name == "brier")
