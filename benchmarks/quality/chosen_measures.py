@@ -18,7 +18,7 @@ from psephos.protocol import Protocol, compare
 
 ROWS, POSITIVE, COLUMNS, FRESH = 90, 30, 20, 4000
 PLAN = Protocol("small", folds=5, inner_folds=3, draws=1)
-MODELS = ["samba", "sklearn-l1-logistic", "sklearn-decision-tree"]
+MODELS = ["sklearn-l1-logistic", "sklearn-decision-tree"]
 METRICS = ("log_loss", "average_precision", "sensitivity@0.9", "f1", "cost")
 
 
