@@ -76,8 +76,12 @@ VARIANTS = {
         [of(NOISE["crp"] + 1, "index"), of(RNG.integers(0, 9, N), "X")],
     ),
     "FD005": (
-        [of(SOME[0], "PatientID"), of(SOME[1], "Fallnummer"), of(SOME[2], "SUBJID")],
-        [of(SOME[0], "fluid"), of(RNG.integers(90_000, 490_000, N), "platelets")],
+        [of(np.random.default_rng(7).choice(90_000_000, N, replace=False) + 10_000_000),
+         of(31_000_000 + SOME[1]), of(SOME[0], "PatientID"), of(SOME[1], "Fallnummer"),
+         of(SOME[2], "SUBJID")],
+        [of(SOME[0], "fluid"), of(RNG.integers(90_000, 490_000, N), "platelets"),
+         of((5e7 * np.exp(np.random.default_rng(5).normal(0, 0.25, N))).round(), "reads"),
+         of((5e7 * (1 + np.random.default_rng(6).normal(0, 0.15, N))).round(), "reads")],
     ),
     "FD006": (
         [of(-(2**55) - RNG.integers(0, 999, N)), of([2**64 + int(i) * 12345 for i in ROW]),
@@ -88,8 +92,10 @@ VARIANTS = {
         [of(np.where(ROW < 4, -999, np.exp(RNG.normal(5, 1.5, N)))),
          of(np.where(ROW < 4, 999.9, LAB)), of(np.where(ROW < 3, 9, RNG.integers(0, 2, N))),
          of(np.where(ROW < 2, -999, np.where(ROW < 4, -888, LAB))),
-         of(np.where(ROW % 9 == 0, -1, 40 + RNG.integers(0, 30, N)))],
+         of(np.where(ROW % 9 == 0, -1, 40 + RNG.integers(0, 30, N))),
+         of(np.where(ROW % 15 == 0, 9, 1 + ROW % 5)), of(np.where(ROW % 15 == 0, 9, ROW % 6))],
         [of(RNG.integers(0, 100, N)), of(np.exp(RNG.normal(3, 2, N))),
+         of(np.where(ROW % 15 == 0, 9, 1 + ROW % 7)), of(np.where(ROW < 2, 9, 1 + ROW % 5)),
          of(RNG.normal(-1, 0.4, N).round()), of(np.where(ROW < 4, 0, RNG.poisson(3, N)))],
     ),
     "FD008": (

@@ -72,7 +72,7 @@ def fit(
     roles["task"] = roles["task"] or _task_of(model_name)
     data = read_whole(table, roles, "fit", accept)
     model_name = _fitting(model_name or _DEFAULT[data.kind], data)
-    estimator = _estimator(model_name, settings, seed)
+    estimator = _estimator(model_name, settings, seed, data.views)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
     in_spite = settle(data, "fit", accept)
@@ -136,7 +136,7 @@ def _told(model: Any, data: Any) -> list[str]:
     )
 
 
-def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
+def _estimator(name: str, settings: tuple[str, ...], seed: int, views: Any) -> Any:
     """Return an estimator with the parameters that were set."""
     from psephos.registry import variant
 
@@ -157,6 +157,10 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
             )
     if "random_state" in known:
         given = {"random_state": seed} | given
+    if views and "views" not in known:
+        raise PsephosError(f"{name} does not read views (--views): use --model multi-view.")
+    if views:
+        given = {"views": [(one, list(own)) for one, own in views]} | given
     return model.set_params(**given)
 
 

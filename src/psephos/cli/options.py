@@ -84,6 +84,13 @@ _OPTIONS = (
         "Text columns are always categorical. Name the target to accept its values as classes "
         "without checks.",
     ),
+    click.option(
+        "--views",
+        type=IN_FILE,
+        metavar="FILE",
+        help="For multi-view: a table of two columns, the names of columns or patterns such as "
+        "gene_*, and the view of each. Columns of no view are not read by that model.",
+    ),
 )
 _FORM = (
     click.option(

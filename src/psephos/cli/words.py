@@ -10,12 +10,14 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from psephos._types import JsonObject
 from psephos.files.escaping import printable
+
+if TYPE_CHECKING:
+    from psephos._types import JsonObject
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 _SEVERAL = {"--accept", "--categorical", "--drop", "--keep-word", "--missing"}  # values
@@ -201,7 +203,7 @@ def _used(found: Any) -> dict[str, list[str]]:
 _MARKS = ("*", "smallest", "not ranked")
 
 
-def _notes(about: JsonObject) -> Sequence[tuple[str, str]]:
+def _notes(about: "JsonObject") -> Sequence[tuple[str, str]]:
     """Return what the marks and columns of the table mean."""
     from psephos.protocol.evaluation.scores import kept_metric
 

@@ -7,7 +7,7 @@ in its small setting.
 
 import importlib.util
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -69,6 +69,8 @@ class Shape:
         The class that is sure where it is recorded, if labels of the table are partial.
     prior : float, default=None
         The share of that class among rows without a label, if it is given.
+    views : sequence of (str, tuple of int), default=()
+        Names and columns of the views of the table.
     """
 
     n_columns: int
@@ -78,6 +80,7 @@ class Shape:
     multilabel: bool = False
     positive: int = 1
     prior: float | None = None
+    views: Sequence[tuple[str, tuple[int, ...]]] = ()
 
     @property
     def n_told(self) -> int:

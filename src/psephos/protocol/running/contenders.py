@@ -363,6 +363,8 @@ def _build(model: Any, fixed: Mapping[str, Any], drawn: Params, shape: Shape, se
     built = model(**(params if settings is None else settings(params, shape, seed)))
     if "random_state" in built.get_params(deep=False):
         built.set_params(random_state=seed)
+    if shape.views and "views" in built.get_params(deep=False):
+        built.set_params(views=[(one, list(own)) for one, own in shape.views])
     return _reading(built, shape)
 
 
@@ -507,6 +509,9 @@ def _refuse_other_kind(name: str, kind: str) -> None:
         )
 
 
+_VIEWS = "multi-view"
+
+
 def partial_contenders(
     models: Sequence[object] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
@@ -518,7 +523,11 @@ def partial_contenders(
     partial = table.partial
     if partial is not None and models is None:
         models = [*default_models(), *_taking(both=not partial.one_class)]
+    elif table.views and models is None:
+        models = [*default_models(table.kind), _VIEWS]
     named = contenders(models, table.kind, n_told=n_told)
+    if table.views and _VIEWS not in {one.name for one in named}:
+        raise PsephosError(f"views are read by {_VIEWS}: name it among the models, or no views.")
     if partial is not None and not partial.one_class:
         return named
     unfit = [

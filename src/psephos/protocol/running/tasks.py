@@ -82,6 +82,7 @@ class FitTask:
 
 def shape_of(table: DataTable) -> Shape:
     """Return what contenders may know of the table."""
+    place = {name: j for j, name in enumerate(table.names if table.views else ())}
     return Shape(
         n_columns=table.n_columns,
         n_classes=len(table.classes),
@@ -90,6 +91,7 @@ def shape_of(table: DataTable) -> Shape:
         multilabel=table.multilabel,
         positive=1 if table.partial is None else table.partial.positive,
         prior=None if table.partial is None else table.partial.prior,
+        views=[(one, tuple(place[name] for name in own)) for one, own in table.views],
     )
 
 

@@ -1,5 +1,6 @@
 """Tables in files: which columns are what, for those who fit."""
 
+import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from psephos.files.arrays import check_values
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.layout import across_hint
-from psephos.files.near import shown, suggest
+from psephos.files.near import quoted, shown, suggest
 from psephos.files.sheet import ColumnChoice, Sheet
 from psephos.files.text import Header
 from psephos.protocol.tables.labels import (
@@ -46,6 +47,7 @@ from psephos.protocol.tables.roles import (
     without_total,
 )
 from psephos.protocol.tables.table import DataTable
+from psephos.vote.names import plural
 
 
 def read_table(
@@ -75,6 +77,7 @@ def read_table(
     positive: Any = None,
     task: str | None = None,
     leave_out: str | None = None,
+    views: str | Path | None = None,
 ) -> DataTable:
     r"""Read a table from a file.
 
@@ -150,6 +153,10 @@ def read_table(
     leave_out : str, optional
         For `psephos.protocol.compare`: the column of cohorts (clinics, batches), each of which is
         the test part once; or COLUMN=VALUE, the one test part. It is not learnt from.
+    views : str or Path, optional
+        For `MultiViewClassifier` in `compare`: a table of two columns, the names of columns, or
+        patterns such as ``gene_*``, and the view that each is of. Columns of no view are not read
+        by that model.
 
     Returns
     -------
@@ -215,8 +222,49 @@ def read_table(
     cells = Cells().but(missing, decimal, thousands, keep_word)
     found = read_sheet(file, lambda header: _choose(header, roles), cells, how)
     if found.header.of_arrays:
-        return _from_arrays(found, roles, name)
-    return _from_text(found, _with_labels(_with_row_names(roles, found.header), found.header), name)
+        table = _from_arrays(found, roles, name)
+    else:
+        roles = _with_labels(_with_row_names(roles, found.header), found.header)
+        table = _from_text(found, roles, name)
+    return table if views is None else with_views(table, Path(views))
+
+
+def with_views(table: DataTable, path: Path) -> DataTable:
+    """Return a table with the views that a file names: the column or pattern, and its view."""
+
+    def both(header: Header) -> ColumnChoice:
+        if len(header.names) != 2 or header.names[0] in {*table.names} - {"column"}:
+            raise PsephosError(
+                f"{path.name!r} (--views) must be a table of two columns below a line of names: a "
+                "column or a pattern such as gene_*, and its view."
+            )
+        return ColumnChoice((), (0, 1))
+
+    sheet = read_sheet(path, both, None, Reading(transpose=False))
+    wrong, known = sheet.wrong, set(table.names)
+    view_of: dict[str, str] = {}
+    for i, (one, view) in enumerate(zip(sheet.words[0], sheet.words[1], strict=True)):
+        found = [one] if one in known else fnmatch.filter(table.names, one)
+        with wrong.gather():
+            if not (found and view):
+                raise PsephosError(
+                    f"{sheet.place(i)} of {path.name!r} (--views) names {shown(one)}, which is not "
+                    f"a column that is learnt from; {suggest(one, table.names)}"
+                    if view else f"{sheet.place(i)} of {path.name!r} (--views) names no view."
+                )  # fmt: skip
+            twice = [name for name in found if view_of.setdefault(name, view) != view]
+            if twice:
+                raise PsephosError(
+                    f"{sheet.place(i)} of {path.name!r} (--views): the column {shown(twice[0])} is "
+                    f"of the views {shown(view_of[twice[0]])} and {shown(view)}: name one."
+                )
+    wrong.refuse()
+    views = tuple((one, tuple(name for name in table.names if view_of.get(name) == one))
+                  for one in dict.fromkeys(view_of.values()))  # fmt: skip
+    note = "views: " + ", ".join(f"{one} ({plural(len(own), 'column')})" for one, own in views)
+    rest = [name for name in table.names if name not in view_of]
+    note += f"; of no view, and not read by multi-view: {quoted(rest)}." if rest else "."
+    return replace(table, views=views, notes=(*table.notes, note))
 
 
 def look_at(

@@ -149,6 +149,8 @@ class DataTable:
         Whether labels are classes though they look like a measurement, or like one another.
     cohorts : Cohorts, default=None
         What test parts are made of, in place of folds that are drawn.
+    views : sequence of (str, tuple of str), default=()
+        Names and columns of the views that `MultiViewClassifier` learns from.
 
     Raises
     ------
@@ -176,6 +178,7 @@ class DataTable:
     positive: str | None = None
     insisted: bool = False
     cohorts: Cohorts | None = None
+    views: Sequence[tuple[str, tuple[str, ...]]] = ()
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -341,6 +344,8 @@ class DataTable:
             digest.update(repr(self.groups.tolist()).encode())
         if self.cohorts is not None:
             digest.update(repr((self.cohorts.only, self.cohorts.of_row.tolist())).encode())
+        if self.views:
+            digest.update(repr(self.views).encode())
         if self.multilabel:
             digest.update(repr(self.labels).encode())
         if self.partial is not None:
