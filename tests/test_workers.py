@@ -1,5 +1,8 @@
 """Work in joblib's worker processes."""
 
+import ctypes
+import os
+import signal
 import sys
 
 import joblib
@@ -9,8 +12,20 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from psephos import MLKNeighborsClassifier, RankRidgeRegressor, SamBAClassifier
+from psephos._errors import PsephosError
 from psephos.runtime.threads import one_thread
-from psephos.runtime.workers import _ALLOWED, _EXECUTOR, delayed
+from psephos.runtime.workers import (
+    _ALLOWED,
+    _EXECUTOR,
+    WorkerLostError,
+    begin,
+    delayed,
+    end_limited,
+    in_order,
+    limited,
+    results,
+    step,
+)
 
 
 def numbers_of_threads():
@@ -67,3 +82,80 @@ def test_blocks_of_one_thread_may_overlap():
         with pytest.raises(KeyError), one_thread(), one_thread():
             raise KeyError
         assert numbers_of_threads() == {2}
+
+
+# ------------------------------------------------------------------- workers that are lost
+def work(shared, i, folder, fatal):
+    """Return a number; the worker of call `fatal` is killed, the first time or (below 0) always."""
+    mark = folder / "killed"
+    if i == abs(fatal) and (fatal < 0 or not mark.exists()):
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return float(shared[i].sum()) + i
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
+def test_what_a_killed_worker_had_begun_is_done_again(tmp_path):
+    table = np.ones((8, 3))
+    calls = [(i, tmp_path, 3) for i in range(8)]
+    found = in_order(work, table, calls, 2, "processes")
+    assert (tmp_path / "killed").exists()
+    assert found == [3.0 + i for i in range(8)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
+def test_work_that_always_kills_its_worker_is_given_up_and_the_rest_is_done(tmp_path):
+    calls = [(i, tmp_path, -2) for i in range(5)]
+    table = np.ones((5, 3))
+    found = dict(results(work, table, calls, 2, "processes", lambda i, error: str(error)))
+    assert "three times, at last with no other work beside it" in found.pop(2)
+    assert found == {i: 3.0 + i for i in (0, 1, 3, 4)}
+    with pytest.raises(WorkerLostError, match="more memory"):
+        in_order(work, table, calls, 2, "processes")
+
+
+def test_a_large_array_is_mapped_and_not_pickled_for_each_call():
+    table = np.ones((400, 1000))
+    with joblib.parallel_config("loky"):
+        kinds = in_order(kind_of, {"within": [table]}, [()] * 4, 2)
+    assert kinds == ["memmap"] * 4
+
+
+def kind_of(shared):
+    return type(shared["within"][0]).__name__
+
+
+# ------------------------------------------------------------------- a time limit
+def steps(shared, folder, slow, fatal):
+    """Return the values of four steps, with what befell each."""
+    found = []
+    begin()
+    for i in range(4):
+        try:
+            found.append(step(one_step, shared, folder, i, slow, fatal))
+        except (PsephosError, ZeroDivisionError) as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def one_step(shared, folder, i, slow, fatal):
+    with (folder / f"step {i}").open("a") as file:
+        file.write("x")
+    if i == slow:
+        ctypes.PyDLL(None).sleep(1000)  # as compiled code that holds Python's lock
+    if i == fatal:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if i == 0:
+        raise ZeroDivisionError("nothing")
+    return float(shared[i].sum())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it calls sleep of the C library")
+def test_a_step_beyond_its_limit_is_stopped_and_those_before_are_kept(tmp_path):
+    try:
+        found = limited(steps, np.ones((4, 3)), (tmp_path, 2, 3), 1.5)
+    finally:
+        end_limited()
+    assert found == ["PsephosError", 3.0, "StoppedError", "WorkerLostError"]
+    counts = [len((tmp_path / f"step {i}").read_text()) for i in range(4)]
+    assert counts == [1, 1, 1, 2]

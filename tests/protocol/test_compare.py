@@ -1,10 +1,13 @@
 """The comparison: what it refuses, what it writes, and that the number of jobs changes no byte."""
 
 import csv
+import ctypes
 import hashlib
 import importlib.util
 import json
+import os
 import re
+import signal
 import time
 from functools import partial
 from pathlib import Path
@@ -679,3 +682,67 @@ def test_settings_whose_number_was_not_fixed_share_delta_by_their_order():
     timed = refit_bounds(model, TABLE.X[:, :2], TABLE.y, 2, timed=True)
     assert [row["value"] for row in fixed] == [row["value"] for row in timed]
     assert "best of 2 by these rows, each with delta / 6" in timed[0]["told"]
+
+
+# ------------------------------------------------------------------- lost workers, time limits
+def falling(params, shape, seed, folder, what):
+    """Return naive Bayes that once kills its process, or whose smoother settings never end."""
+
+    class Falling(GaussianNB):
+        def fit(self, X, y):
+            mark = Path(folder) / "killed"
+            if what == "killed" and not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            if what == "hangs" and self.var_smoothing > 1e-6:
+                ctypes.PyDLL(None).sleep(1000)  # as compiled code that holds Python's lock
+            return super().fit(X, y)
+
+    return Falling(**params)
+
+
+def bayes(folder, what):
+    build = partial(falling, folder=str(folder), what=what)
+    space = {"quick": {"var_smoothing": LogUniform(1e-9, 1e-3)}}
+    return Contender("bayes", "bayes", space, build=build, origin="baseline")
+
+
+@pytest.fixture(scope="module")
+def numeric():
+    return DataTable(np.nan_to_num(TABLE.X), TABLE.y, TABLE.names, dataset="small")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
+def test_a_comparison_whose_worker_is_killed_ends_with_the_same_bytes(numeric, tmp_path):
+    given = {"protocol": SMALL, "random_state": 0}
+    models = ["adaboost", "majority"]
+    compare(numeric, models=[bayes(tmp_path, ""), *models], out=tmp_path / "whole", **given)
+    fatal = [bayes(tmp_path, "killed"), *models]
+    compare(numeric, models=fatal, out=tmp_path / "lost", n_jobs=2, **given)
+    assert (tmp_path / "killed").exists()
+    for name in ("results.csv", "predictions.csv", "refits.csv"):
+        assert (tmp_path / "lost" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it calls sleep of the C library")
+def test_draws_beyond_the_time_limit_fail_and_all_else_goes_on(numeric, tmp_path):
+    given = {"models": [bayes(tmp_path, "hangs"), "majority"], "protocol": SMALL}
+    found = compare(numeric, time_limit=1.5, out=tmp_path / "out", **given)
+    assert {row["status"] for row in found.results} == {"ok"}
+    used = {row["model"]: row for row in found.used}
+    assert used["bayes"]["draws"] == 12
+    assert used["bayes"]["draws_failed"] == used["bayes"]["draws_stopped"] > 0
+    assert used["majority"]["draws_stopped"] == 0
+    again = compare(numeric, time_limit=1.5, out=tmp_path / "out", **given)
+    assert again.used == found.used  # nothing was fitted anew
+
+
+def test_a_time_limit_changes_no_byte_where_nothing_is_stopped(done, tmp_path):
+    compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path, time_limit=300)
+    assert content(tmp_path) == content(done[1])
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), "3"])
+def test_a_time_limit_is_a_number_above_0(limit):
+    with pytest.raises(PsephosError, match="number of seconds above 0"):
+        compare(TABLE, models=["majority"], protocol=SMALL, time_limit=limit)

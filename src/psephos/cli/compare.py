@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     "in which a search begins new ones (results then depend on the machine).",
 )
 @click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop a fit, or its predictions, that takes longer: it counts as failed.",
+)
+@click.option(
     "--folds",
     type=click.IntRange(min=2),
     help="Outer folds, where a class has too few rows for those of the protocol (5).",
@@ -142,6 +148,7 @@ def compare(
     models: str | None,
     protocol: str,
     budget: str | None,
+    time_limit: float | None,
     folds: int | None,
     repeats: int | None,
     out: Path,
@@ -188,11 +195,15 @@ def compare(
         "metric": metric,
         "select": select,
         "cost": cost,
+        "time_limit": time_limit,
     }
     if metric and ":" in metric:
         sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
     settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models, "curve": curve}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
+
+
+_LIMITS = ("budget", "time_limit")
 
 
 def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
@@ -208,7 +219,7 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
         reported = report and truth_known(found.about)
-        conclude(found, out, report=reported, budget=bool(settings.get("budget")))
+        conclude(found, out, report=reported, budget=any(map(settings.get, _LIMITS)))
     except KeyboardInterrupt:
         say("")
         say(f"stopped. Finished fits are kept in {out}: the same command resumes.")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
@@ -21,6 +20,7 @@ from psephos.estimator.members import check_probabilities, needed_weight_paramet
 from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
 from psephos.models.committees.naming import reads_categories
 from psephos.runtime.progress import progress
+from psephos.runtime.workers import results
 from psephos.vote import Constant, Readout, Vote, Voters, answer_names, as_read, mixed_voters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters
@@ -199,15 +199,14 @@ def fit_all(data: Data, tasks: Sequence[MemberTask]) -> list[Any]:
         _check_categories(data, task)
     step = progress(len(tasks), "members")
 
-    def fit(task: MemberTask) -> Any:
-        model = _fit(data, task)
+    found: dict[int, Any] = {}
+    pairs: Any = ((i, _fit(data, task)) for i, task in enumerate(tasks))
+    if data.n_jobs not in (None, 1) and len(tasks) > 1:
+        pairs = results(_fit, data, [(task,) for task in tasks], data.n_jobs, "threads")
+    for i, model in pairs:
+        found[i] = model
         step()
-        return model
-
-    if data.n_jobs in (None, 1) or len(tasks) == 1:
-        return [fit(task) for task in tasks]
-    run: Any = Parallel(n_jobs=data.n_jobs, prefer="threads")
-    return list(run(delayed(fit)(task) for task in tasks))
+    return [found[i] for i in range(len(tasks))]
 
 
 def _fit(data: Data, task: MemberTask) -> Any:

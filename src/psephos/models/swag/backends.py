@@ -30,7 +30,7 @@ from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import Step
 from psephos.runtime.threads import one_thread
-from psephos.runtime.workers import delayed
+from psephos.runtime.workers import results
 
 _DAMAGED = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError)
 
@@ -269,7 +269,8 @@ class Workers:
         todo = [i for i, errors in enumerate(known) if errors is None]
         if clock is not None:
             clock.tick(sum(len(c) for c in chunks) - sum(len(chunks[i]) for i in todo), known=True)
-        for i, errors in zip(todo, self._run([chunks[i] for i in todo]), strict=True):
+        for j, errors in self._run([chunks[i] for i in todo]):
+            i = todo[j]
             known[i] = errors
             if memory is not None:
                 memory.put(i, errors)
@@ -277,18 +278,12 @@ class Workers:
                 clock.tick(len(chunks[i]))
         return Errors.joined([errors for errors in known if errors is not None])
 
-    def _run(self, chunks: list[Subsets]) -> Iterator[Errors]:
+    def _run(self, chunks: list[Subsets]) -> Iterator[tuple[int, Errors]]:
         batched = getattr(self.evaluation.learner, "batched", True)
+        calls = [(self.key, os.getpid(), chunk) for chunk in chunks]
         prefer = "threads" if batched else "processes"
-        options = {"n_jobs": self.n_jobs, "prefer": prefer, "batch_size": 1}
-        try:
-            pool = joblib.Parallel(**options, return_as="generator")
-        except ValueError:  # the backend cannot give results one by one
-            pool = joblib.Parallel(**options)
-        task = delayed(_judge)
         with one_thread():
-            results: Any = pool(task(self.evaluation, self.key, os.getpid(), c) for c in chunks)
-            yield from results
+            yield from results(_judge, self.evaluation, calls, self.n_jobs, prefer)
 
 
 def _judge(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Errors:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, NamedTuple, Self
 
-import joblib
 import numpy as np
 import sklearn.base
 import sklearn.utils
@@ -34,7 +33,7 @@ from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, measures
 from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
 from psephos.runtime.threads import one_thread
-from psephos.runtime.workers import delayed
+from psephos.runtime.workers import in_order
 from psephos.vote import Vote
 from psephos.vote.frames import frame_of
 
@@ -79,13 +78,12 @@ def follow_paths(
     The estimator has the greatest number of batches; penalties are parameters to set, one
     dictionary a fit. A fold's fits have one seed, so that they are offered the same candidates.
     """
-    pool: Any = joblib  # it has no types
-    tasks = [
-        delayed(_path)(estimator, offered, fold, one, scoring, seed_of(seed, "fold", f))
+    calls = [
+        (estimator, fold, one, scoring, seed_of(seed, "fold", f))
         for one in penalties
         for f, fold in enumerate(folds)
     ]
-    found = np.array(pool.Parallel(n_jobs=n_jobs)(tasks), dtype=np.float64)
+    found = np.array(in_order(_path, offered, calls, n_jobs), dtype=np.float64)
     whole = found.reshape(len(penalties), len(folds), *found.shape[1:])
     score, n_prototypes, n_columns = np.moveaxis(whole, (2, 3), (0, 2))
     bad = np.flatnonzero(~np.isfinite(score).all(axis=(0, 1)))
@@ -104,7 +102,7 @@ def unguarded(estimator: Estimator) -> Any:
 
 
 def _path(
-    estimator: Estimator, offered: Offered, fold: Split, penalty: Mapping[str, Any], scoring: str,
+    offered: Offered, estimator: Estimator, fold: Split, penalty: Mapping[str, Any], scoring: str,
     seed: int,
 ) -> Floats:  # fmt: skip
     """Return (3, B + 1): score, prototypes and columns of one fit after 0, 1, ... B batches."""

@@ -42,12 +42,12 @@ from psephos.protocol.running.notes import (
     refuted_records,
     rows_left_out,
 )
-from psephos.protocol.running.progress import Forecast, announced, shown
+from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
+from psephos.protocol.running.spread import results_of
 from psephos.protocol.running.tasks import (
     FitTask,
     choice_words,
-    run_task,
     shape_of,
     with_choices,
 )
@@ -70,7 +70,6 @@ from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
-from psephos.runtime.workers import delayed
 from psephos.vote.recalibration import Recalibration
 
 #: Parameters that models of psephos got after studies had been written: the defaults, which change
@@ -145,6 +144,7 @@ def compare(
     select: str | None = None,
     cost: float | Mapping[str, float] | None = None,
     curve: bool = False,
+    time_limit: float | None = None,
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -252,6 +252,10 @@ def compare(
         Whether each model is also fitted, with its tuned settings, to the 1, 2, 4, ... 64 columns
         that it ranks first inside each fold (`CurveDisplay`): up to eight fits a fold more. Not of
         several labels a row, or labels that are partly recorded.
+    time_limit : float, optional
+        Seconds after which a fit, or its predictions, is stopped and counts as failed, within a
+        search its draw; other fits go on. They run in processes of their own, which end in
+        compiled code, too. Kernels that are compiled first count (`psephos warm-up`).
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -299,7 +303,7 @@ def compare(
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
         keep = fold_models and folder is not None and not table.multilabel
         curves = curve_tasks(divided, tasks) if curve else []
-        fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep)
+        fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep, time_limit)
         finished, points = _finished(study.journal, divided, tasks, curves)
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
         about |= about_cautions(cautions, accepted)
@@ -434,31 +438,42 @@ def _run(
     n_jobs: int | None,
     progress: bool,
     keep: bool,
+    limit: float | None,
 ) -> dict[str, Any]:
     """Do what the journal lacks; return the refitted models of this run by key."""
+    if limit is not None and not Interval(0, open_low=True).allows(limit):
+        raise PsephosError(f"time_limit is {limit!r}; it must be a number of seconds above 0.")
     journal, folder = study.journal, study.folder
     pool: Any = joblib  # it has no types
     forecast = Forecast(tasks, shape_of(table), pool.effective_n_jobs(n_jobs))
-    todo = [task for task in tasks if not _done(journal.get(task.key), task, folder, keep)]
+    todo = [t for t in tasks if not _done(journal.get(t.key), t, folder, keep, limit)]
     for known in filter(None, (journal.get(task.key) for task in tasks)):
         forecast.learn(known)
     todo = forecast.order(todo)
     fitted: dict[str, Any] = {}
     with shown(progress, tasks, forecast) as advance:
-        for entry, model in _staged(todo, table, journal, n_jobs, progress, keep):
+        for entry, model in _staged(todo, table, journal, n_jobs, progress, keep, limit):
             if isinstance(model, bytes | str) and folder is not None:
                 entry |= kept(model, entry["key"], folder)
             elif model is not None:
                 fitted[entry["key"]] = model
                 entry |= _saved(model, entry["key"], folder)
+            if entry["timing"].get("draws_stopped"):
+                entry["time_limit"] = limit
             journal.add(entry)
             advance(entry)
     return fitted
 
 
-def _done(entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep: bool) -> bool:
-    """Return whether a task need not be done again: failures and lost model files are."""
-    if entry is None or entry["status"] != "ok":
+def _done(
+    entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep: bool,
+    limit: float | None,
+) -> bool:  # fmt: skip
+    """Return whether a task need not be done again: failures and lost model files are.
+
+    So are searches of which another time limit stopped a part.
+    """
+    if entry is None or entry["status"] != "ok" or entry.get("time_limit", limit) != limit:
         return False
     digest = entry.get("file_sha256")
     if folder is None or isinstance(task, CurveTask):
@@ -473,36 +488,13 @@ def _done(entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep
 
 
 def _staged(
-    todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: bool
+    todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: Any
 ) -> Iterator[tuple[Row, Any]]:
     """Yield what tasks give; curves once the fits are done whose parameters they take."""
-    yield from _results([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
+    yield from results_of([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
     late = [t for t in todo if isinstance(t, CurveTask)]
     late = [replaced(one, tuned=journal.get(one.fit) or {}) for one in late]
-    yield from _results(late, table, n_jobs, *how)
-
-
-def _results(
-    todo: Sequence[FitTask], table: DataTable, n_jobs: int | None, progress: bool, keep: bool
-) -> Iterator[tuple[dict[str, Any], Any]]:
-    pool: Any = joblib  # it has no types
-    if not todo:
-        return
-    if pool.effective_n_jobs(n_jobs) == 1:
-        for task in todo:
-            yield _told(task, table, progress, keep)
-        return
-    version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
-    order = "generator_unordered" if version >= (1, 4) else "generator"
-    parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
-    yield from parallel(delayed(_told)(task, table, progress, keep) for task in todo)
-
-
-def _told(
-    task: FitTask, table: DataTable, progress: bool, keep: bool
-) -> tuple[dict[str, Any], Any]:
-    with announced(progress):
-        return run_task(task, table, keep)
+    yield from results_of(late, table, n_jobs, *how)
 
 
 def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:

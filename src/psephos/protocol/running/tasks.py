@@ -55,6 +55,7 @@ from psephos.protocol.study.folds import packed_fold
 from psephos.protocol.tables.table import DataTable
 from psephos.runtime.jit import n_compiled
 from psephos.runtime.threads import one_thread
+from psephos.runtime.workers import StoppedError, begin, step
 from psephos.supervision import pu_scores
 from psephos.vote.positive import usual_positive
 
@@ -107,6 +108,7 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
     with warnings.catch_warnings(record=True) as caught, one_thread(), quiet_levels():
         warnings.simplefilter("always")
         try:
+            begin()
             result, model = task.outcome(table, keep)
             entry |= result | {"status": "ok", "error": ""}
         except Exception as error:  # whatever a model raises, the other fits go on
@@ -115,8 +117,19 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
     timing = entry.setdefault("timing", {})
     timing["kernels_compiled"] = n_compiled() - compiled
     timing["warnings"] = told_warnings(caught)
-    timing["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
+    timing["finished"] = _now()
     return entry, model
+
+
+def failed_entry(task: FitTask, error: Exception) -> dict[str, Any]:
+    """Return the journal entry of a task that could not be done."""
+    entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
+    entry["timing"] = {"kernels_compiled": 0, "warnings": {}, "finished": _now()}
+    return entry | {"status": "failed", "error": error_sentence(error)}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def error_sentence(error: Exception) -> str:
@@ -136,8 +149,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
 
 def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
-    clock = time.perf_counter()
-    draws = Draws(task, shape)
+    clock, draws = time.perf_counter(), Draws(task, shape)
     params, inner, n_failed, threshold = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
@@ -146,10 +158,12 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     *given, fitted_on = _training(task, table, model if refit else None)
     with naming_rows(_row_names(table, fitted_on)), warnings.catch_warnings(record=True) as own:
         warnings.simplefilter("always")
+        begin()
         _fit(task, model, *given)
     for one in own:  # among those of the search
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     fitted = time.perf_counter()
+    begin()
     columns = columns_read(model, table.n_columns)
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
@@ -172,6 +186,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         "fit_seconds": fitted - searched,
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
+        "draws_stopped": draws.stopped,
     }
     if refit and table.kind == "classes" and table.partial is None:
         n, timed = max(1, draws.n), draws.seconds is not None
@@ -376,6 +391,7 @@ def _tuned(
             tried.append(_tried(task, params, shape, table, parts))
         except Exception as error:  # a draw that cannot be fitted has lost; others may not
             failures.append(error)
+            draws.stopped += isinstance(error, StoppedError)
     if not tried:
         raise failures[0]
     best = _winner(tried, task.protocol.select)
@@ -409,7 +425,7 @@ def _tried(
     task: FitTask, params: Params, shape: Shape, table: DataTable, parts: Sequence[Split]
 ) -> _Tried:
     chosen = chosen_measure(table, task.protocol)
-    each = [_inner_score(task, params, shape, table, part, chosen) for part in parts]
+    each = [step(_inner_score, task, params, shape, table, part, chosen) for part in parts]
     known = [score for score, *_ in each if score == score]  # of labels: no row may count
     columns, missed, threshold = float(np.mean([n for _, n, _ in each])), _cost_of(task), None
     if chosen is not None and missed is not None:
@@ -437,8 +453,8 @@ class Draws:
         How many there are; where the budget is `seconds`, how many there are at least.
     seconds : float or None
         For how long after the first another is begun.
-    n : int
-        How many have been begun.
+    n, stopped : int
+        How many have been begun, and how many of these a time limit stopped.
     """
 
     def __init__(self, task: FitTask, shape: Shape) -> None:
@@ -448,7 +464,7 @@ class Draws:
         self._default_first, self._seed = plan.defaults_first, task.seeds[1]
         self.least = plan.n_draws(one.name) if self._drawn else 1
         self.seconds = plan.seconds if self._drawn else None
-        self.n = 0
+        self.n = self.stopped = 0
 
     @property
     def searched(self) -> bool:

@@ -43,7 +43,8 @@ _TIMING_COLUMNS = (
     "kernels_compiled", "draws_failed", "warnings", "finished",
 )  # fmt: skip
 _USED_COLUMNS = (
-    "model", "fits", "fits_failed", "draws", "draws_failed", "search_seconds", "fit_seconds",
+    "model", "fits", "fits_failed", "draws", "draws_failed", "draws_stopped",
+    "search_seconds", "fit_seconds",
 )  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
@@ -285,7 +286,7 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
     for model in dict.fromkeys(task.contender.name for task, _ in finished):
         own = [entry for task, entry in finished if task.contender.name == model]
         timings = [entry["timing"] for entry in own]
-        names = ("draws_failed", "search_seconds", "fit_seconds")
+        names = ("draws_failed", "draws_stopped", "search_seconds", "fit_seconds")
         sums = {n: round(sum(one.get(n, 0) for one in timings), 3) for n in names}
         failed = sum(entry["status"] != "ok" for entry in own)
         counts = {"fits": len(own), "fits_failed": failed}

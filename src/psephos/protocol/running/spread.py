@@ -1,0 +1,40 @@
+"""Tasks of a comparison done by workers, which may be lost, within a time limit if there is one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from psephos.protocol.running.progress import announced
+from psephos.protocol.running.tasks import FitTask, failed_entry, run_task
+from psephos.protocol.tables.table import DataTable
+from psephos.runtime.workers import WorkerLostError, end_limited, limited, results
+
+_Outcome = tuple[dict[str, Any], Any]  # the journal's entry, and the model that is kept
+
+
+def results_of(
+    todo: Sequence[FitTask], table: DataTable, n_jobs: int | None, progress: bool, keep: bool,
+    limit: float | None,
+) -> Iterator[_Outcome]:  # fmt: skip
+    """Yield what `run_task` returns of each task once it is there; lost ones have failed."""
+    calls = [(task, progress, keep, limit) for task in todo]
+
+    def lost(i: int, error: WorkerLostError) -> _Outcome:
+        return failed_entry(todo[i], error), None
+
+    try:
+        for _, found in results(_done, table, calls, n_jobs, "threads" if limit else None, lost):
+            yield found
+    finally:
+        end_limited()
+
+
+def _done(
+    table: DataTable, task: FitTask, progress: bool, keep: bool, limit: float | None
+) -> _Outcome:
+    if limit is None:
+        with announced(progress):
+            return run_task(task, table, keep)
+    try:
+        return limited(_done, table, (task, progress, keep, None), limit)
+    except WorkerLostError as error:
+        return failed_entry(task, error), None
