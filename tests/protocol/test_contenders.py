@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos import SamBAClassifier
 from psephos._errors import PsephosError
 from psephos.estimator.contender import Shape
-from psephos.protocol import compare, known_models
-from psephos.protocol.running.contenders import contenders
+from psephos.protocol import Protocol, compare, known_models
+from psephos.protocol.running.contenders import contenders, default_models
 from psephos.registry import estimator_class, variant
 
 SHAPE = Shape(5, 2)
@@ -153,3 +153,24 @@ def test_every_base_of_a_variant_is_a_model():
     for name, one in every().items():
         if one.variant_of:
             assert estimator_class(type(one.build({}, SHAPE, 0)).__name__) is not None, name
+
+
+def test_classes_may_weigh_alike_in_every_default():
+    for name in default_models():
+        one = known_models()[name]
+        fixed = variant(name)[1].get("class_weight")
+        drawn = one.distributions.get("quick", {}).get("class_weight")
+        assert name == "majority" or fixed == "balanced" or "balanced" in drawn.values
+
+
+def test_a_setting_drawn_again_is_not_fitted_again(data, monkeypatch):
+    from psephos.protocol.running import tasks
+
+    scored = []
+    once = tasks._inner_score
+    monkeypatch.setattr(tasks, "_inner_score", lambda *given: scored.append(1) or once(*given))
+    plan = Protocol(folds=2, inner_folds=2, draws=4)
+    found = compare(*data, ["rank-ridge"], plan, n_jobs=1)
+    # the default and class_weight="balanced", which the other draws are, on two folds and all rows
+    assert len(scored) == 3 * 2 * 2
+    assert not found.failures

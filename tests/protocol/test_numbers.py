@@ -254,7 +254,8 @@ def test_every_family_takes_part_and_peers_read_any_table():
         "boosting", "tree", "forest", "few columns", "prototypes", "linear", "library",
         "neighbours", "none", "committees",
     }  # fmt: skip
-    assert {"mean", "sklearn-ridge", "sklearn-k-nn-regressor"} < set(default_models("numbers"))
+    assert {"sklearn-elastic-net", "sklearn-k-nn-regressor", "adaboost-regressor"} < set(known)
+    assert {"mean", "sklearn-ridge", "column-budget-4-regressor"} < set(default_models("numbers"))
     X, y = data(40)
     mixed = np.column_stack([X, np.arange(40) % 3])
     mixed[1, 0] = mixed[2, 4] = np.nan

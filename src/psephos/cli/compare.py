@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     metavar="A,B,...",
     help="Models to compare, of psephos list, or 'all'; besides, any classifier or regressor of "
     "scikit-learn's kind as module:Class, with its default parameters: the module is imported, so "
-    "that its code runs.  [default: those marked + there: samba, "
-    "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed; of "
-    "several labels a case those that take them themselves; with --unlabeled pu besides, and where "
-    "both classes are recorded one-sided-noise and liois; of numbers the regressors marked +, "
-    "ridge, lasso, elastic net, forest, gradient boosting and k-NN of sklearn, and the mean]",
+    "that its code runs.  [default: those marked + there: samba, swag, proset, random-forest, "
+    "newton-boosting, rank-ridge, column-budget-4, column-budget-8, column-budget-16, majority, "
+    "sklearn-l1-logistic and sklearn-svm-rbf; of several labels a case those that take them "
+    "themselves; with --unlabeled pu besides, and where both classes are recorded one-sided-noise "
+    "and liois; of numbers the regressors marked +, ridge and lasso of sklearn, and the mean]",
 )
 @click.option(
     "--protocol",

@@ -9,7 +9,7 @@ import importlib.util
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError
 from psephos.estimator.distributions import Choice, Distribution, Integers, LogUniform, Uniform
@@ -127,8 +127,9 @@ class Contender:
         Values of a `Choice` that only two classes allow.
     grouped : bool, default=False
         Whether its fit draws folds of its own, and so is given the groups of the rows.
-    default : bool or 'variants', default=False
-        Whether it takes part if no models are named; 'variants': its variants do in its place.
+    default : bool, default=False
+        Whether it takes part if no models are named; of psephos and its peers
+        `psephos.protocol.running.contenders` says so.
     multilabel : bool, default=False
         Whether it is fitted on a table of 0 and 1, one column a label. Of others one is fitted a
         label. Known of models of psephos by their class.
@@ -142,8 +143,7 @@ class Contender:
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
     variants : dict of str to dict, default={}
         The model under other names, each with the constructor parameters that it fixes; what is
-        drawn of the rest is the same. Without models named they take part where `default` is
-        'variants', and 'all' does not name others.
+        drawn of the rest is the same. 'all' names none but those that take part by default.
     variant_of : str, default=""
         The model of which it is a variant.
 
@@ -165,7 +165,7 @@ class Contender:
     notes: str = ""
     binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     grouped: bool = False
-    default: bool | Literal["variants"] = False
+    default: bool = False
     multilabel: bool = False
     two_classes: bool = False
     partial_labels: bool = False
@@ -212,9 +212,8 @@ class Contender:
         fixed = self.variants[name]
         words = ", ".join(f"{key}={value!r}" for key, value in fixed.items())
         return self._without(
-            fixed, name=name, notes=f"{self.name} with {words}", variants={}, variant_of=self.name,
-            default=self.default == "variants",
-        )  # fmt: skip
+            fixed, name=name, notes=f"{self.name} with {words}", variants={}, variant_of=self.name
+        )
 
     def _without(self, gone: Collection[str], **changes: Any) -> "Contender":
         """Return the contender that does not draw some parameters."""

@@ -115,7 +115,6 @@ class AdaBoostClassifier(BoostedClassifier):
         settings=_settings,
         ensemble=True,
         notes="class_weight is that of its trees; without it, depth 1 is the library's own stump",
-        default=True,
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {

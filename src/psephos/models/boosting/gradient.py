@@ -295,9 +295,7 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     11
     """
 
-    contender: ClassVar[Contender] = CONTENDER.of_numbers(
-        "gradient-boosting-regressor", "loss", default=True
-    )
+    contender: ClassVar[Contender] = CONTENDER.of_numbers("gradient-boosting-regressor", "loss")
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),
         "alpha": _PART,

@@ -148,7 +148,6 @@ class SamBAClassifier(LocalClassifier):
             "voters are Gini stumps unless the criterion is drawn. Published are update='sample', "
             "distance_scale=None, column_scale=None. The floor a is drawn log-uniformly"
         ),
-        default=True,
         small={"n_estimators": 4, "random_state": 0},
         variants={
             "samba-published": _PLAIN | {"update": "sample", "criterion": "error"},

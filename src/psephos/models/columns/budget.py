@@ -304,7 +304,9 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "column-budget", "few columns", ensemble=True, grouped=True,
         notes="16 columns of the blend, a forest and a ridge on ranks vote on them",
-        variants={f"column-budget-{k}": {"n_columns": k} for k in _BUDGETS},
+        variants={
+            f"column-budget-{k}": {"n_columns": k, "class_weight": "balanced"} for k in _BUDGETS
+        },
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": VotingClassifier(
@@ -349,7 +351,7 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
     """
 
     contender: ClassVar[Contender] = Contender(
-        "column-budget-regressor", "few columns", ensemble=True, grouped=True, default=True,
+        "column-budget-regressor", "few columns", ensemble=True, grouped=True,
         variants={f"column-budget-{k}-regressor": {"n_columns": k} for k in _BUDGETS},
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,

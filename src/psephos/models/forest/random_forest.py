@@ -100,5 +100,5 @@ class RandomForestRegressor(NumberForest):
 
     anatomy: ClassVar[Anatomy] = RandomForestClassifier.anatomy
     contender: ClassVar[Contender] = taking_part("random-forest").of_numbers(
-        "random-forest-regressor", "criterion", default=True
+        "random-forest-regressor", "criterion"
     )

@@ -169,7 +169,7 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
     """
 
     contender: ClassVar[Contender] = Contender(
-        "rank-ridge-regressor", "linear", grouped=True, default=True, small={"random_state": 0}
+        "rank-ridge-regressor", "linear", grouped=True, small={"random_state": 0}
     )
 
 

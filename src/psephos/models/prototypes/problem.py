@@ -102,7 +102,6 @@ CONTENDER = Contender(
         "drawn like the other models; the source's own rule, which prefers fewer columns, is "
         "ProsetSearchCV"
     ),
-    default=True,
     small={"random_state": 0},
     variants={
         "proset-manual": {

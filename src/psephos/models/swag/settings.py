@@ -129,7 +129,6 @@ CONTENDER = Contender(
         "40,000, ten times in 10 folds"
     ),
     grouped=True,
-    default=True,
     small=_SMALL,
     variants={  # the mechanisms of the paper, with its grids
         "swag-lasso": {"learner": "lasso"},

@@ -189,123 +189,66 @@ def _peer(
     **rest: Any,
 ) -> Contender:
     drawn = {"quick": quick, "samba": samba}
-    return Contender(name, family, drawn, build=build, origin="baseline", default=True, **rest)
+    return Contender(name, family, drawn, build=build, origin="baseline", **rest)
 
 
 _OF_DECISIONS = "probabilities are the logistic function (softmax) of the decision values"
+_KINDS = {"weights": Choice(("uniform", "distance"))}
+_LEAVES = {"max_depth": Integers(1, 10), "min_samples_leaf": Integers(1, 10)}
+_CUTS = {"criterion": Choice(("gini", "entropy"))}
+_TREES = {"n_estimators": Integers(1, 300), "max_depth": Integers(1, 10)}
+_WEIGHED = {"class_weight": WEIGHTS}
 _PEERS = (
     _peer("majority", "none", majority, {}, {}, multilabel=True),
     _peer(
-        "sklearn-l1-logistic",
-        "linear",
-        l1_logistic,
-        {"C": LogUniform(1e-2, 1e2), "class_weight": WEIGHTS},
-        {"C": LogUniform(1e-3, 1e3), "class_weight": WEIGHTS},
+        "sklearn-l1-logistic", "linear", l1_logistic,
+        {"C": LogUniform(1e-2, 1e2)} | _WEIGHED, {"C": LogUniform(1e-3, 1e3)} | _WEIGHED,
         notes="the source gives no distribution for its Lasso; C is that of its SVM",
     ),
     _peer(
-        "sklearn-random-forest",
-        "forest",
-        partial(seeded, RandomForestClassifier),
-        {
-            "max_depth": Integers(2, 10),
-            "min_samples_leaf": Integers(1, 5),
-            "class_weight": WEIGHTS,
-        },
-        {
-            "n_estimators": Integers(1, 300),
-            "max_depth": Integers(1, 10),
-            "criterion": Choice(("gini", "entropy")),
-        },
-        ensemble=True,
-        multilabel=True,
+        "sklearn-random-forest", "forest", partial(seeded, RandomForestClassifier),
+        {"max_depth": Integers(2, 10), "min_samples_leaf": Integers(1, 5)} | _WEIGHED,
+        _TREES | _CUTS, ensemble=True, multilabel=True,
     ),
     _peer(
-        "sklearn-svm-rbf",
-        "kernel",
-        partial(svm, "rbf"),
-        {"C": LogUniform(1e-2, 1e3), "class_weight": WEIGHTS},
-        {"C": LogUniform(1e-3, 1e3)},
-        notes=_OF_DECISIONS,
+        "sklearn-svm-rbf", "kernel", partial(svm, "rbf"),
+        {"C": LogUniform(1e-2, 1e3)} | _WEIGHED, {"C": LogUniform(1e-3, 1e3)}, notes=_OF_DECISIONS,
     ),
-    Contender(
-        "sklearn-svm-linear",
-        "linear",
-        build=partial(svm, "linear"),
-        origin="baseline",
+    _peer(
+        "sklearn-svm-linear", "linear", partial(svm, "linear"), {}, {},
         notes=f"C is 1, as in SWAG's paper; {_OF_DECISIONS}",
     ),
     _peer(
-        "sklearn-k-nn",
-        "neighbours",
-        k_nn,
-        {"n_neighbors": Integers(1, 15), "weights": Choice(("uniform", "distance"))},
-        {
-            "n_neighbors": Integers(1, 10),
-            "weights": Choice(("uniform", "distance")),
-            "algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")),
-            "p": Choice((1, 2)),
-        },
+        "sklearn-k-nn", "neighbours", k_nn, {"n_neighbors": Integers(1, 15)} | _KINDS,
+        {"n_neighbors": Integers(1, 10)} | _KINDS
+        | {"algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")), "p": Choice((1, 2))},
         multilabel=True,
     ),
     _peer(
-        "sklearn-decision-tree",
-        "tree",
-        partial(seeded, DecisionTreeClassifier),
-        {
-            "max_depth": Integers(1, 10),
-            "min_samples_leaf": Integers(1, 10),
-            "class_weight": WEIGHTS,
-        },
-        {
-            "max_depth": Integers(1, 300),
-            "criterion": Choice(("gini", "entropy")),
-            "splitter": Choice(("best", "random")),
-            "class_weight": WEIGHTS,
-        },
-        multilabel=True,
+        "sklearn-decision-tree", "tree", partial(seeded, DecisionTreeClassifier),
+        _LEAVES | _WEIGHED,
+        {"max_depth": Integers(1, 300)} | _CUTS | {"splitter": Choice(("best", "random"))}
+        | _WEIGHED, multilabel=True,
     ),
     _peer(
-        "sklearn-gradient-boosting",
-        "boosting",
-        partial(seeded, GradientBoostingClassifier),
-        {
-            "n_estimators": Integers(10, 40),
-            "max_depth": Integers(1, 3),
-            "learning_rate": LogUniform(0.05, 0.5),
-        },
-        {
-            "n_estimators": Integers(1, 300),
-            "max_depth": Integers(1, 10),
-            "loss": Choice(("log_loss", "exponential")),
-            "learning_rate": Uniform(0, 1),
-        },
-        ensemble=True,
-        first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
+        "sklearn-gradient-boosting", "boosting", partial(seeded, GradientBoostingClassifier),
+        {"n_estimators": Integers(10, 40), "max_depth": Integers(1, 3),
+         "learning_rate": LogUniform(0.05, 0.5)},
+        _TREES | {"loss": Choice(("log_loss", "exponential")), "learning_rate": Uniform(0, 1)},
+        ensemble=True, first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
         binary_only={"loss": ("exponential",)},
         notes="the source's losses log_loss and deviance are one loss",
     ),
     _peer(
-        "xgboost",
-        "boosting",
-        xgboost,
-        {
-            "n_estimators": Integers(20, 100),
-            "max_depth": Integers(1, 6),
-            "learning_rate": LogUniform(0.03, 0.5),
-        },
-        {
-            "n_estimators": Integers(1, 300),
-            "max_depth": Integers(1, 10),
-            "objective": Choice(("binary:logistic", "binary:hinge")),
-            "learning_rate": Uniform(0, 1),
-        },
-        ensemble=True,
-        needs="xgboost",
-        first={"quick": {"n_estimators": 50}},
+        "xgboost", "boosting", xgboost,
+        {"n_estimators": Integers(20, 100), "max_depth": Integers(1, 6),
+         "learning_rate": LogUniform(0.03, 0.5)},
+        _TREES | {"objective": Choice(("binary:logistic", "binary:hinge")),
+                  "learning_rate": Uniform(0, 1)},
+        ensemble=True, needs="xgboost", first={"quick": {"n_estimators": 50}},
         notes="with more than two classes the objective is multi:softprob",
     ),
-)
+)  # fmt: skip
 _PENALTY = {"alpha": LogUniform(1e-3, 1.0)}
 _MIX = _PENALTY | {"l1_ratio": Uniform(0.05, 0.95)}
 _RIDGE = {"alpha": LogUniform(1e-2, 1e4)}
@@ -331,6 +274,17 @@ _PEERS_OF = {"classes": _PEERS, "labels": _PEERS, "numbers": _NUMBER_PEERS}
 PEERS: dict[str, Contender] = {one.name: one for one in (*_PEERS, *_NUMBER_PEERS)}
 
 
+#: Who takes part where no models are named: of each family one that has been the best on some
+#: table (DECISIONS/0069), and the constant answers.
+_DEFAULT = {
+    "samba", "swag", "proset", "random-forest", "newton-boosting", "rank-ridge", "column-budget-4",
+    "column-budget-8", "column-budget-16", "sklearn-l1-logistic", "sklearn-svm-rbf", "majority",
+    "swag-regressor", "random-forest-regressor", "gradient-boosting-regressor",
+    "rank-ridge-regressor", "column-budget-4-regressor", "column-budget-8-regressor",
+    "column-budget-16-regressor", "sklearn-ridge", "sklearn-lasso", "mean",
+}  # fmt: skip
+
+
 # ------------------------------------------------------------------- models of psephos
 def known_models(kind: str = "classes") -> dict[str, Contender]:
     """Return every contender by name: the models of psephos, those registered, the peers.
@@ -343,7 +297,6 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
             one,
             build=partial(_build, model, model.contender.variants.get(one.name, {})),
             multilabel=getattr(model, "multilabel", False),
-            default=one.default is True,
         )
         for model in estimator_classes().values()
         if issubclass(model, own)
@@ -354,7 +307,8 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
             raise PsephosError(
                 f"a model is registered as {one.name!r}, which is another library's: rename it."
             )
-    return {one.name: one for one in ours} | {one.name: PEERS[one.name] for one in _PEERS_OF[kind]}
+    every = [*ours, *(PEERS[one.name] for one in _PEERS_OF[kind])]
+    return {one.name: replace(one, default=one.default or one.name in _DEFAULT) for one in every}
 
 
 def _build(model: Any, fixed: Mapping[str, Any], drawn: Params, shape: Shape, seed: int) -> Any:
@@ -449,7 +403,7 @@ def default_models(kind: str = "classes") -> tuple[str, ...]:
     """
     known = {name: one for name, one in known_models(kind).items() if one.available}
     if kind == "labels":
-        return tuple(name for name, one in known.items() if one.multilabel)
+        return tuple(n for n, one in known.items() if one.multilabel and not one.variant_of)
     return tuple(name for name, one in known.items() if one.default)
 
 
