@@ -237,7 +237,7 @@ def test_a_fit_depends_on_no_other(done):
 def test_resuming_does_nothing_again(done, monkeypatch):
     _, folder = done
     before, journal = content(folder), (folder / "journal.jsonl").read_bytes()
-    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.spread.run_task", None)  # any fit would fail
     again = compare(TABLE, models=MODELS, protocol=SMALL, out=folder)
     assert again.results == done[0].results
     assert set(again.models) == {"samba", "adaboost"}
@@ -484,17 +484,15 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
 
 
 def test_what_takes_part_if_nothing_is_named():
-    own = {
-        "cart", "c45", "c45-rules", "random-forest", "extra-trees", "pure-random-forest",
-        "gradient-boosting", "newton-boosting", "voting", "stacking", "cascade", "bagging",
-        "multi-view", "ensemble-selection", "rank-ridge", "ml-knn", "column-budget",
-        "version-space", "bayes-optimal", "gibbs", "local-boosting", "compressed-samba",
-        "soft-boosting", "soft-tree",
-        "pu", "one-sided-noise", "liois",
+    assert set(default_models()) == {
+        "samba", "swag", "proset", "random-forest", "newton-boosting", "rank-ridge",
+        "column-budget-4", "column-budget-8", "column-budget-16", "sklearn-l1-logistic",
+        "sklearn-svm-rbf", "majority",
     }  # fmt: skip
-    every = [n for n, c in known_models().items() if c.available]
-    assert set(default_models()) == set(every) - own
-    assert [c.name for c in contenders(sorted(own))] == sorted(own)
+    known = [c for c in known_models().values() if c.available]
+    others = [c.name for c in known if not c.default]
+    assert [c.name for c in contenders(others)] == others
+    every = [c.name for c in known if c.default or not c.variant_of]
     assert [c.name for c in contenders("all")] == every
 
 
@@ -502,13 +500,14 @@ def test_a_model_has_one_name():
     """What the command fits is what a comparison compares, and peers say whose they are."""
     names = model_names()
     ours = {n for n, kind in names.items() if kind.endswith("Classifier")}
-    assert ours == {n for n, c in known_models().items() if c.origin == "psephos"}
+    known = known_models()
+    assert ours == {n for n, c in known.items() if c.origin == "psephos" and not c.variant_of}
     assert {n for n in names if n.endswith("-regressor")} == set(names) - ours
-    for name, one in known_models().items():
+    for name, one in known.items():
         model = final_step(one.build({}, Shape(12, 2), 0))
         package = type(model).__module__.split(".")[0]
         if package == "psephos":
-            assert type(model).__name__ == names[name]
+            assert type(model).__name__ == names[one.variant_of or name]
         else:
             assert name.split("-")[0] == package or name == "majority"
 

@@ -112,9 +112,9 @@ CONTENDER = Contender(
     "boosting",
     {
         "quick": {
-            "n_estimators": Integers(20, 100),
-            "max_depth": Integers(1, 6),
-            "learning_rate": LogUniform(0.03, 0.5),
+            "n_estimators": Integers(10, 40),
+            "max_depth": Integers(1, 4),
+            "learning_rate": LogUniform(0.05, 0.5),
             "class_weight": BALANCED,
         },
         "samba": {
@@ -126,7 +126,7 @@ CONTENDER = Contender(
     },
     settings=_settings,
     ensemble=True,
-    first={"quick": {"n_estimators": 50, "class_weight": "balanced"}},
+    first={"quick": {"n_estimators": 30, "learning_rate": 0.2, "class_weight": "balanced"}},
     notes="histograms up to 1,000 columns, every cut beyond",
     small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
 )

@@ -148,7 +148,9 @@ class Protocol:
         parts = self.cohorts or (1 if self.outer == "shuffle" else self.folds)
         return [(r, f) for r in range(1 if self.cohorts else self.repeats) for f in range(parts)]
 
-    def words(self, kind: str, measure: str, *, grouped: bool = False) -> str:
+    def words(
+        self, kind: str = "classes", measure: str = "balanced_accuracy", *, grouped: bool = False
+    ) -> str:
         """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
         kind = _KINDS.get(kind, "stratified") + (", grouped" if grouped else "")
         measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)

@@ -386,11 +386,11 @@ def _tuned(
     parts = [(task.train[train], task.train[test]) for train, test in folds]
     tried: list[_Tried] = []
     failures: list[Exception] = []
-    tried: list[Params] = []
+    seen: list[Params] = []
     for params in draws:
-        if params in tried and draws.seconds is None:
+        if params in seen and draws.seconds is None:
             continue  # drawn before, so that it has the same score
-        tried.append(params)
+        seen.append(params)
         try:
             tried.append(_tried(task, params, shape, table, parts))
         except Exception as error:  # a draw that cannot be fitted has lost; others may not
