@@ -1,8 +1,6 @@
-"""Protocols: outer and inner splits, how hard each model is tuned, and the seeds of what is drawn.
+"""Protocols: outer and inner splits, how hard each model is tuned, and the seeds of what is drawn."""
 
-Of several labels a row, every label has its share of each fold.
-"""
-
+# Of several labels a row, every label has its share of each fold.
 # pyright: reportMissingTypeStubs=false
 
 import hashlib
