@@ -1,4 +1,4 @@
-"""Protocols: outer and inner splits, how hard each model is tuned, and the seeds of what is drawn."""
+"""Protocols: outer and inner splits, how hard each model is tuned, and seeds of what is drawn."""
 
 # Of several labels a row, every label has its share of each fold.
 # pyright: reportMissingTypeStubs=false
