@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos.cli.words import say
 from psephos.estimator.columns import is_missing
 from psephos.files.arrays import check_values
-from psephos.files.cases import Wanted
+from psephos.files.cases import TIMES, Wanted
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import suggest
@@ -106,7 +106,8 @@ def _contents(
     names, n_categories = reading.schema_.words().columns, len(reading.schema_.levels)
     left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag == "--id"]
     by = [str(name) for name, flag in apart.items() if flag == "--by"]
-    others = set(header.names) - {*names, *apart, header.row_names, *header.arrays}
+    read = {one for name in names for one in (name, *name.split(TIMES))}
+    others = set(header.names) - {*read, *apart, header.row_names, *header.arrays}
     left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
     classes = list(map(str, getattr(reading, "classes_", ())))
     counts = np.bincount(cohort.codes, minlength=len(classes)).tolist() if classes else []

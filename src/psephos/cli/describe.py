@@ -19,11 +19,11 @@ def describe(model: Path) -> None:
     What they say to a case: psephos explain.
     """
     from psephos.models import load
-    from psephos.vote.describing import kept_words
+    from psephos.vote.describing import kept_words, products_words
 
     fitted: Any = load(model)
     for sentence in fitted.describe():
         show(sentence)
     kept = kept_words(fitted.vote_)
-    if kept:
-        show(kept)
+    for words in filter(None, (kept, products_words(fitted.vote_, fitted.schema_.words()))):
+        show(words)

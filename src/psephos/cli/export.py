@@ -67,7 +67,7 @@ def export(
     from psephos.modelfile import load
     from psephos.recalibrating import recalibrated
     from psephos.scoring.lighter import lighter
-    from psephos.vote.describing import kept_words
+    from psephos.vote.describing import kept_words, products_words
 
     fitted: Any = load(model)
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -90,6 +90,9 @@ def export(
     kept = kept_words(fitted.vote_)
     if kept and not prototypes:
         say(kept)
+    products = products_words(fitted.vote_, fitted.schema_.words())
+    if products and set(wanted) - {"scorer"}:
+        say(f"Note: {products} A scorer computes products; all other forms read them as columns.")
     refused: list[str] = []
     for name, path in wanted.items():
         try:

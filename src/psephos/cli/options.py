@@ -91,6 +91,12 @@ _OPTIONS = (
         help="For multi-view: a table of two columns, the names of columns or patterns such as "
         "gene_*, and the view of each. Columns of no view are not read by that model.",
     ),
+    click.option(
+        "--interactions",
+        is_flag=True,
+        help="Add the products of all pairs of numeric columns, called 'a × b'; predict, validate, "
+        "explain and scorers compute them.",
+    ),
 )
 _FORM = (
     click.option(

@@ -25,9 +25,12 @@ def reduce(model: Path, out: Path, backup: bool) -> None:
     without missing values.
     """
     from psephos.models import load, save
+    from psephos.vote.describing import products_words
 
     whole: Any = load(model)
     small = whole.reduce(backup=backup)
     save(small, out)
     say(f"{whole.n_features_in_} columns before, {small.n_features_in_} now")
+    if made := products_words(small.vote_, small.schema_.words()):
+        say(made)
     show(str(out))

@@ -42,6 +42,7 @@ from psephos.estimator.columns import (
 )
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import beyond
+from psephos.files.cases import TIMES, factors
 from psephos.files.cells import FARTHEST
 from psephos.files.columns import (
     FIT,
@@ -261,10 +262,12 @@ def read_table(
         _refuse_farthest(X, schema)
         return Table(X, schema, np.arange(len(X)))
     X = as_given(X)
+    if not reset:
+        refuse_repeated_names(X)
+        X = _with_products(X, schema)
     if absent and schema.names is not None and as_frame(X) is not None:
         return _incomplete(estimator, X, schema)
     if not reset:
-        refuse_repeated_names(X)
         if as_frame(X) is not None:
             X = arranged(estimator, X, schema)
         elif not sparse.issparse(X) and np.asarray(X).ndim != 2:
@@ -298,9 +301,27 @@ def _is_plain(X: Any, schema: Schema) -> bool:
     )
 
 
+def _with_products(X: TableLike, schema: Schema) -> Any:
+    """Return a frame with the products of two of its numeric columns that the schema has."""
+    frame = as_frame(X)
+    if frame is None or not any(TIMES in name for name in schema.names or ()):
+        return X
+    given = {name for name in frame.columns if isinstance(name, str)}
+    kinds = frame.schema.items()
+    numeric = {name for name, kind in kinds if kind.is_numeric() or kind == nw.Boolean} & given
+    pairs = {name: () if name in given else factors(name, numeric) for name in schema.known}
+    if not any(pairs.values()):
+        return X
+    number = {one: nw.col(one).cast(nw.Float64()) for pair in pairs.values() for one in pair}
+    kept = [
+        (number[pair[0]] * number[pair[1]]).alias(name) if pair else nw.col(name)
+        for name, pair in pairs.items() if pair or name in given
+    ]  # fmt: skip
+    return frame.select(kept).to_native()
+
+
 def _incomplete(estimator: Estimator, X: TableLike, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
-    refuse_repeated_names(X)
     frame: Any = as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()

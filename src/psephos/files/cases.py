@@ -5,8 +5,8 @@ The command and an exported scorer read tables by these rules, so both refuse al
 
 import math
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from psephos._errors import Complaints, PsephosError
@@ -17,6 +17,20 @@ from psephos.files.near import CELL, quoted, shown, suggest
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
 
 _NAMED = 40  # columns that a sentence names
+TIMES = " × "  # stands between the names of two columns in the name of their product
+
+
+def factors(name: str, known: Set[str]) -> tuple[str, ...]:
+    """Return the two columns of which one is the product; () if it, or not both, are known."""
+    parts = tuple(name.split(TIMES))
+    return parts if len(parts) == 2 and name not in known and known >= {*parts} else ()
+
+
+def product_of(
+    name: str, one: Sequence[float], other: Sequence[float], place: Callable[[int], str]
+) -> list[float]:
+    """Return the products of two columns, or raise PsephosError where one is too large."""
+    return _within(name, [a * b for a, b in zip(one, other, strict=True)], place)
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,26 @@ class Wanted:
         """Return the name of column j."""
         return f"column {j}" if self.names is None else self.names[j]
 
+    def in_factors(self, header: Header, notes: list[str]) -> tuple["Wanted", list[list[int]]]:
+        """Return what is read where products are not in a file, and their factors are.
+
+        The second is for each column its place among those that are read, or of its two factors.
+        """
+        known, names = set(header.names), {j: self.word(j) for j in self.columns}
+        found = {j: factors(name, known) for j, name in names.items() if j not in self.levels}
+        products = {j: pair for j, pair in found.items() if pair}
+        if not products:
+            return self, [[k] for k in range(len(self.columns))]
+        ends = dict.fromkeys(name for pair in products.values() for name in pair)
+        own = {name: self.n_columns + i for i, name in enumerate(ends)}
+        columns = [*(j for j in self.columns if j not in products), *own.values()]
+        at = {j: k for k, j in enumerate(columns)}
+        named = quoted([names[j] for j in products])
+        notes.append(f"{header.file!r} has no column {named}: computed, each from its two columns.")
+        both = {**names, **{j: name for name, j in own.items()}}
+        places = [[at[own[one]] for one in products.get(j, ())] or [at[j]] for j in self.columns]
+        return replace(self, columns=columns, names=both), places
+
 
 def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list[str]) -> list[int]:
     """Return where the columns stand; -1 for those that are absent, if they may be.
@@ -97,6 +131,8 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
         raise PsephosError(
             f"{header.file!r} has no column {quoted(lacking, _NAMED)}: the model reads {what}; add "
             f"{what}, left empty where nothing was measured{alone}."
+            + " (a × b is computed if the columns a and b are there.)"
+            * (TIMES in "".join(lacking))
         )
     for name in names:
         _check_once(header, name)
@@ -255,7 +291,8 @@ class CaseFile:
         wrong = Complaints()
         with opened(file, notes=self.notes) as stream:
             header, below = table_rows(file, stream, mark, self.notes, wrong, cases=True)
-            places = places_in(header, wanted, id_column, self.notes)
+            read, parts = wanted.in_factors(header, self.notes)
+            places = places_in(header, read, id_column, self.notes)
             named = id_column or header.row_names
             kept = sorted({*places, header.names.index(named) if named else -1} - {-1})
             words: dict[int, list[str]] = {j: [] for j in kept}
@@ -267,24 +304,36 @@ class CaseFile:
                     words[j].append(divided[j].strip())
         self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
         columns = list[list[float]]()
-        for place, j in zip(places, wanted.columns, strict=True):
-            name, levels = wanted.word(j), wanted.levels.get(j)
+
+        def line_of(i: int) -> str:
+            return f"line {lines[i]}"
+
+        for place, j in zip(places, read.columns, strict=True):
+            name, levels = read.word(j), read.levels.get(j)
             with wrong.gather():
                 if place < 0:
                     columns.append([math.nan] * len(lines))
                 elif levels is not None:
                     columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
                 else:
-                    columns.append(_finite_in(name, words[place], cells, lines, self.notes))
+                    columns.append(_finite_in(name, words[place], cells, line_of, self.notes))
         wrong.refuse()
-        self.rows = [[column[i] for column in columns] for i in range(len(lines))]
+        made = [
+            product_of(wanted.word(j), columns[part[0]], columns[part[1]], line_of)
+            if len(part) > 1 else columns[part[0]]
+            for j, part in zip(wanted.columns, parts, strict=True)
+        ]  # fmt: skip
+        self.rows = [[column[i] for column in made] for i in range(len(lines))]
 
 
 def _finite_in(
-    name: str, words: list[str], cells: Cells, lines: list[int], notes: list[str]
+    name: str, words: list[str], cells: Cells, place: Callable[[int], str], notes: list[str]
 ) -> list[float]:
-    values = numbers_in(name, words, cells, lambda i: f"line {lines[i]}", notes)
+    return _within(name, numbers_in(name, words, cells, place, notes), place)
+
+
+def _within(name: str, values: list[float], place: Callable[[int], str]) -> list[float]:
     for i, value in enumerate(values):
         if abs(value) > FARTHEST:
-            refuse_far(name, value, f"line {lines[i]}")
+            refuse_far(name, value, place(i))
     return values

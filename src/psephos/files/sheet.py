@@ -14,7 +14,7 @@ import numpy as np
 from psephos._errors import Complaints, PsephosError
 from psephos._types import Cell, Floats, NDArray, Sparse
 from psephos.files.arrays import beyond, check_values, known_numbers
-from psephos.files.cases import Wanted, codes_in, numbers_in, places_in
+from psephos.files.cases import Wanted, codes_in, numbers_in, places_in, product_of
 from psephos.files.cells import Cells, Typed
 from psephos.files.columns import refuse_far
 from psephos.files.formats import Reading, read_sheet
@@ -299,11 +299,14 @@ def read_cases(
     """
     places: list[int] = []
     notes: list[str] = []
+    given, parts = wanted, list[list[int]]()
 
     def choose(header: Header) -> ColumnChoice:
+        nonlocal wanted, parts
         notes.clear()  # of a header that was refused
-        if wanted.names is not None and not header.named:
-            _check_width(header, wanted)
+        if given.names is not None and not header.named:
+            _check_width(header, given)
+        wanted, parts = given.in_factors(header, notes)
         places[:] = places_in(header, wanted, id_column, notes)
         words = {places[k] for k, j in enumerate(wanted.columns) if j in wanted.levels}
         name = id_column or header.row_names
@@ -324,6 +327,13 @@ def read_cases(
             elif place >= 0:
                 X[:, k] = _numbers(values[:, at[place]], sheet, place, name, notes)
     wrong.refuse()
+    if wanted is not given:
+        made = X[:, [part[0] for part in parts]]
+        for k, (part, j) in enumerate(zip(parts, given.columns, strict=True)):
+            if len(part) > 1:
+                one, other = X[:, part].T.tolist()
+                made[:, k] = product_of(given.word(j), one, other, sheet.place)
+        return CaseTable(_ids(sheet, id_column), made, notes)
     return CaseTable(_ids(sheet, id_column), X, notes)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.files.cases import TIMES
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural, sentence_name
@@ -35,6 +36,21 @@ def kept_words(vote: Vote) -> str:
         return ""
     words = f"{plural(rows, 'training row')}, on {plural(columns, 'column')} at most"
     return f"The model keeps values of {words}: whoever has its file has them."
+
+
+def products_words(vote: Vote, names: Names) -> str:
+    """Return how many columns of a vote are products, and what a file needs; '' if none is."""
+    used: list[int] = vote.columns.tolist()
+    read = [names.columns[j] for j in used]
+    products = [name for name in read if len(name.split(TIMES)) == 2]
+    if not products:
+        return ""
+    ends = dict.fromkeys(one for name in read for one in name.split(TIMES))
+    verb = "is the product" if len(products) == 1 else "are products"
+    return (
+        f"{len(products)} of {plural(len(read), 'column')} that it reads {verb} of two columns, "
+        f"named with × between them: a table needs only {listed(list(ends))}."
+    )
 
 
 def describe(vote: Vote, names: Names, title: str) -> list[str]:

@@ -1,9 +1,11 @@
 """Tables in files: which columns are what, for those who fit."""
 
 import fnmatch
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +13,10 @@ import numpy as np
 
 from psephos._errors import Complaints, PsephosError
 from psephos._types import Array, NDArray
+from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
 from psephos.files.arrays import check_values
+from psephos.files.cases import TIMES
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.layout import across_hint
@@ -49,6 +53,8 @@ from psephos.protocol.tables.roles import (
 from psephos.protocol.tables.table import DataTable
 from psephos.vote.names import plural
 
+_MOST, _NAME = 2_000_000_000, 100  # bytes of products, with so many for each name
+
 
 def read_table(
     path: str | Path,
@@ -78,6 +84,7 @@ def read_table(
     task: str | None = None,
     leave_out: str | None = None,
     views: str | Path | None = None,
+    interactions: bool = False,
 ) -> DataTable:
     r"""Read a table from a file.
 
@@ -158,6 +165,9 @@ def read_table(
         patterns such as ``gene_*``, and the view that each is of. Columns of no view are not read
         by that model.
 
+    interactions : bool, default=False
+        Whether the products of all pairs of numeric columns join the table, called ``a × b``.
+
     Returns
     -------
     table : DataTable
@@ -226,7 +236,46 @@ def read_table(
     else:
         roles = _with_labels(_with_row_names(roles, found.header), found.header)
         table = _from_text(found, roles, name)
-    return table if views is None else with_views(table, Path(views))
+    table = table if views is None else with_views(table, Path(views))
+    return with_interactions(table) if interactions else table
+
+
+def with_interactions(table: DataTable) -> DataTable:
+    """Return a table with the products of all pairs of its numeric columns, as its last columns."""
+    n, p = table.X.shape
+    numeric = [j for j in range(p) if j not in table.categories]
+    q = len(numeric)
+    m, size = q * (q - 1) // 2, 8 * n + _NAME
+    if not m:
+        raise PsephosError(f"--interactions multiplies numeric columns, and {table.dataset!r} has "
+                           f"{q}: leave it out.")  # fmt: skip
+    odd = [name for name in table.names if TIMES.strip() in name.split()]
+    if odd:
+        raise PsephosError(
+            f"column {shown(odd[0])} holds × as a word, which stands between the two names of a "
+            "product (--interactions): rename it, or leave it out with --drop."
+        )
+    if m * size > _MOST:
+        most = (1 + math.isqrt(1 + 8 * (_MOST // size))) // 2
+        raise PsephosError(
+            f"the {q:,} numeric columns of {table.dataset!r} have {m:,} products of two "
+            f"(--interactions), {m * size / 1e6:,.0f} MB for {plural(n, 'row')}, and at most "
+            f"{_MOST / 1e6:,.0f} MB are made: leave columns out with --drop until {most:,} "
+            "numeric ones are left."
+        )
+    X = np.empty((n, p + m))
+    X[:, :p] = dense_columns(table.X)
+    at = p
+    for k, j in enumerate(numeric):
+        others = numeric[k + 1 :]
+        X[:, at : at + len(others)] = X[:, [j]] * X[:, others]
+        at += len(others)
+    names = [table.names[j] for j in numeric]
+    made = map(TIMES.join, combinations(names, 2))
+    note = f"{plural(m, 'column')} of products of two ({TIMES.join(names[:2])}) added to {p}."
+    return replace(
+        table, X=X, names=(*table.names, *made), n_products=m, notes=(*table.notes, note)
+    )
 
 
 def with_views(table: DataTable, path: Path) -> DataTable:

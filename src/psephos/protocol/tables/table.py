@@ -151,6 +151,8 @@ class DataTable:
         What test parts are made of, in place of folds that are drawn.
     views : sequence of (str, tuple of str), default=()
         Names and columns of the views that `MultiViewClassifier` learns from.
+    n_products : int, default=0
+        How many columns, the last, are products of two others: cautions do not look at them.
 
     Raises
     ------
@@ -179,6 +181,7 @@ class DataTable:
     insisted: bool = False
     cohorts: Cohorts | None = None
     views: Sequence[tuple[str, tuple[str, ...]]] = ()
+    n_products: int = 0
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -293,6 +296,8 @@ class DataTable:
         Of labels that are partly recorded, or of several a row, cautions about the target are not
         tested. Of a sparse table those on rows look at the columns with the fewest zeros.
         """
+        if self.n_products:
+            return self.part(np.arange(self.n_columns - self.n_products)).cautions(n_folds)
         X = self._csc
         if X is None:
             return cautions_on(self._given(n_folds))
@@ -310,7 +315,8 @@ class DataTable:
         held: list[int] = columns.tolist()
         names = tuple(self.names[j] for j in held)
         levels = {k: self.categories[j] for k, j in enumerate(held) if j in self.categories}
-        return replace(self, X=dense_columns(self.X, columns), names=names, categories=levels)
+        X = dense_columns(self.X, columns)
+        return replace(self, X=X, names=names, categories=levels, n_products=0)
 
     def _given(self, n_folds: int) -> Given:
         """Return what the tests of cautions are given of a dense table."""
