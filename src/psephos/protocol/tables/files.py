@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
@@ -230,7 +231,7 @@ def read_table(
     part = None if sheet is None else str(sheet)
     how = Reading(separator, part, encoding, transpose, labels, duplicates, id)
     cells = Cells().but(missing, decimal, thousands, keep_word)
-    found = read_sheet(file, lambda header: _choose(header, roles), cells, how)
+    found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     if found.header.of_arrays:
         table = _from_arrays(found, roles, name)
     else:
@@ -249,8 +250,7 @@ def with_interactions(table: DataTable) -> DataTable:
     if not m:
         raise PsephosError(f"--interactions multiplies numeric columns, and {table.dataset!r} has "
                            f"{q}: leave it out.")  # fmt: skip
-    odd = [name for name in table.names if TIMES.strip() in name.split()]
-    if odd:
+    if odd := [name for name in table.names if TIMES.strip() in name.split()]:
         raise PsephosError(
             f"column {shown(odd[0])} holds × as a word, which stands between the two names of a "
             "product (--interactions): rename it, or leave it out with --drop."
@@ -264,8 +264,7 @@ def with_interactions(table: DataTable) -> DataTable:
             "numeric ones are left."
         )
     X = np.empty((n, p + m))
-    X[:, :p] = dense_columns(table.X)
-    at = p
+    X[:, :p], at = dense_columns(table.X), p
     for k, j in enumerate(numeric):
         others = numeric[k + 1 :]
         X[:, at : at + len(others)] = X[:, [j]] * X[:, others]
