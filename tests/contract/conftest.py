@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from types import FunctionType
 
@@ -123,23 +124,33 @@ class Elsewhere:
         chromium = os.environ.get("PSEPHOS_CHROMIUM") or shutil.which("chromium")
         if not chromium:
             pytest.skip("needs Chromium: install it, or set PSEPHOS_CHROMIUM to its path")
-        with api.sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            page, errors = browser.new_page(), []
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            page.on("console", lambda message: errors.append(message.text))
-            page.goto(path.as_uri())
-            found = page.evaluate(
-                """([name, names, rows]) => {
-                const { plain } = page.data.case.models[name], model = openModel(plain);
-                const at = plain.columns.map((column) => names.indexOf(column.name));
-                return rows.map((row) => {
-                  const { label, probabilities, ballots } = model.answer(at.map((j) => row[j]));
-                  return [label, probabilities, ballots.map((b) => `${b.reason} → ${b.says}`)];
-                }); }""",
-                [name, list(table.columns), self._cells(table.to_numpy())],
-            )
-            browser.close()
+        errors = []
+
+        def opened():
+            with api.sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=chromium, args=["--no-sandbox"]
+                )
+                page = browser.new_page()
+                page.on("pageerror", lambda error: errors.append(str(error)))
+                page.on("console", lambda message: errors.append(message.text))
+                page.goto(path.as_uri())
+                found = page.evaluate(
+                    """([name, names, rows]) => {
+                    const { plain } = page.data.case.models[name], model = openModel(plain);
+                    const at = plain.columns.map((column) => names.indexOf(column.name));
+                    return rows.map((row) => {
+                      const { label, probabilities, ballots } = model.answer(at.map((j) => row[j]));
+                      return [label, probabilities, ballots.map((b) => `${b.reason} → ${b.says}`)];
+                    }); }""",
+                    [name, list(table.columns), self._cells(table.to_numpy())],
+                )
+                browser.close()
+            return found
+
+        # a thread of its own: tests of the page may hold a browser in this one
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(opened).result()
         assert errors == []
         labels, chances, words = zip(*found, strict=True)
         return list(labels), np.array(chances), words

@@ -95,7 +95,7 @@ def test_a_lost_or_damaged_fold_model_is_refused_and_made_again(study, monkeypat
     _compare(folder)
     assert path.read_bytes() == whole
     assert (folder / "comparison.json").read_bytes() == marks
-    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.spread.run_task", None)  # any fit would fail
     _compare(folder)
 
 
@@ -112,7 +112,7 @@ def test_without_them_figures_and_models_are_the_same(study, tmp_path, monkeypat
     _compare(tmp_path / "small")
     told = json.loads((tmp_path / "small" / "comparison.json").read_text())["folds"]
     assert all("more than 10" in one["not_kept"] for one in told["cart"])
-    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)
+    monkeypatch.setattr("psephos.protocol.running.spread.run_task", None)
     _compare(tmp_path / "small")  # what is too large is not tried again
 
 

@@ -113,7 +113,7 @@ def test_another_version_is_another_study(folder, monkeypatch):
 def test_replace_leaves_what_a_fresh_folder_would_hold(folder, tmp_path):
     compare(B, models=["majority"], protocol=SMALL, out=folder, replace=True)
     compare(B, models=["majority"], protocol=SMALL, out=tmp_path / "fresh")
-    timed = ("timings.csv", "journal.jsonl")
+    timed = ("timings.csv", "used.csv", "journal.jsonl")
     kept, fresh = content(folder), content(tmp_path / "fresh")
     assert set(kept) == set(fresh)
     assert {n: d for n, d in kept.items() if n not in timed} == {
@@ -123,7 +123,7 @@ def test_replace_leaves_what_a_fresh_folder_would_hold(folder, tmp_path):
 
 def test_replace_of_the_same_study_goes_on(folder, monkeypatch):
     before = content(folder)
-    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.spread.run_task", None)  # any fit would fail
     compare(A, models=MODELS, protocol=SMALL, out=folder, replace=True)
     assert content(folder) == before
 
@@ -136,7 +136,7 @@ def test_only_models_of_this_run_are_listed_and_the_others_come_back(folder, mon
     assert not list((folder / "models").iterdir())
     assert not (folder / "report.html").exists()
     assert set(read_folder(folder).models) == set()
-    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)
+    monkeypatch.setattr("psephos.protocol.running.spread.run_task", None)
     again = compare(A, models=MODELS, protocol=SMALL, out=folder)
     assert again.left_out == {}
     assert {n: d for n, d in content(folder).items() if n != "journal.jsonl"} == first

@@ -50,7 +50,7 @@ def _shrink(scale, subsets, shrinkage, table):
     own = np.arange(d) * (np.arange(d) + 3) // 2
     ratios = (_ratio(scale, subsets, j)[:, :, None] for j in range(d))
     added = [sum((ratio * ratio * table[:, own] / d).swapaxes(0, 1)) for ratio in ratios]
-    table *= 1.0 - shrinkage
+    table[:, : d * (d + 1) // 2] *= 1.0 - shrinkage  # behind it nothing is written yet
     for j in range(d):
         table[:, own[j]] += shrinkage * added[j]
 
