@@ -90,7 +90,9 @@ def draw(make, seed, args):
         for point in points:
             columns = np.array(positions_of(point["columns"]))
             narrow = table.part(columns)
-            model = fitted_part(curve, json.loads(tuned["params"]), shape_of(narrow), narrow)
+            # fresh rows may lack values in columns that are complete here
+            seen = replace(shape_of(narrow), missing=shape.missing)
+            model = fitted_part(curve, json.loads(tuned["params"]), seen, narrow)
             on_fresh = balanced_accuracy_score(truth, model.predict(fresh[:, columns]))
             share = len(known & set(columns.tolist())) / n_known
             cell = found.setdefault((fit.contender.name, point["k"]), [])
