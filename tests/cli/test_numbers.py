@@ -112,7 +112,7 @@ def test_a_scorer_writes_the_distribution_that_predict_writes(folder):
         (("--quantile", 0.5), "predicts no distribution"),
         (("--threshold", 0.5), "this model predicts numbers"),
         (("--positive", 3), "this model predicts numbers"),
-        (("--calibrated",), "predicts numbers: --calibrated is of the probabilities of classes"),
+        (("--calibrated",), "predicts numbers: --calibrated is for classifiers"),
         (("--multiplicity",), "small models that give classes"),
     ],
 )
@@ -140,7 +140,7 @@ def test_a_scorer_and_the_plain_form_are_written_and_the_model_is_reduced(folder
     run("reduce", model, "--out", folder / "small.psephos")
     new = folder / "new.csv"
     assert run("predict", folder / "small.psephos", new) == run("predict", model, new)
-    assert "calibrated is of the probabilities" in run(
+    assert "calibrated is for classifiers" in run(
         "export", model, "--calibrated", "--scorer", folder / "no.py", ok=False
     )
 

@@ -25,7 +25,7 @@ def test_a_table_without_a_target(cases, call):
     lines = found.stdout.splitlines()
     assert lines[:3] == [
         "30 cases. 3 columns: 2 numeric, 1 categorical. Left out: case (--id), c 1 (--drop).",
-        "target   2 to 12 different values are in y",
+        "target   columns of 2 to 12 different values: y",
         "missing  2 cells",
     ]
     path = shlex.quote(str(cases / "t.csv"))

@@ -508,7 +508,9 @@ def test_many_complaints_are_counted(tmp_path):
 
 def test_all_rows_of_another_length_are_listed(tmp_path):
     path = write(tmp_path, "a,y\n1,u\n1\n2,v\n1,2,3\n4\n")
-    with pytest.raises(PsephosError, match=r"line 3 .* 1 cells .* \(not so many in 2 more: 5, 6\)"):
+    with pytest.raises(
+        PsephosError, match=r"line 3 .* 1 cells .* \(2 more lines differ, too: 5, 6\)"
+    ):
         read_table(path, target="y")
 
 

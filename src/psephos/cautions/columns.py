@@ -54,7 +54,7 @@ def dates(given: Given) -> Found:
 
 
 def words_once(given: Given) -> Found:
-    """Find words most of which occur once: names and remarks."""
+    """Find columns in most rows of which stands a word of their own: names and remarks."""
     columns: list[int] = []
     for j, words in given.words.items():
         codes = given.X[:, j]

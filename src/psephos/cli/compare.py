@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Outer folds, where a class has too few rows for those of the protocol (5).",
+    help="Outer folds, at most the rows of the smallest class.  [default: the protocol's, 5]",
 )
 @click.option(
     "--repeats",
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     metavar="COLUMN[=VALUE]",
     help="Test parts by a column (a clinic, a batch), which is not learnt from, in place of folds: "
     "each of its values is left out of training once and tested; with =VALUE those rows are the "
-    "one test part. (A name that holds = is followed by another.)",
+    "one test part. (After a column name that holds =, write = again.)",
 )
 @click.option(
     "--out",

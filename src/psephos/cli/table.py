@@ -46,7 +46,7 @@ def table(context: click.Context, **_: object) -> None:
         data, few, wrong = look_at(path, Cells().but(*form), how, most=_CLASSES, **of_columns)
         show(data.contents())
         may_be = listed(few, _SHOWN) or "no column"
-        show(f"target   2 to {_CLASSES} different values are in {may_be}")
+        show(f"target   columns of 2 to {_CLASSES} different values: {may_be}")
         last = ["--target", "COLUMN"]
     copies = copies_of(data)  # are kept together by compare
     found = (copies.together(data) if copies else data).cautions()

@@ -120,7 +120,7 @@ class SheetRows:
             kept.append(cells[j].strip())
 
     def _at_once(self, rows: list[Sequence[str]]) -> Floats | None:
-        """Return the numbers of rows in which every cell is a number or missing, else None."""
+        """Return the rows as numbers, or None where a cell is neither a number nor missing."""
         width, first = len(self._header.names), rows[0]
         mark = first.separator if isinstance(first, Split) else _UNIT
         lines = [row.text if isinstance(row, Split) else mark.join(row) for row in rows]

@@ -272,7 +272,7 @@ def _below(
         yield line, text, row if len(row) == n_names else row[:n_names]
     if odd:
         others = ", ".join(str(line) for line, _ in odd[1:6]) + (", ..." if len(odd) > 6 else "")
-        more = f" (not so many in {len(odd) - 1} more: {others})" if len(odd) > 1 else ""
+        more = f" ({len(odd) - 1} more lines differ, too: {others})" if len(odd) > 1 else ""
         wrong.add(
             PsephosError(
                 f"line {odd[0][0]} of {file!r} has {odd[0][1]} cells where the first line names "

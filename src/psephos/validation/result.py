@@ -280,7 +280,10 @@ class Validation:
         what = "sigmoid of the probabilities"
         if again["method"] == "line":
             what = f"line, {number(again['offset'])} + {number(again['slope'])} × the prediction"
-        lines = [f"a {what}, judged in {again['n_folds']} folds of the cohort, would give:"]
+        lines = [
+            f"fitted to all cases it is a {what}. Fitted in each of {again['n_folds']} folds to "
+            "the other cases of the cohort, and measured on those of the fold, it has:"
+        ]
         lines += _figure_lines([row for row in again["figures"] if row["low"] is not None])
         return [*lines, _APART]
 

@@ -161,12 +161,12 @@ def familiarity_words(near: dict[str, Any] | None) -> list[str]:
         return ["the model keeps no training cases to be near to: nothing can be told."]
     n, mass = near["n"], "weight" in near["measure"]
     than = "training rows" if mass else "training cases are from their nearest other one"
-    far = "less than 90 % of the" if mass else "farther than 90 % of the"
-    least = "less than any of the training rows" if mass else "farther than any of them"
+    far = "are less familiar than 90 % of the" if mass else "are farther than 90 % of the"
+    least = "less familiar than every training row" if mass else "farther than each of them"
     lines = [
         f"{near['measure']}: median {_number(near['median'])}, of the training cases "
         f"{_number(near['trained_median'])}.",
-        f"{near['beyond_90']} of {n} cases {far} {than} (of cases like these it would be "
+        f"{near['beyond_90']} of {n} cases {far} {than} (expected of cases like the training rows: "
         f"{n * near['expected_beyond_90']:.1f}); {near['beyond_all']} {least}.",
     ]
     if near["shared"] < 1:
@@ -442,9 +442,9 @@ def shift_words(told: dict[str, Any], n_cases: int) -> list[str]:
         return ["the model keeps no summary of its training columns: no shift can be told."]
     return [
         f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
-        f"{plural(told['n_compared'], 'column')} differ by more than chance (without a shift it "
-        f"would be at most {told['n_compared'] / 20:.1f}).",
+        f"{plural(told['n_compared'], 'column')} differ by more than chance (expected without a "
+        f"shift: at most {told['n_compared'] / 20:.1f}).",
         f"{plural(told['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
-        f"range; {fixed(told['outside_mean'], 2)} columns a case, and at most "
-        f"{fixed(told['outside_expected'], 2)} if the cases were like the training rows.",
+        f"range; {fixed(told['outside_mean'], 2)} columns a case on average (expected of "
+        f"cases like the training rows: at most {fixed(told['outside_expected'], 2)}).",
     ]

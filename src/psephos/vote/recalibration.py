@@ -70,7 +70,7 @@ class Recalibration:
 def no_map(what: str, n_classes: int) -> str:
     """Return the sentence that there is no map for held-out answers, and where one comes from."""
     if not n_classes:
-        return f"{what} predicts numbers: --calibrated is of the probabilities of classes."
+        return f"{what} predicts numbers: --calibrated is for classifiers."
     return (
         f"{what} has no map of held-out answers: the models that psephos compare writes have one, "
         "if they tell classes apart, gave held-out answers for at least two cases of each class, "

@@ -156,8 +156,8 @@ def read_table(
     task : {'classes', 'numbers'}, optional
         What the target holds. By default numbers where they clearly are a measurement: not whole,
         with more than 20 different values or more than half as many as rows; or whole, with more
-        than 100 or so many, and too few rows of a value for a class. In doubt the table is refused
-        with the question.
+        than 100 or half as many as rows, and too few rows of a value for a class. In doubt the
+        table is refused with the question.
     leave_out : str, optional
         For `psephos.protocol.compare`: the column of cohorts (clinics, batches), each of which is
         the test part once; or COLUMN=VALUE, the one test part. It is not learnt from.
