@@ -139,7 +139,7 @@ CASES = {
     "FD033": [
         ((with_total(lambda t: t.sum()), [*Y, "ill"]),
          (with_total(lambda t: t.iloc[3]), [*Y, "ill"])),
-        ((with_total(lambda t: t.mean()), [*Y, "ill"]), (frame(), Y)),
+        ((with_total(lambda t: t.mean()), [*Y, "ill"]), (frame() * 1e-9, Y)),
     ],
     "FD034": [((frame(), np.where(np.arange(N) % 7, Y, "Ill")), (frame(), Y))],
 }  # fmt: skip

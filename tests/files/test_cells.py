@@ -78,7 +78,7 @@ def test_marks_that_cannot_be(settings, sentence):
         (["5 mg", "10 mg", "2.5 mg/l"], "write the bare numbers"),
         (["5mg", "10mg", "20mg"], "write the bare numbers"),
         (["$5", "$7.50", "€ 3"], "write the bare numbers"),
-        (["−5", "−6", "– 7"], "write the bare numbers"),
+        (["-5 %", "−6", "– 7"], "write the bare numbers"),
         (["1:20", "1:40", "1:80"], "write the bare numbers"),
     ],
 )
@@ -124,7 +124,8 @@ def test_numbers_of_other_programs(word, form, plain):
 
 
 def test_such_a_number_in_another_decimal_mark_has_its_remedy():
-    assert number_form("5,10-") == "decimal comma"
+    assert number_form("5,10-") == number_form("−5,1") == "decimal comma"
+    assert plain_number("−5.1e3")[1] == "-5.1e3"
     assert number_form("1.234,56-") == "both"
     assert number_form("5.10-") == "a minus behind"
 
@@ -150,6 +151,11 @@ def test_levels_match_by_value(levels):
     for value in (2, 2.0, "2", "2.0", " 2 ", "2e0", "02", np.int8(2), np.float32(2), np.str_("2")):
         assert find.code(value) == 1.0
     assert all(math.isnan(find.code(value)) for value in (4, "4", "two", "2,0", "2_0", ""))
+
+
+def test_an_exponent_without_sign_behind_whole_figures_is_a_name():
+    assert merged(["0E1", "0E2"]) == {"0E1": "0E1", "0E2": "0E2"}
+    assert merged(["1e+05", "1.0E5", "100000"])["1.0E5"] == "1e+05"
 
 
 def test_levels_that_differ_as_words_stay_apart():

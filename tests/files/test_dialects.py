@@ -150,6 +150,11 @@ def test_phenotypes_of_a_series_matrix(tmp_path):
     assert found.y.tolist() == ["ill", "well: now", "ill"]
     np.testing.assert_array_equal(found.X, [[np.nan, 1.5], [40, 2.5], [7, 3.5]])
     assert "phenotypes of its header, read as columns: 'disease state', 'age'." in found.notes
+    two = '!Sample_characteristics_ch2\t"age: 1"\t"age: 2"\t"batch: 3"\n'
+    (tmp_path / "ch.txt").write_text(PHENOTYPES + two + SERIES)
+    channels = read_table(tmp_path / "ch.txt", target="disease state", drop=["y"])
+    assert channels.names == ("age (ch1)", "age (ch2)", "batch", "1007_s_at")
+    np.testing.assert_array_equal(channels.X[:, 1], [2, 1, np.nan])
     (tmp_path / "cases.csv").write_text("id,dx\nGSM3,a\nGSM2,b\nGSM1,a\n")
     other = read_table(tmp_path / "t.txt", target="dx", labels_from=tmp_path / "cases.csv")
     assert (other.names, other.y.tolist()) == (("1007_s_at", "y"), ["a", "b", "a"])

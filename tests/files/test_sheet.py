@@ -96,6 +96,12 @@ def test_a_blank_first_line_is_not_an_empty_file(tmp_path):
     assert sheet.notes == ["the table begins in line 2: the lines above it are empty."]
 
 
+def test_names_that_read_as_numbers_get_a_note(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n0E1,1e5,0E1\n0E2,7,0E2\n")
+    notes = read(tmp_path / "t.csv", [2]).notes
+    assert [note.partition(":")[0] for note in notes] == ["column 'a' is written as 0E2, read as 0"]
+
+
 def test_a_nul_is_a_word(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,\0\n2,x\0\n3,\0\n")
     sheet = read(tmp_path / "t.csv")

@@ -91,7 +91,7 @@ def _summing(given: Given, n: int) -> str:
     varied[list(given.levels)] = False
     if varied.sum() < 2:
         return ""
-    close = [np.isclose(last, of, rtol=1e-3)[varied].mean() >= _MOST for of in (sums, means)]
+    close = [np.isclose(last, of, rtol=1e-3, atol=0)[varied].mean() >= _MOST for of in (sums, means)]
     return "sums" if close[0] else "means" if close[1] else ""
 
 

@@ -176,10 +176,12 @@ class Cells:
 
 # ---------------------------------------------------------------------- numbers written another way
 BEHIND, FORTRAN, HEXADECIMAL = "a minus behind", "a Fortran exponent", "hexadecimal"
+MINUS = "a minus of typesetting"
 _FIGURES = r"\d[\d.,'’ \u00a0\u202f]*"
 _REWRITTEN = (
     (BEHIND, rf"({_FIGURES}(?:[eE][+-]?\d+)?)-", r"-\1"),
     (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})", r"\1E\2"),
+    (MINUS, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
 # more digits are not exact in float64, and more likely a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
@@ -188,8 +190,8 @@ _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
 def plain_number(word: str) -> tuple[str, str]:
     """Return (form, word) of a number that other programs write, the word as Python writes it.
 
-    The forms are a minus behind (5.10-, SAP), a Fortran exponent (1.0D+00, SAS too) and hexadecimal
-    (0x1F); of any other word ('', word).
+    The forms are a minus behind (5.10-, SAP), a Fortran exponent (1.0D+00, SAS too), the
+    minus of Unicode and hexadecimal (0x1F); of any other word ('', word).
     """
     for form, pattern, plain in _REWRITTEN:
         if len(word) <= _LONGEST and re.fullmatch(pattern, word, re.ASCII):

@@ -5,6 +5,7 @@ and a row of units. What an exported scorer reads, too, is in `psephos.files.tex
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat, takewhile
 from pathlib import Path
@@ -156,15 +157,17 @@ def _series(
 
 def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]:
     """Return what the header of a series matrix says of its cases, 'key: value', by key."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for _, _, (tag, *cells) in rows(iter(above), "\t"):
         if tag == "!Sample_geo_accession":
             cases = cells
         for case, cell in zip(cases, cells, strict=False):
             key, colon, value = cell.partition(":")
             if colon and tag.startswith("!Sample_characteristics"):
-                found.setdefault(key.strip(), {})[case] = value.strip()
-    return found
+                channel = tag.rpartition("_")[2]
+                found.setdefault((key.strip(), channel), {})[case] = value.strip()
+    shared = Counter(key for key, _ in found)  # both channels of a case have a tissue
+    return {k if shared[k] < 2 else f"{k} ({at})": of for (k, at), of in found.items()}
 
 
 def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:

@@ -19,7 +19,8 @@ from psephos.files.near import shown
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _WITHIN = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W_])")
-_LED = re.compile(r"[+-]?0\d", re.ASCII)
+# or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
+_LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
@@ -42,7 +43,7 @@ def _is_nan(number: int | float) -> bool:
 
 
 def is_led(value: Any) -> bool:
-    """Return whether a word begins with zeros, as identifiers do: 007."""
+    """Return whether a word is a number as identifiers look like one: 007, 0E1."""
     return isinstance(value, str) and _LED.match(value) is not None
 
 
@@ -67,7 +68,7 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
     """Return the level that each value belongs to: values of one number are one level.
 
     Of several ways to write a number the level is the number itself, else the shortest way. A word
-    with zeros before its digits (007) is a level of its own beside 7.
+    with zeros before its digits (007) is a level of its own beside 7, and so is 0E1 beside 0.
     """
     values = list(dict.fromkeys(levels))
     names: dict[Any, Any] = {}

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,7 @@ Chooser = Callable[[Header], ColumnChoice]
 _BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a cell's word
 _FEW = 2  # columns of words, for which a line is not divided
 _UNIT = "\x1f"
+_KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as hardly a program writes it
 
 
 def unnamed(p: int) -> list[str]:
@@ -82,6 +84,7 @@ class SheetRows:
         self._waiting, self._size = list[Sequence[str]](), 0
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
         self._place_numbers()
+        self._keys: dict[int, str] | None = None  # columns whose cells so far are 0E1 or the like
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
@@ -105,6 +108,7 @@ class SheetRows:
         if self._n > len(self._X):  # in place, where the system can
             self._X.resize((self._n + start // 32, len(self._choice.columns)), refcheck=False)
         self._X[start : self._n] = math.nan
+        self._find_keys(rows)
         numbers = self._at_once(rows)
         if numbers is None:
             for i, row in enumerate(rows, start):
@@ -113,6 +117,13 @@ class SheetRows:
             self._X[start : self._n, self._slots] = numbers
             for row in rows:
                 self._keep(row)
+
+    def _find_keys(self, rows: list[Sequence[str]]) -> None:
+        for row in rows:
+            if self._keys == {}:
+                return
+            cells, among = list(row), self._places if self._keys is None else self._keys
+            self._keys = {j: cells[j].strip() for j in among if _KEY.fullmatch(cells[j].strip())}
 
     def _keep(self, row: Sequence[str]) -> None:
         cells = list(row) if len(self._words) > _FEW else row
@@ -179,7 +190,13 @@ class SheetRows:
             self._read()
         self._X.resize((self._n, self._X.shape[1]), refcheck=False)
         given = (self._header, self._choice, self._X, self._words, lines, self._cells)
-        return Sheet(*given, [*notes], wrong=wrong or Complaints())
+        keys = [
+            f"column {shown(self._header.names[j])} is written as {word}, read as "
+            f"{float(word):.12g}: if it holds names, it is an id (--id) or categorical."
+            for j, word in (self._keys or {}).items()
+            if j not in self._words
+        ]
+        return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
 
 
 # ---------------------------------------------------------------------- columns with types
