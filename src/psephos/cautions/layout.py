@@ -91,7 +91,8 @@ def _summing(given: Given, n: int) -> str:
     varied[list(given.levels)] = False
     if varied.sum() < 2:
         return ""
-    close = [np.isclose(last, of, rtol=1e-3, atol=0)[varied].mean() >= _MOST for of in (sums, means)]
+    near = (np.isclose(last, of, rtol=1e-3, atol=0)[varied] for of in (sums, means))
+    close = [found.mean() >= _MOST for found in near]
     return "sums" if close[0] else "means" if close[1] else ""
 
 

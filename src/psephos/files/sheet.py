@@ -67,7 +67,7 @@ Chooser = Callable[[Header], ColumnChoice]
 _BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a cell's word
 _FEW = 2  # columns of words, for which a line is not divided
 _UNIT = "\x1f"
-_KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as hardly a program writes it
+_KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as few programs write it
 
 
 def unnamed(p: int) -> list[str]:
