@@ -87,7 +87,7 @@ def test_errors_of_numbers_are_better_the_smaller():
         measure = metric_named(name, "numbers")
         assert_allclose(measure.measured(flat, y), value)
         assert measure.lower_is_better
-    assert metric_named("pinball", "numbers").measured(flat, y) is None  # none is stated
+    assert_allclose(metric_named("pinball", "numbers").measured(flat, y), 1 / 3)  # of points
 
 
 def test_your_own_function_gets_labels_or_probabilities(tmp_path, monkeypatch):
@@ -324,3 +324,31 @@ def test_random_answers_are_called_better_as_seldom_as_is_said(name, constant):
     # constant's, which is the better one, none
     assert called <= 19
     assert (called == 0) == (name == "brier")
+
+
+def noisy():
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    return X[:, 1:], 3 * X[:, 1] + X[:, 0]
+
+
+@pytest.mark.parametrize(("name", "own"), [("crps", 1.0), ("pinball", 0.5)])
+def test_a_point_is_a_distribution_where_models_are_ranked_by_one(name, own):
+    """CRPS of a point is the absolute error; so is twice its pinball loss over levels about 1/2."""
+    X, y = noisy()
+    names = ["sklearn-lasso", "mean"]
+    found = compare(X, y, names, TINY, metric=name, select="one-se", curve=name == "crps")
+    for row in found.results:
+        assert row["status"] == "ok"
+        assert row[name] == pytest.approx(own * row["mae"])
+    assert found.summary()[0].model == "sklearn-lasso"
+    plain = compare(X, y, ["mean"], TINY)
+    assert {row["crps"] for row in plain.results} == {None}
+
+
+def test_a_measure_that_is_never_defined_chooses_nothing(tmp_path, monkeypatch):
+    (tmp_path / "never.py").write_text("def known(y_true, y_pred):\n    return float('nan')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    X, y = noisy()
+    found = compare(X, y, ["sklearn-lasso"], TINY, metric="never:known")
+    assert {row["status"] for row in found.results} == {"failed"}
+    assert "not defined in any inner fold" in found.results[0]["error"]

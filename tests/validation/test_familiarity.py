@@ -46,7 +46,9 @@ def test_what_is_expected_of_like_cases_counts_ties():
     assert far["expected"][-1] < 0.1  # with ties most are farther than few
     shares = same.frame("predictions")["share_farther"].to_numpy()
     assert shares.max() < 1  # nothing is farther than itself
-    assert f"of cases like these it would be {80 * far['expected_beyond_90']:.1f}" in str(same)
+    assert f"expected of cases like the training rows: {80 * far['expected_beyond_90']:.1f}" in str(
+        same
+    )
     assert far["expected_beyond_90"] <= 0.1
 
 

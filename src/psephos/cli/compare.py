@@ -91,7 +91,8 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="The measure by which settings and models are chosen: log-loss, average-precision, mcc, "
     "f1, brier, hand-till-auc, roc-auc, sensitivity@0.95 (at that specificity), of numbers mae, "
-    "rmse, pinball or crps, or module:name of your own function of y_true and y_pred or y_score.  "
+    "rmse, pinball or crps (a prediction without a distribution counts as one of that point), or "
+    "module:name of your own function of y_true and y_pred or y_score.  "
     "[default: balanced accuracy, of numbers R²]",
 )
 @click.option(

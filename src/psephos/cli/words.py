@@ -310,8 +310,8 @@ _NOTES = (
     ),
     (
         "not ranked",
-        "fits failed in more folds than those of others: figures, if there are any, are means over "
-        "the folds left, which are other cases",
+        "fits failed, or the measure is not defined, in more folds than those of others: figures, "
+        "if there are any, are means over the folds left, which are other cases",
     ),
     (
         "stability",

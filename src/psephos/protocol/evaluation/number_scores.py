@@ -1,6 +1,7 @@
 """How good the answers of a regressor are: errors, and measures of distributions."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,25 @@ def pinball_loss(answers: NumberAnswers, truth: Floats) -> float | None:
 def mean_crps(answers: NumberAnswers, truth: Floats) -> float | None:
     """Return the mean CRPS of the distributions, None without one."""
     return None if answers.stated is None else float(answers.stated.crps(truth).mean())
+
+
+def of_points(
+    measured: Callable[[NumberAnswers, Floats], float | None],
+) -> Callable[[NumberAnswers, Floats], float | None]:
+    """Return a measure that takes a prediction without a distribution as one of that point.
+
+    The pinball loss has it as each quantile, and the CRPS of a point is the absolute error.
+    """
+
+    def found(answers: NumberAnswers, truth: Floats) -> float | None:
+        if answers.quantiles is not None:
+            return measured(answers, truth)
+        if measured is mean_crps:
+            return absolute_error(answers, truth)
+        points = np.repeat(answers.predicted[:, None], len(LEVELS), axis=1)
+        return measured(answers._replace(quantiles=points), truth)
+
+    return found
 
 
 def covered(answers: NumberAnswers, truth: Floats) -> float | None:

@@ -32,6 +32,7 @@ from psephos.protocol.evaluation.number_scores import (
     absolute_error,
     covered,
     mean_crps,
+    of_points,
     pinball_loss,
     r_squared,
     root_squared_error,
@@ -439,6 +440,8 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
         found = _at_specificity(word)
     elif word in known:
         found = known[word]
+        if kind == "numbers":
+            found = replace(found, measured=of_points(found.measured))
     else:
         several = ["sensitivity@0.95"] if len(classes) == 2 else []
         raise PsephosError(

@@ -399,6 +399,11 @@ def _tuned(
     if not tried:
         raise failures[0]
     best = _winner(tried, task.protocol.select)
+    if best.merit == -np.inf:
+        raise PsephosError(
+            f"{task.protocol.metric} is not defined in any inner fold, so that no setting can be "
+            "chosen by it: choose another measure (--metric)."
+        )
     return best.params, best.score, len(failures), best.threshold
 
 
