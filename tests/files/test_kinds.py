@@ -477,3 +477,18 @@ def test_an_absent_library_is_named_with_its_extra(cases, tmp_path, monkeypatch)
         monkeypatch.setitem(__import__("sys").modules, module, None)
         with pytest.raises(MissingExtraError, match=rf"pip install 'psephos\[{extra}\]'"):
             read_table(tmp_path / name, target="outcome")
+
+
+@pytest.mark.parametrize("words", ["string", "large_string", "string_view"])
+def test_categories_of_arrow(tmp_path, words):
+    """polars writes categories as a dictionary of views of text."""
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'parquet'")
+    from pyarrow import feather
+
+    kept = pa.array(["x", "z"], getattr(pa, words)())
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1], pa.int32()), kept)
+    table = pa.table({"c": column, "y": ["A", "B", "A", "B"]})
+    feather.write_feather(table, tmp_path / "t.feather", compression="uncompressed")
+    found = read_table(tmp_path / "t.feather", target="y")
+    assert found.categories == {0: ("x", "z")}
+    np.testing.assert_array_equal(found.X[:, 0], [0, 1, np.nan, 1])
