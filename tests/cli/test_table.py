@@ -76,6 +76,7 @@ def test_what_fit_would_refuse_is_listed_without_a_target(cases, tmp_path, call)
     found = call("table", tmp_path / "genes.csv")
     assert "wrong    Its first column holds 60 different words beside 30 other" in found.stdout
     assert "different words" not in call("table", cases / "t.csv").stdout
+    assert "different words" not in call("table", tmp_path / "genes.csv", "--transpose").stdout
     (tmp_path / "headless.csv").write_text("1,2,3\n4,5,6\n7,8,9\n")
     found = call("table", tmp_path / "headless.csv")
     assert "holds numbers only" in found.stderr

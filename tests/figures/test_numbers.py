@@ -57,3 +57,9 @@ def test_what_cannot_be_said_says_why():
     assert np.isnan(start.value)
     assert np.isnan(slope.value)
     assert mean([0.5]).method == "one alone has no interval"
+
+
+def test_the_interval_of_a_share_ends_at_one():
+    truth = np.arange(10.0)
+    found = r2(truth, truth + np.where(truth == 5, 4, 0))
+    assert found.low < found.value < found.high == 1

@@ -39,6 +39,7 @@ PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
         ("a,b,,\n1,3,,\n2,4,,\n", [2, 3], "empty last columns are left out: 2."),
         ("a,b\n1,3,\n2,4,\n", [2, 3], None),
         ("a,b\n1,3\n\n2,4\n", [2, 4], "empty lines are left out: 1."),
+        ('a,"b\n"\n1,3\n2,4\n', [3, 4], None),
         ("a,b\n1,3\n2,4\n,\n ,\n", [2, 3], "empty lines are left out: 2."),
         ("a b\n1 3\n2 4\n", [2, 3], "cells are divided by blanks"),
         ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are divided by blanks"),
@@ -53,6 +54,20 @@ def test_what_is_left_out_is_reported(tmp_path, text, lines, note):
     assert words == PLAIN
     assert found == lines
     assert notes == [] if note is None else any(note in one for one in notes)
+
+
+def test_cells_to_correct_are_named(tmp_path):
+    file, rest = tmp_path / "t.csv", "".join(f"{i}.5,{'uv'[i % 2]}\n" for i in range(40))
+    file.write_text(f'a,y\n"5,1",u\n{rest}')
+    with pytest.raises(PsephosError, match=r"'a' has '5,1' in line 2, .* correct the cell"):
+        read_table(file, target="y")
+    file.write_text(f"y,b\n<8,u\n{rest}")
+    for task, match in ((None, "Then write these as plain"), ("numbers", "write it as a plain")):
+        with pytest.raises(PsephosError, match=match):
+            read_table(file, target="y", task=task)
+    file.write_text("a,y\n1,None\n2,u\n3,u\n4,None\n")
+    with pytest.raises(PsephosError, match="--keep-word None"):
+        read_table(file, target="y")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ _OPTIONS = (
         "--task",
         type=click.Choice(["classes", "numbers"]),
         help="What the target holds.  [default: numbers where they clearly are a measurement; in "
-        "doubt it is required]",
+        "doubt it is required; up to 20 whole numbers are classes]",
     ),
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(

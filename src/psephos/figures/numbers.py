@@ -39,7 +39,8 @@ def r2(
         return undefined(len(truth), "all cases have the same number")
     missed, all_of = (truth - predicted) ** 2, (truth - truth.mean()) ** 2
     ratio = missed.mean() / all_of.mean()
-    return _linear(1 - ratio - (missed - ratio * all_of) / all_of.mean(), groups, level)
+    found = _linear(1 - ratio - (missed - ratio * all_of) / all_of.mean(), groups, level)
+    return replace(found, high=min(found.high, 1.0))
 
 
 def rmse(

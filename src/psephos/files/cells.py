@@ -176,12 +176,12 @@ class Cells:
 
 # ---------------------------------------------------------------------- numbers written another way
 BEHIND, FORTRAN, HEXADECIMAL = "a minus behind", "a Fortran exponent", "hexadecimal"
-MINUS = "a minus of typesetting"
+TYPESET = "a minus of typesetting"
 _FIGURES = r"\d[\d.,'’ \u00a0\u202f]*"
 _REWRITTEN = (
     (BEHIND, rf"({_FIGURES}(?:[eE][+-]?\d+)?)-", r"-\1"),
     (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})", r"\1E\2"),
-    (MINUS, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
+    (TYPESET, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
 # more digits are not exact in float64, and more likely a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)

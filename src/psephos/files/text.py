@@ -222,7 +222,7 @@ def table_rows(
         notes.append(f"the table begins in line {start}: the lines above it are empty.")
     separator = separator or separator_of(path, first)
     lines = rows(chain([first], stream), separator, start)
-    end, _, names = next(lines)
+    end, text, names = next(lines)
     words = [name.strip() for name in names]
     while len(words) > 1 and not words[-1]:
         words.pop()
@@ -242,7 +242,9 @@ def table_rows(
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
     lines = chain(below, lines)
-    return header, _below(path.name, lines, len(words), end, separator, notes, wrong, cases)
+    return header, _below(
+        path.name, lines, len(words), end if text else 0, separator, notes, wrong, cases
+    )
 
 
 def _below(

@@ -346,7 +346,7 @@ def look_at(
     words = {flag: sheet.words[names.index(name)] for flag, name in apart.items()}
     ids, groups = (per_row(words, f, apart.get(f), sheet, wrong) for f in ("--id", "--group"))
     column = sheet.words.get(0, [None])
-    if not few and how.transpose is None and None not in column:
+    if not few and how.transpose is None and None not in column and sheet.lines is not None:
         for hint in across_hint(column, len(names), cells):
             wrong.add(PsephosError(hint))
     y, lines = np.arange(n, dtype=np.float64), sheet.lines

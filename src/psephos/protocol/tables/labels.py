@@ -13,7 +13,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.estimator.params import Interval
 from psephos.files.arrays import word_array
-from psephos.files.cells import MISSING, Cells
+from psephos.files.cells import MISSING, Cells, number_form
 from psephos.files.columns import (
     COMMAND,
     Remedies,
@@ -148,10 +148,15 @@ def read_target(
         except PsephosError as error:
             if error.options:
                 raise
+        word = str(values[odd[0]])
+        rest = (
+            "write it as a plain number."
+            if number_form(word)
+            else ("correct it, or say --task classes. Of dates give days since the earliest.")
+        )
         raise PsephosError(
-            f"the target {shown(name)} has {shown(str(values[odd[0]]), CELL)} in {place(odd[0])}, "
-            "which is not a number: correct it, or say --task classes. Of dates give days since "
-            "the earliest."
+            f"the target {shown(name)} has {shown(word, CELL)} in {place(odd[0])}, "
+            f"which is not a number: {rest}"
         )
     known = np.array([v for v in read if v is not None], dtype=np.float64)
     if odd or not len(known):
@@ -266,7 +271,10 @@ def _refuse_missing(
         numbers = (
             " of a number, do so by --task numbers --unlabeled '' (in Python task=, unlabeled=)"
         )
-        classes = " of two classes, if that means that the label is not known, say --unlabeled ''"
+        classes = (
+            " of two classes, if that means that the label is not known, say --unlabeled ''; a "
+            "class called None, NA or the like is kept by --keep-word None"
+        )
         raise PsephosError(
             f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
             f"values in, or leave those rows out;{numbers if options else classes}."

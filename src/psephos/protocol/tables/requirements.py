@@ -91,10 +91,11 @@ def _check_classes(table: "DataTable") -> None:
     days = days if are_dates(list(counts)) else ""
     if many_values(sizes) and (days or like >= _MOSTLY * len(counts)):
         first = f" (not plain numbers: {quoted(odd)})" if odd else ""
+        fix = "Then write these as plain numbers. " if odd and not days else ""
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
-            "measurement? Say with --task numbers (in Python task='numbers') that it is to be "
-            f"predicted as a number, or with --task classes that its values are classes.{days}"
+            f"measurement? {fix}Say with --task numbers (in Python task='numbers') that it is to "
+            f"be predicted as a number, or with --task classes that its values are classes.{days}"
         )
 
 

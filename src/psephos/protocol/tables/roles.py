@@ -13,7 +13,8 @@ from psephos._types import Array, Cell, Indices, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
 from psephos.files.arrays import word_array
-from psephos.files.columns import holds_words, in_one_form
+from psephos.files.cells import number_form
+from psephos.files.columns import COMMAND, holds_words, in_one_form
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
 from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
@@ -235,6 +236,14 @@ def _numbers_written(
     if None not in read:
         return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)
+    other = "decimal comma" if sheet.cells.decimal == "." else "decimal point"
+    stray = [i for i, w in enumerate(odd) if w is not None and number_form(w) == other]
+    if stray and any(v is not None and math.isfinite(v) and v % 1 for v in read):
+        raise PsephosError(
+            f"column {shown(name)} has {shown(odd[stray[0]], CELL)} in {sheet.place(stray[0])}, "
+            f"where its other numbers have the decimal mark {sheet.cells.decimal}: correct the "
+            f"cell, or {COMMAND.drop.format(shown(name))}."
+        ).settled_by(("--drop", name))
     if found is None:
         holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
     return found
