@@ -21,6 +21,7 @@ _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _WITHIN = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W_])")
 # or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
 _LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
+_ZEROS = re.compile(r"[+-]?0\d", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
@@ -59,7 +60,7 @@ def alike(labels: Iterable[Any]) -> list[list[Any]]:
         word = "".join(c for c in word if unicodedata.category(c) != "Cf")
         word = _WITHIN.sub(" ", word)
         word = plain_number(" ".join(word.split()).casefold())[1]
-        number = None if is_led(word) else value_of(word)
+        number = None if _ZEROS.match(word) else value_of(word)
         found.setdefault(word if number is None else number, []).append(label)
     return [same for same in found.values() if len(same) > 1]
 
