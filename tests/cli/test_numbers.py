@@ -151,3 +151,22 @@ def test_list_says_what_a_model_predicts():
     assert kinds["cart-regressor"][0] == "numbers"
     assert kinds["cart"][0] == "classes"
     assert kinds["ml-knn"] == ["classes,", "labels"]
+
+
+def test_a_measure_without_a_value_is_the_cause_that_is_given(folder, tmp_path, monkeypatch):
+    (tmp_path / "seldom.py").write_text(
+        "def known(y_true, y_pred):\n"
+        "    return float('nan') if len(y_true) == 20 else abs(y_true - y_pred).mean()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    said = run(
+        "compare", folder / "fit.csv", "--target", "y", "--drop", "site", "--folds", 3, "--curve",
+        "--models", "sklearn-lasso,mean", "--metric", "seldom:known", "--n-jobs", 1,
+        "--budget", "draws=2", "--out", tmp_path / "study",
+    )  # fmt: skip
+    assert "reads columns has a value of the measure" in said
+    assert "significantly better" not in said
+    assert "no curve of sklearn-lasso: no fold has a value of the measure" in " ".join(said.split())
+    page = (tmp_path / "study" / "report.html").read_text()
+    assert "No fold has a value of the measure (seldom:known)" in page
+    assert "Every fit failed" not in page

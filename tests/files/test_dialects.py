@@ -70,6 +70,14 @@ def test_cells_to_correct_are_named(tmp_path):
         read_table(file, target="y")
 
 
+def test_an_empty_first_column_names_no_rows(tmp_path):
+    (tmp_path / "t.csv").write_text(",a,b,y\n,1,2,P\n,3,4,N\nNA,5,6,P\n,7,9,N\n")
+    table = read_table(tmp_path / "t.csv", target="y")
+    assert table.names == ("a", "b")
+    assert table.ids is None
+    assert any("the first column is left out" in one for one in table.notes)
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -180,7 +180,10 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     ]
     spare = ("voters", "stability", *shown[:0:-1])
     absent = print_table(heads, rows, words=("model", ""), spare=spare)
-    if not found.better():
+    valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
+    if not any(one.columns_used.mean != 0 for one in valued):
+        show("No fold of a model that reads columns has a value of the measure: none is ranked.")
+    elif not found.better():
         show(
             "No model that reads columns is significantly better than a constant prediction "
             "(p > 0.05, corrected for the number of models)."
@@ -341,7 +344,8 @@ def show_knees(found: Any) -> None:
     from psephos.vote.names import fixed
 
     shown = {"columns": 1, "score": 3, "price": 3, "low": 3, "high": 3, "stability": 2}
-    knees = [point for point in curve_points(found.curve, found.about) if point["knee"]]
+    points = curve_points(found.curve, found.about)
+    knees = [point for point in points if point["knee"]]
     rows = [[one["model"], *(fixed(one[name], n) for name, n in shown.items())] for one in knees]
     if rows:
         print_table(["knee of the curve", *shown], rows, words=("knee of the curve",))
@@ -350,6 +354,10 @@ def show_knees(found: Any) -> None:
             "error of its best; price: by how much its fit on all it chose is better, with a 95 % "
             "interval (curve.csv has every point)"
         )
+    drawn = {point["model"] for point in points}
+    absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)
+    if absent:
+        show(f"no curve of {', '.join(absent)}: no fold has a value of the measure.")
 
 
 def show_bounds(rows: Any) -> None:

@@ -5,6 +5,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias, cast
 
@@ -19,7 +20,12 @@ from psephos.explain.drawing import Display, plain
 from psephos.protocol.evaluation.scores import answers_of, ranked_by
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
-from psephos.protocol.evaluation.statistics import one_standard_error, paired_difference, summary
+from psephos.protocol.evaluation.statistics import (
+    Difference,
+    one_standard_error,
+    paired_difference,
+    summary,
+)
 from psephos.protocol.running.columns import importances
 from psephos.protocol.running.tasks import (
     FitTask,
@@ -185,16 +191,23 @@ def curve_rows(table: DataTable, fits: Finished, curves: Finished) -> list[Row]:
 
 
 def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> list[Row]:
-    """Return the points of curves, as `CurveDisplay.table` has them, from rows of curve.csv."""
+    """Return the points of curves, as `CurveDisplay.table` has them, from rows of curve.csv.
+
+    Points that have no fold in which the measure of the tuned model is defined too are left out.
+    """
     found: list[Row] = []
     for model in dict.fromkeys(str(row["model"]) for row in rows):
         own = [{**row, "model": str(row["k"])} for row in rows if row["model"] == model]
+        prices: dict[str, Difference] = {}
         sizes = [one for one in summary(own, about) if one.columns_used.n]
-        knee = one_standard_error(sizes)
         for one in sizes:
             first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
-            lost = paired_difference(own, first, second, one.ranked_by.name)
-            score = one.measures[one.ranked_by.name]
+            with suppress(PsephosError):  # no fold has the measure of both
+                prices[one.model] = paired_difference(own, first, second, one.ranked_by.name)
+        sizes = [one for one in sizes if one.model in prices]
+        knee = one_standard_error(sizes)
+        for one in sizes:
+            lost, score = prices[one.model], one.measures[one.ranked_by.name]
             found.append({
                 "model": model, "k": None if one.model == ALL else int(one.model),
                 "columns": one.columns_used.mean, "score": score.mean, "sd": score.sd,

@@ -49,6 +49,8 @@ from psephos.protocol.tables.roles import (
     label_table,
     per_row,
     with_answers,
+    with_row_names,
+    without_empty,
     without_total,
 )
 from psephos.protocol.tables.table import DataTable
@@ -235,7 +237,7 @@ def read_table(
     if found.header.of_arrays:
         table = _from_arrays(found, roles, name)
     else:
-        roles = _with_labels(_with_row_names(roles, found.header), found.header)
+        roles = _with_labels(without_empty(roles, found), found.header)
         table = _from_text(found, roles, name)
     table = table if views is None else with_views(table, Path(views))
     return with_interactions(table) if interactions else table
@@ -336,7 +338,7 @@ def look_at(
             raise
 
     sheet = read_sheet(path, choose, cells, how)
-    roles, names = _with_row_names(roles, sheet.header), sheet.header.names
+    roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
     counts = [len(np.unique(x[~np.isnan(x)])) for x in sheet.X.T]
@@ -355,16 +357,6 @@ def look_at(
 
 
 # ------------------------------------------------------------------- text
-def _with_row_names(roles: Roles, header: Header) -> Roles:
-    """Return the roles where the first column has no name: it is the id, unless another is."""
-    name = header.row_names
-    if name is None:
-        return roles
-    if roles.id in (None, name):
-        return replace(roles, id=name, row_names=None if roles.id else name)
-    return replace(roles, drop=(*roles.drop, name))
-
-
 def _with_labels(roles: Roles, header: Header) -> Roles:
     """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
     n = roles.n_labels
@@ -403,7 +395,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         )
     with wrong.gather():
         refuse_duplicates(header)
-    roles = _with_labels(_with_row_names(roles, found), found)
+    roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()
         raise PsephosError(

@@ -17,6 +17,7 @@ from psephos.files.cells import number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
 from psephos.files.near import CELL, shown, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
+from psephos.files.text import Header
 from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
 from psephos.protocol.tables.requirements import (
     check_groups,
@@ -275,3 +276,25 @@ def per_row(
         for check in {"--id": [check_ids], "--group": [check_groups]}.get(flag, []):
             check(known, len(known))
     return None if empty else known
+
+
+def with_row_names(roles: Roles, header: Header) -> Roles:
+    """Return the roles where the first column has no name: it is the id, unless another is."""
+    name = header.row_names
+    if name is None:
+        return roles
+    if roles.id in (None, name):
+        return replace(roles, id=name, row_names=None if roles.id else name)
+    return replace(roles, drop=(*roles.drop, name))
+
+
+def without_empty(roles: Roles, sheet: Sheet) -> Roles:
+    """Return the roles as `with_row_names`, but of a first column without cells, left out."""
+    name = sheet.header.row_names
+    if name is None or roles.id is not None or sheet.header.of_arrays:
+        return with_row_names(roles, sheet.header)
+    cells = cells_or_none(sheet.words[sheet.header.names.index(name)], sheet)
+    if any(one is not None for one in cells):
+        return with_row_names(roles, sheet.header)
+    sheet.notes.append("the first column is left out: it has no name, and its cells are empty.")
+    return replace(roles, drop=(*roles.drop, name))

@@ -37,6 +37,8 @@ def verdict(
     better : collection of str
         The models significantly better than a constant prediction (`better_than_constant`).
     """
+    if choice is None and any(s.fits for s in rows):
+        return [f"No fold has a value of the measure ({folder.measure}): no model is ranked."]
     if choice is None:
         return ["Every fit failed; the reasons are below."]
     best, opened = choice.best, choice.opened
