@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pickle
 import signal
 import sys
 
@@ -112,6 +113,12 @@ def test_work_that_always_kills_its_worker_is_given_up_and_the_rest_is_done(tmp_
     assert found == {i: 3.0 + i for i in (0, 1, 3, 4)}
     with pytest.raises(WorkerLostError, match="more memory"):
         in_order(work, table, calls, 2, "processes")
+
+
+def test_a_lost_worker_is_named_once_when_its_error_crosses_processes():
+    error = WorkerLostError("twice")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error).count("was lost twice") == 1
 
 
 def test_a_large_array_is_mapped_and_not_pickled_for_each_call():

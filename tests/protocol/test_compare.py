@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -287,6 +288,17 @@ def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
     assert comparison.words().startswith("4 of 8 fits failed (the first: broken, repeat 0, fold 0")
     assert comparison.summary()[0].n_failed == 3
     assert len(json.loads((tmp_path / "environment.json").read_text())["warnings"]) == 4
+
+
+def test_a_model_that_ends_its_program_is_a_failed_fit():
+    class Leaving:
+        def fit(self, X, y):
+            sys.exit(0)
+
+    leaving = Contender("leaving", "none", build=lambda p, s, seed: Leaving(), origin="baseline")
+    found = compare(TABLE, models=[leaving, "majority"], protocol=SMALL, n_jobs=1)
+    assert [row["status"] for row in found.results] == ["failed"] * 3 + ["ok"] * 3
+    assert found.failures[0]["error"] == "SystemExit: 0"
 
 
 class _Odd:

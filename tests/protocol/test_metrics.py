@@ -95,19 +95,22 @@ def test_your_own_function_gets_labels_or_probabilities(tmp_path, monkeypatch):
         "def share(y_true, y_pred):\n    return (y_true == y_pred).mean()\n"
         "def worst_error(y_true, y_score):\n    return abs((y_true == 'ill') - y_score).max()\n"
         "def broken(y_true, y_pred):\n    raise ValueError('too few')\n"
+        "def each(y_true, y_pred):\n    return y_true == y_pred\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     classes = np.array(["ill", "well"])
     found, truth = answers(np.random.default_rng(1), 2)
-    share, worst, broken = (
+    share, worst, broken, each = (
         metric_named(f"own_measures:{name}", "classes", classes)
-        for name in ("share", "worst_error", "broken")
+        for name in ("share", "worst_error", "broken", "each")
     )
     assert_allclose(share.measured(found, truth), (found.codes == truth).mean())
     assert_allclose(worst.measured(found, truth), np.abs((truth == 0) - found.proba[:, 0]).max())
     assert (share.lower_is_better, worst.lower_is_better) == (False, True)
     with pytest.raises(PsephosError, match=r"own_measures:broken .*too few"):
         broken.measured(found, truth)
+    with pytest.raises(PsephosError, match="one number"):
+        each.measured(found, truth)
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,13 @@ _Process = subprocess.Popen[bytes]
 
 
 class WorkerLostError(PsephosError):
-    """Raised where workers ended each time at the same work."""
+    """Raised where workers ended each time at the same work; its argument says how often."""
 
-    def __init__(self, times: str) -> None:
-        super().__init__(
-            f"its worker process was lost {times}: it took more memory than there is, or was ended "
-            "from outside. Run it where there is more memory, or on fewer rows or columns."
+    def __str__(self) -> str:
+        return (
+            f"its worker process was lost {self.args[0]}: it took more memory than there is, ended "
+            "itself, or was ended from outside. If it is memory, run it where there is more, or on "
+            "fewer rows or columns."
         )
 
 

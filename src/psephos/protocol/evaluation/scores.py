@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -515,10 +516,12 @@ def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
         else:
             given = answers.predicted if kind == "numbers" else answers.given.astype(int)
         try:
-            value = float(found(y, given))
+            value = found(y, given)
         except Exception as error:  # whatever a user's function does
             raise _unusable(name, f"{type(error).__name__}: {error}") from error
-        return value if math.isfinite(value) else None
+        if np.ndim(value) or not isinstance(value, Real):
+            raise _unusable(name, "it must return one number")
+        return float(value) if math.isfinite(value) else None
 
     lower = attribute.endswith(("_loss", "_error", "_deviance"))
     return ResultMetric(name, name, measured, "", False, lower, math.inf, -math.inf)

@@ -89,7 +89,7 @@ def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) ->
         model = fitted_part(task, params, shape_of(narrow), narrow)
         measured = answered(model, narrow, task, task.tuned.get("threshold"))["measures"]
         point |= {"measures": measured, "status": "ok", "error": ""}
-    except Exception as error:  # whatever a model raises, the other points go on
+    except (Exception, SystemExit) as error:  # whatever a model raises, the other points go on
         point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}
     return point | {"seconds": time.perf_counter() - clock}
 

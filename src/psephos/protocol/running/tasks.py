@@ -111,7 +111,7 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
             begin()
             result, model = task.outcome(table, keep)
             entry |= result | {"status": "ok", "error": ""}
-        except Exception as error:  # whatever a model raises, the other fits go on
+        except (Exception, SystemExit) as error:  # whatever a model raises, the other fits go on
             model = None
             entry |= {"status": "failed", "error": error_sentence(error)}
     timing = entry.setdefault("timing", {})
@@ -132,7 +132,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def error_sentence(error: Exception) -> str:
+def error_sentence(error: BaseException) -> str:
     """Return what a fit failed with, in one line."""
     text = " ".join(str(error).split())[:500]
     return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
@@ -385,7 +385,7 @@ def _tuned(
     folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
     parts = [(task.train[train], task.train[test]) for train, test in folds]
     tried: list[_Tried] = []
-    failures: list[Exception] = []
+    failures: list[BaseException] = []
     seen: list[Params] = []
     for params in draws:
         if params in seen and draws.seconds is None:
@@ -393,7 +393,7 @@ def _tuned(
         seen.append(params)
         try:
             tried.append(_tried(task, params, shape, table, parts))
-        except Exception as error:  # a draw that cannot be fitted has lost; others may not
+        except (Exception, SystemExit) as error:  # a draw that cannot be fitted has lost
             failures.append(error)
             draws.stopped += isinstance(error, StoppedError)
     if not tried:
