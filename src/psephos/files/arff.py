@@ -61,7 +61,7 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         header = Header(path.name, head.names, relation=head.relation)
         choice = choose(header)
         words = {*choice.words, *(texts.union(named) & set(choice.columns))}
-        reading = SheetRows(header, choice._replace(words=sorted(words)), cells)
+        reading = SheetRows(header, choice._replace(words=sorted(words)), cells, cases=how.cases)
         lines: list[int] = []
         for line, row in arff_rows(path.name, head, stream, notes, wrong):
             for j in named:

@@ -48,7 +48,7 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     notes, wrong = list[str](), Complaints()
     with opened(path, how.encoding, notes) as stream:
         header, below = _table(path, stream, how, notes, wrong)
-        reading = SheetRows(header, choose(header), cells)
+        reading = SheetRows(header, choose(header), cells, cases=how.cases)
         for line, _, row in below:
             reading.add(row)
             numbers.append(line)

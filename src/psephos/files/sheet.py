@@ -78,13 +78,16 @@ def unnamed(p: int) -> list[str]:
 class SheetRows:
     """The rows read so far: numbers in a table that grows, words in lists; the last rows wait."""
 
-    def __init__(self, header: Header, choice: ColumnChoice, cells: Cells) -> None:
+    def __init__(
+        self, header: Header, choice: ColumnChoice, cells: Cells, *, cases: bool = False
+    ) -> None:
         self._header, self._choice, self._cells = header, choice, cells
         self._X, self._n = np.empty((0, len(choice.columns))), 0
         self._waiting, self._size = list[Sequence[str]](), 0
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
         self._place_numbers()
-        self._keys: dict[int, str] | None = None  # columns whose cells so far are 0E1 or the like
+        # columns whose cells so far are 0E1 or the like; a model has decided on those of cases
+        self._keys: dict[int, str] | None = {} if cases else None
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
