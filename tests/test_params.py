@@ -114,7 +114,6 @@ BAD = {
     "max_fraction": [0, 1, -0.5, "half", None],
     "references": ["some", None, 1],
     "min_gain": [-1, np.inf, "some", None],
-    "max_reentries": [-1, 0.5, "all", None],
     "grouping": ["hard", None, 1],
     "warm_start": [0, "yes", None],
     "tol": [-1, np.nan, "tight", None],

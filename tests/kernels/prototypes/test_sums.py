@@ -135,8 +135,7 @@ def test_columns_that_are_alike_need_distances_alone(random_seed, shape):
     assert_allclose(distances[:, :M], expected, rtol=1e-12, atol=1e-12)
     assert_array_equal(squared_distances(pairs, n_jobs=3), distances)
     v[:] = 0.3
-    none = np.zeros(q, np.bool_)
-    found = batch_sums(pairs, v, *weights, entering=none, alike=(distances, 0.3))
+    found = batch_sums(pairs, v, *weights, columns=False, alike=(distances, 0.3))
     expected = twin(rows, (v, *weights)) | {"v": np.zeros(q)}
     close(found, expected, 1e-12)
 

@@ -9,7 +9,6 @@ from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
     load_wine,
-    make_classification,
 )
 from sklearn.metrics import log_loss
 
@@ -256,55 +255,6 @@ def test_copies_of_a_candidate_judge_it():
     for seed in range(5):
         model = ProsetClassifier(references="rest", random_state=seed).fit(X[:400], y[:400])
         assert log_loss(y[400:], model.predict_proba(X[400:])) < 0.55
-
-
-# ------------------------------------------------------------------- paths of penalties
-PATHS = [(ProsetClassifier, XOR), (ProsetRegressor, CURVE)]
-
-
-@pytest.mark.parametrize(("kind", "data"), PATHS)
-def test_no_first_batch_of_a_path_is_above_that_of_a_fit(kind, data):
-    strengths = np.logspace(-1, -5, 5)
-    for model, strength in zip(kind(**FAST).path(*data, strengths), strengths, strict=True):
-        fitted = kind(lambda_v=strength, **FAST).fit(*data)
-        assert model.lambda_v == strength
-        assert model.objective_[0] <= fitted.objective_[0] + 1e-12
-        assert model.predict(data[0]).shape == data[1].shape
-
-
-def test_a_path_finds_what_a_fit_does_not():
-    """With a weak penalty the fit of this table ends at the frequencies; columns come back."""
-    X, y = make_classification(100, 1500, n_informative=10, n_redundant=0, random_state=0)
-    strengths = np.logspace(-2, -5, 7)
-    for cold in (True, False):
-        models = ProsetClassifier(**FAST).path(X, y, strengths, cold=cold)
-        fitted = ProsetClassifier(lambda_v=strengths[-1], **FAST).fit(X, y)
-        assert models[-1].objective_[0] < fitted.objective_[0] - 0.05
-        used = [model.n_features_used_ for model in models]
-        assert used[0] < used[-1] < 100
-
-
-def test_the_first_of_a_path_is_a_fit():
-    path = ProsetClassifier(2, **MORE).path(*XOR, [1e-2, 1e-3], [1e-5, 1e-6], cold=False)
-    assert [m.lambda_w for m in path] == [1e-5, 1e-6]
-    same_vote(path[0], ProsetClassifier(2, lambda_v=1e-2, lambda_w=1e-5, **MORE).fit(*XOR))
-    assert_array_equal(path[1].objective_.shape, 2)
-    more = path[1].set_params(n_batches=3, warm_start=True).fit(*XOR)  # it is a fitted model
-    assert len(more.n_prototypes_) == 3
-
-
-@pytest.mark.parametrize(
-    ("given", "match"),
-    [
-        (([1e-3, 1e-2],), "increases"),
-        (([1e-2, -1.0],), "lambda_v is"),
-        ((["much"],), "lambda_v is"),
-        (([1e-2, 1e-3], [1e-5]), "differ in length"),
-    ],
-)
-def test_a_path_of_wrong_penalties_is_refused(given, match):
-    with pytest.raises(PsephosError, match=match):
-        ProsetClassifier(**FAST).path(*XOR, *given)
 
 
 def test_later_labels_are_of_one_kind(random_seed):

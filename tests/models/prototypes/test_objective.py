@@ -133,30 +133,6 @@ def test_single_precision(random_seed, regression, missing, q):
     assert_allclose(theirs, gradient, atol=3e-5 * np.abs(gradient).max())
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_reentry_is_the_slope_in_the_square(random_seed, missing):
-    given, theta = parts(random_seed, False, missing, True)
-    theta[[0, 1]] = 0.0
-    f = BatchObjective(*given, dtype="float64", lambda_v=0.05, alpha_v=0.0)
-    step, found = 1e-4, f.reentry(theta)
-    assert_array_equal(found[2:], 0.0)
-    for d in (0, 1):
-        values = []
-        for k in range(5):
-            moved = theta.copy()
-            moved[d] = np.sqrt(k * step)
-            values.append(f(moved)[0])
-        expected = np.dot([-25, 48, -36, 16, -3], values) / (12 * step)
-        assert_allclose(found[d], expected, rtol=1e-7)
-
-
-def test_reentry_leaves_l1_out(random_seed):
-    given, theta = parts(random_seed)
-    theta[0] = 0.0
-    some, none = (BatchObjective(*given, lambda_v=0.1, alpha_v=a).reentry(theta)[0] for a in (1, 0))
-    assert_allclose(none - some, 0.05, rtol=1e-6)
-
-
 def lone_mass(x, c, v, options):
     options = {name: np.array(value) for name, value in options.items()}
     one, none = np.ones(1), np.zeros(1, np.intp)

@@ -95,15 +95,6 @@ def test_columns_of_noise_do_not_drown_those_that_tell():
     assert np.mean(losses) < 0.65
 
 
-def test_a_column_given_up_may_come_back():
-    """The descent of this table gives up a column that lowers the objective."""
-    X, y = make_classification(140, 500, n_informative=10, n_redundant=0, random_state=0)
-    none = ProsetClassifier(**FAST).fit(X, y)
-    some = ProsetClassifier(max_reentries=5, **FAST).fit(X, y)
-    assert some.objective_[0] < none.objective_[0] - 1e-3
-    assert some.n_iter_[0] > none.n_iter_[0]
-
-
 @pytest.mark.parametrize("kind", [ProsetClassifier, ProsetRegressor])
 def test_fewer_batches_are_a_fit_of_so_many(kind):
     X, y = make_continuous_xor(3, n_rows_per_orthant=20, random_state=0)

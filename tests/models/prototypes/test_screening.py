@@ -69,7 +69,7 @@ def test_a_descent_ends_as_low_as_one_that_always_looks_at_all():
     assert whole.f < 0.5
     assert_allclose(found.f, whole.f, atol=1e-3)
     assert Screened(objective).settled(found.x)
-    assert found.n_evaluations > found.n_iterations > 10
+    assert found.n_iterations > 10
 
 
 def test_faint_columns_that_cost_more_than_they_tell_are_given_up():
@@ -83,4 +83,4 @@ def test_faint_columns_that_cost_more_than_they_tell_are_given_up():
     assert (faint.x[1:3] > 0).any()
     assert_array_equal(found.x[1:3], 0.0)
     assert found.f < faint.f
-    assert found.n_evaluations > faint.n_evaluations
+    assert found.n_iterations > faint.n_iterations

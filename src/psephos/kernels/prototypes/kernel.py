@@ -33,16 +33,13 @@ def whole_lines(n: int) -> int:
     return -(-n // LINES) * LINES
 
 
-def column_terms(
-    v: _Floats, is_category: NDArray[np.bool_], agree: _Floats, entering: bool = False
-) -> _Floats:
+def column_terms(v: _Floats, is_category: NDArray[np.bool_], agree: _Floats) -> _Floats:
     """Return (k, 3): what a mismatch and a gap add to the exponent, and a gap's ``v^2 delta'``.
 
-    A mismatch of -1 says that the column holds numbers. With `entering` the first and the last are
-    divided by v^2, at v = 0.
+    A mismatch of -1 says that the column holds numbers.
     """
-    squared = np.zeros_like(v) if entering else v * v
-    factor = np.ones_like(v) if entering else squared * HALF_LOG2E
+    squared = v * v
+    factor = squared * HALF_LOG2E
     decay = np.exp(-0.5 * squared)
     mixed = np.where(is_category, agree + (1.0 - agree) * decay, 1.0)
     # Where no two rows agree and v is large, a gap is infinitely far.

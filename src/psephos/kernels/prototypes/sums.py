@@ -141,8 +141,8 @@ def _parts(table: Any) -> Iterator[tuple[slice, _Float]]:
         yield some, table[some]
 
 
-def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_], entering: bool = False) -> Panel:
-    """Return the active columns, with `entering` for derivatives by v^2 at 0."""
+def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_]) -> Panel:
+    """Return the active columns."""
     columns, column, terms = pairs.columns, active.nonzero()[0], _NO_TERMS
     plain = len(column)
     if not pairs.is_plain:
@@ -150,8 +150,8 @@ def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_], entering: bool 
         column = np.concatenate([column[~special], column[special]])
         plain -= int(special.sum())
         last = column[plain:]
-        terms = column_terms(v[last], pairs.is_category[last], pairs.agree[last], entering)
-    scale = np.ones(len(column)) if entering else v[column] * math.sqrt(HALF_LOG2E)
+        terms = column_terms(v[last], pairs.is_category[last], pairs.agree[last])
+    scale = v[column] * math.sqrt(HALF_LOG2E)
     if len(terms):
         scale[plain:][terms[:, 0] >= 0.0] = 1.0
     scale, first = scale.astype(columns.dtype), whole_lines(plain)
@@ -178,7 +178,7 @@ class Sums(NamedTuple):
     """What ``batch_sums`` returns; derivatives are of the value, nothing penalised."""
 
     value: float
-    v: _Float  # (q,), zero where v is; of v_d^2 at 0 for the columns asked for in `entering`
+    v: _Float  # (q,), zero where v is
     w: _Float  # (M,)
     u: float
     own: _Float  # (R,) masses of this batch alone
@@ -387,7 +387,7 @@ def _task(
 def batch_sums(
     pairs: Pairs, v: _Float, w: _Float, u: float, base_own: _Float, base_total: _Float,
     omega: _Float, n_jobs: int | None = None, gradient: bool = True,
-    entering: NDArray[np.bool_] | None = None, twin: NDArray[np.int64] = NO_TWINS,
+    columns: bool = True, twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None, alike: tuple[NDArray[Any], float] | None = None,
 ) -> Sums:  # fmt: skip
     """Log-likelihood of a batch with its derivatives, and its masses.
@@ -401,7 +401,7 @@ def batch_sums(
     omega : (R,) weights of the references
     n_jobs : threads. The result does not depend on them.
     gradient : False: value and masses alone
-    entering : (q,) bool; columns with v = 0: derivatives by v^2 of these, instead of those by v
+    columns : False: no derivatives by v
     twin : (R,) int64; where a reference is itself a candidate, which; -1 elsewhere
     apart : (R,) float64; what is added there to the exponent, in base 2: `ZERO_AT`, the default,
         leaves it out
@@ -412,9 +412,9 @@ def batch_sums(
     apart = np.full(len(twin), ZERO_AT) if apart is None else apart
     judged = _Judged(pairs.label, base_own, base_total, omega, twin, apart)
     distances, alike_v = (np.empty((0, m), dtype), 0.0) if alike is None else alike
-    near = far = panel_of(pairs, v, v > LEAST if alike is None else np.zeros(len(v), np.bool_))
-    if entering is not None:
-        far = panel_of(pairs, v, entering, entering=True)
+    none = np.zeros(len(v), np.bool_)
+    near = panel_of(pairs, v, v > LEAST if alike is None else none)
+    far = near if columns else panel_of(pairs, v, none)
     span = _span(n_rows, n_rows * m * (len(near.column) + len(far.column) + _PER_PAIR))
     n_tasks = -(-n_rows // span)
     by_v, by_w = np.zeros((n_tasks, len(far.lines))), np.zeros((n_tasks, m))
@@ -437,8 +437,7 @@ def batch_sums(
     if len(far.terms):
         all_v[far.plain : n_read] = all_v[whole:].copy()
     found = np.zeros(len(v))
-    by: Any = -2.0 if entering is not None else v[far.column] * -HALF_LOG2E
-    found[far.column] = all_v[:n_read] / by
+    found[far.column] = all_v[:n_read] / (v[far.column] * -HALF_LOG2E)
     w_slopes = all_w[: pairs.n_prototypes]
     return Sums(float(value), found, w_slopes, float(by_u), masses[:, 0], masses[:, 1])
 
@@ -458,7 +457,7 @@ def squared_distances(pairs: Pairs, n_jobs: int | None = None) -> NDArray[Any]:
     """Return the squared distances (R, M) of references and prototypes without missing values."""
     q, n, m = len(pairs.columns), len(pairs.label), pairs.columns.shape[1]
     out = np.zeros((n, m), pairs.columns.dtype)
-    panel = panel_of(pairs, np.ones(q), np.ones(q, np.bool_), entering=True)
+    panel = panel_of(pairs, np.full(q, HALF_LOG2E**-0.5), np.ones(q, np.bool_))
 
     def task(k: int) -> None:
         first = k * _LARGE_TILE

@@ -4,20 +4,20 @@ A batch as it was fitted, and the masses it leaves to the next.
 
 Prototypes at one place, as far as a batch's kernels can tell, are made one.
 
-Descents of a batch that evaluate fewer candidates, drop small columns, and try columns again.
+Descents of a batch that evaluate fewer candidates, and drop small columns.
 
 Most candidates end at weight 0, and one that is there adds nothing to f: only its derivative says
 whether it should have weight again. Between two looks at all of them that derivative is taken to be
 what it was, upwards, which holds the candidate where it is.
-
-A column of v_d = 0 has no derivative by v_d, so no descent brings it back; by v_d^2 it has one,
-which says whether the data would gain from it.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
@@ -41,8 +41,6 @@ _ROUNDS = 3  # descents at most
 _FEW = 200  # candidates below which it does not pay
 _SMALL = (0.3, 0.1, 0.03, 0.01)  # shares of the greatest inverse bandwidth
 _WORTH = 0.8  # share of candidates active above which the others are not left out
-_TRIED = (0.1, 0.3, 1.0)  # inverse bandwidths at which a column enters
-_SHARES = (0.03, 0.1, 0.3, 1.0)  # of the greatest, at which many enter
 
 
 class Screened:
@@ -98,7 +96,7 @@ def descend_screened(objective: BatchObjective, start: Floats, **options: Any) -
     if objective.n_candidates < _FEW:
         return descend(objective, start, **options)
     screened = Screened(objective)
-    found = total = Minimum(start, np.inf, 0, 0, "", False)
+    found = total = Minimum(start, np.inf, 0, "")
     for _ in range(_ROUNDS):
         found = descend(screened, found.x, **options)
         total = found.after(total)
@@ -119,7 +117,7 @@ def descend_thinned(objective: BatchObjective, start: Floats, **options: Any) ->
         thinner = _thinner(objective, found)
         if thinner is None:
             break
-        found = descend_screened(objective, thinner, **options).after(found, len(_SMALL))
+        found = descend_screened(objective, thinner, **options).after(found)
     return found
 
 
@@ -137,49 +135,6 @@ def _thinner(objective: BatchObjective, found: Minimum) -> Floats | None:
         if value < lowest:
             lowest, best = value, x
     return best
-
-
-def let_in(objective: BatchObjective, x: Floats) -> Floats:
-    """Return the point with all columns let in whose derivative of f by v_d^2 is negative.
-
-    They enter at .03, .1, .3 or 1 of the greatest, whichever is lowest; if none is lower than the
-    point, that. It is where a descent goes on that
-    found columns useless under a stronger penalty.
-    """
-    enter = np.flatnonzero(objective.reentry(x) < 0.0)
-    if len(enter) == 0:
-        return x
-    trials = [x] + [x.copy() for _ in _SHARES]
-    for trial, share in zip(trials[1:], _SHARES, strict=True):
-        trial[enter] = share * x[: objective.n_columns].max()
-    return trials[int(np.argmin([objective(trial)[0] for trial in trials]))]
-
-
-def descend_with_reentry(
-    objective: BatchObjective, start: Floats, n_columns: int, **options: Any
-) -> Minimum:
-    """Return the lowest point of a descent, and of one more for each column that re-enters.
-
-    After each descent the column at 0 whose derivative by v_d^2 is the most negative is set to
-    .1, .3 or 1, whichever is lowest; the next descent starts there if it is below the last
-    minimum. It ends when no column lowers the objective, or ``n_columns`` have entered.
-    """
-    found = descend_thinned(objective, start, **options)
-    for _ in range(n_columns):
-        slope = objective.reentry(found.x)
-        column = int(np.argmin(slope))
-        if slope[column] >= 0.0:
-            break
-        starts = [found.x.copy() for _ in _TRIED]
-        for x, v in zip(starts, _TRIED, strict=True):
-            x[column] = v
-        values = [objective(x)[0] for x in starts]
-        best = int(np.argmin(values))
-        if values[best] >= found.f:
-            break
-        again = descend_thinned(objective, starts[best], **options)
-        found = again.after(found, len(_TRIED) + 1)
-    return found
 
 
 def merge_prototypes(
@@ -210,29 +165,14 @@ def merge_prototypes(
     for group in np.flatnonzero(np.bincount(groups) > 1):
         rows = np.flatnonzero(groups == group)
         if (np.ptp(filled[rows], axis=0) > tolerance).any():
-            groups[rows] = groups.max() + 1 + _linked(filled[rows], tolerance)
+            near = KDTree(filled[rows]).query_pairs(tolerance, p=np.inf, output_type="ndarray")
+            links = csr_array((np.ones(len(near)), near.T), shape=(len(rows), len(rows)))
+            groups[rows] = groups.max() + 1 + connected_components(links, directed=False)[1]
     _, kept, members = np.unique(groups, return_index=True, return_inverse=True)
     order = np.argsort(kept)
     merged = np.zeros(len(kept))
     np.add.at(merged, members, weight)
     return kept[order], merged[order]
-
-
-def _linked(places: Floats, tolerance: float) -> Indices:
-    """Return the connected components of the links among the rows, by flooding from each row."""
-    component = np.full(len(places), -1, dtype=np.intp)
-    for seed in range(len(places)):
-        if component[seed] >= 0:
-            continue
-        component[seed] = component.max() + 1
-        reached = [seed]
-        while reached:
-            here = reached.pop()
-            dry = np.flatnonzero(component < 0)
-            near = dry[(np.abs(places[dry] - places[here]) <= tolerance).all(axis=1)]
-            component[near] = component[seed]
-            reached.extend(near.tolist())
-    return component
 
 
 class FrozenBatch(NamedTuple):
@@ -331,16 +271,6 @@ class Batch(NamedTuple):
     frozen: FrozenBatch
 
 
-class PenaltyPath(NamedTuple):
-    """The batches of another penalty, where descents start."""
-
-    last: Sequence[Batch]
-    cold: bool  # whether descents also start from the default place
-
-
-NO_PATH = PenaltyPath((), True)
-
-
 def fit_batches(
     problem: PrototypeProblem,
     settings: Settings,
@@ -348,7 +278,6 @@ def fit_batches(
     *,
     before: Sequence[Batch] = (),
     n_judges: int = 0,
-    path: PenaltyPath = NO_PATH,
 ) -> list[Batch]:
     """Return the batches, each fitted with the earlier ones as they are.
 
@@ -358,8 +287,7 @@ def fit_batches(
     for b in tracked(range(settings.n_batches), "batches"):
         if b == len(batches):
             draw = _draw(problem, masses, settings, context.generator(b), n_judges)
-            last = path.last[b].frozen if b < len(path.last) else None
-            batch = _fit_batch(problem, draw, masses, settings, last, path.cold)
+            batch = _fit_batch(problem, draw, masses, settings)
             batches.append(batch)
             if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
                 return batches + [batch] * (settings.n_batches - b - 1)
@@ -428,23 +356,20 @@ def class_masses(
 
 
 def _fit_batch(
-    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings,
-    last: FrozenBatch | None,
-    cold: bool,
-) -> Batch:  # fmt: skip
-    """Return the batch that the lowest descent ends at."""
+    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
+) -> Batch:
+    """Return the batch that the descent ends at."""
     objective = _objective(problem, draw, masses, settings)
     q, m = objective.n_columns, objective.n_candidates
-    ends: list[Minimum] = []
-    if last is not None and last.v.any() and len(last.weight):
-        ends.append(_descended(objective, let_in(objective, _moved(last, draw, q)), settings))
-    if cold or not ends:
-        further = (_U_START,) if problem.regression else ()
-        start = choose_start(objective, q, m, further, objective.by_weights)
-        objective.forget()
-        ends.append(_descended(objective, start, settings))
-    minimum = min(ends, key=lambda one: one.f)
-    nothing = np.concatenate([np.zeros(q + m), np.full(int(problem.regression), _U_LEAST)])
+    further = int(problem.regression)
+    start = choose_start(objective, q, m, (_U_START,) * further, objective.by_weights)
+    objective.forget()
+    nothing = np.concatenate([np.zeros(q + m), np.full(further, _U_LEAST)])
+    minimum = descend_thinned(
+        objective, start, lower=nothing,
+        scale=np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(further)]),
+        factr=settings.model.tol / np.finfo(float).eps, max_iterations=settings.model.max_iter,
+    )  # fmt: skip
     empty = objective(nothing)[0]
     if (empty - minimum.f) * problem.weight.sum() < settings.model.min_gain:
         minimum = minimum._replace(x=nothing, f=empty)
@@ -458,27 +383,6 @@ def _fit_batch(
         problem.unit / u if problem.regression else 0.0,
     )  # fmt: skip
     return Batch(found, minimum._replace(x=np.empty(0)), frozen)
-
-
-def _descended(objective: BatchObjective, start: Floats, settings: Settings) -> Minimum:
-    """Return where the descent from a start ends."""
-    q, m, further = objective.n_columns, objective.n_candidates, int(objective.regression)
-    scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(further)])
-    lower = np.concatenate([np.zeros(q + m), np.full(further, _U_LEAST)])
-    return descend_with_reentry(
-        objective, start, settings.model.max_reentries, scale=scale, lower=lower,
-        factr=settings.model.tol / np.finfo(float).eps, max_iterations=settings.model.max_iter,
-    )  # fmt: skip
-
-
-def _moved(last: FrozenBatch, draw: BatchRows, n_columns: int) -> Floats:
-    """Return a batch fitted to the same rows as parameters of these candidates."""
-    v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
-    v[last.columns] = last.v
-    at = np.minimum(np.searchsorted(draw.candidates, last.places), len(w) - 1)
-    there = draw.candidates[at] == last.places
-    w[at[there]] = last.weight[there]
-    return np.concatenate([v, w, [last.u] if last.u else []])
 
 
 def _objective(

@@ -10,7 +10,7 @@ from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.files.field_types import Nullable
-from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, fit_batches
+from psephos.models.prototypes.batches import Batch, fit_batches
 from psephos.models.prototypes.problem import (
     DistinctRows,
     PrototypeProblem,
@@ -76,13 +76,7 @@ class Growing:
     ) -> FittedVote:
         if context.further:
             return self._further_batch(table, labels, weight, context)
-        return self._fit_on(table, labels, weight, context, self._before(context), NO_PATH)
-
-    def _fit_on(
-        self, table: Table, labels: Labels, weight: Floats, context: Context,
-        growth: FurtherBatches | None, path: PenaltyPath,
-    ) -> FittedVote:  # fmt: skip
-        """Fit the batches, from what a warm start or a path gives."""
+        growth = self._before(context)
         whole = getattr(self, "class_weight", None) is None
         rows = merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
@@ -96,19 +90,15 @@ class Growing:
             )
         given = int(table.rows.max()) + 1 if table.rows.dtype.kind == "i" else len(table.rows)
         growth = growth._replace(n_given=max(growth.n_given, given))
-        return self._with_batches(
-            labels.target, scaled, rows, growth, self.n_batches, context, path=path
-        )
+        return self._with_batches(labels.target, scaled, rows, growth, self.n_batches, context)
 
     def _with_batches(
         self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
         n_batches: int,
-        context: Context, n_judges: int = 0, path: PenaltyPath = NO_PATH,
+        context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Return the vote of so many batches and what is told of them."""
-        found = self._batches(
-            target, scaled, rows, growth, n_batches, context, n_judges=n_judges, path=path
-        )
+        found = self._batches(target, scaled, rows, growth, n_batches, context, n_judges=n_judges)
         prior = self._prior(growth.totals)
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
         self._grown = growth._replace(batches=found)
@@ -117,7 +107,7 @@ class Growing:
     def _batches(
         self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
         n_batches: int,
-        context: Context, *, n_judges: int = 0, path: PenaltyPath = NO_PATH,
+        context: Context, *, n_judges: int = 0,
     ) -> list[Batch]:  # fmt: skip
         problem = self._problem(target, scaled, rows, growth.totals)
         if problem is None:
@@ -125,9 +115,7 @@ class Growing:
         settings = settings_of(self, problem, n_batches)
         if not scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
             return []
-        return fit_batches(
-            problem, settings, context, before=growth.batches, n_judges=n_judges, path=path
-        )
+        return fit_batches(problem, settings, context, before=growth.batches, n_judges=n_judges)
 
     # ------------------------------------------------------------------ starting from others
     def _before(self, context: Context) -> FurtherBatches | None:

@@ -94,8 +94,7 @@ class BatchObjective:
         are made once and kept, unless the pairs are many or some values are missing.
         """
         v, w, u = self.split(theta)
-        none = np.zeros(len(v), dtype=np.bool_)
-        sums = self._sums(v, w, u, entering=none, alike=self._alike(v))
+        sums = self._sums(v, w, u, columns=False, alike=self._alike(v))
         p = self._penalties
         value = _penalty(v, p["lambda_v"], p["alpha_v"])[0]
         more, by_w = _penalty(w, p["lambda_w"], p["alpha_w"])
@@ -129,19 +128,6 @@ class BatchObjective:
         some.n_candidates = len(candidates)
         some.size = self.size - self.n_candidates + len(candidates)
         return some
-
-    def reentry(self, theta: ArrayLike) -> Floats:
-        """Differentiate f without its L1 part by ``v_d^2`` where ``v_d = 0``: (q,), else 0.
-
-        The gradient by v_d itself is proportional to v_d, so it cannot say that a column at 0
-        should return. Near 0, f changes by ``r v_d^2 + lambda_v alpha_v v_d``, r this derivative:
-        a column with r < 0 gains once ``v_d > lambda_v alpha_v / -r``.
-        """
-        v, w, u = self.split(theta)
-        absent = v == 0.0
-        sums = self._sums(v, w, u, entering=absent)
-        p = self._penalties
-        return np.where(absent, sums.v + 0.5 * p["lambda_v"] * (1.0 - p["alpha_v"]), 0.0)
 
     def masses(self, theta: ArrayLike) -> tuple[Floats, Floats]:
         """Own and total mass (R,) of the references with this batch: the next one's base."""

@@ -123,7 +123,6 @@ SHARED: Mapping[str, Constraint] = {
     "max_fraction": Interval(0, 1, open_low=True, open_high=True),
     "tol": Interval(0),
     "max_iter": Interval(1, whole=True),
-    "max_reentries": Interval(0, whole=True),
     "min_gain": Interval(0),
     "warm_start": Flag(),
     "n_jobs": Jobs(),

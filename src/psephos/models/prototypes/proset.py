@@ -62,11 +62,6 @@ class _Proset:
         same answers.
     max_iter : int
         Most iterations of a descent.
-    max_reentries : int
-        Columns that may come back in a batch, one after another, when a descent has given them
-        up. It lowers the objective and lets in more columns; held-out log-loss fell on some
-        tables (breast_gravier .52 to .47) and rose on others (200 rows, 5,000 columns mostly
-        noise: .60 to .70).
     min_gain : float
         A batch is kept if it lowers the objective, times the number of rows (their total weight),
         by at least this many nats. Without it later batches may add tens of columns for nothing.
@@ -94,6 +89,7 @@ class _Proset:
         Why each ended, in words.
     """
 
+    removed: ClassVar[Mapping[str, Any]] = {"max_reentries": 0}
     anatomy: ClassVar[Anatomy] = Anatomy(
         voters=("prototype voters",),
         weighting="prototype kernels",
@@ -113,7 +109,6 @@ class _Proset:
     max_fraction: float = 0.5
     tol: float = 1e-6
     max_iter: int = 15_000
-    max_reentries: int = 0
     min_gain: float = 1.0
     warm_start: bool = False
     categorical_features: CategoricalFeatures = "from_dtype"
@@ -154,8 +149,8 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
         'shrink': fits to four fifths of the rows (whole groups) answer the others; where their
         log-loss is not below that of the class frequencies by a standard error, all w are
         multiplied by the best of 1/2, 1/4, ... 1/64, or by 0 if that is not below it either. It
-        takes five more fits. None: the fit as it is, as in the authors' program; `partial_fit`,
-        paths of penalties and `ProsetSearchCV`, which compares held-out losses itself, do so too.
+        takes five more fits. None: the fit as it is, as in the authors' program; `partial_fit`
+        and `ProsetSearchCV`, which compares held-out losses itself, do so too.
 
     Attributes
     ----------
@@ -193,7 +188,7 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
     **Memory.** A fit holds its rows in single precision, n q numbers, and its candidates twice, as
     they are (the rows themselves where all are candidates) and multiplied by v; one table of pairs
     while it looks for its start, if these are at most a million, else a few rows of one at a time;
-    and what the descent remembers, 20 (q + M) in double precision.
+    and what the descent remembers, 25 (q + M) in double precision.
 
     **Leave-one-out** is this project's. Mean held-out log-loss was lower than with halves on 15 of
     15 tables of 62 to 1,797 rows (`benchmarks/README.md`), by a fifth where columns outnumber rows.

@@ -11,7 +11,7 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
 from psephos.models.prototypes.batched import Batched
-from psephos.models.prototypes.batches import NO_PATH, Batch, PenaltyPath, class_masses
+from psephos.models.prototypes.batches import Batch, class_masses
 from psephos.models.prototypes.growing import FurtherBatches
 from psephos.models.prototypes.problem import DistinctRows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
@@ -124,19 +124,14 @@ class Guarded(Batched):
     def _with_batches(
         self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
         n_batches: int,
-        context: Context, n_judges: int = 0, path: PenaltyPath = NO_PATH,
+        context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         vote, told = super()._with_batches(
-            target, scaled, rows, growth, n_batches, context, n_judges, path
+            target, scaled, rows, growth, n_batches, context, n_judges
         )
         share, batches = 1.0, self._grown.batches
         # A path's penalties are compared by others, and rows of partial_fit do not count alike.
-        if (
-            self.fallback
-            and path is NO_PATH
-            and growth.rows is None
-            and told["n_prototypes_"].any()
-        ):
+        if self.fallback and growth.rows is None and told["n_prototypes_"].any():
 
             def fit(some: DistinctRows) -> FittedBatches:
                 part = read_scaled(some.table, some.rows, some.weight)
