@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.trees.soft.training import (
     CrossEntropy,
     SoftPlan,
@@ -20,6 +19,7 @@ from psephos.trees.soft.training import (
     summed_loss,
 )
 from psephos.trees.soft.trees import SoftTrees, forward, started
+from psephos.vote import SoftTreeVoters
 
 LOSSES = [SquaredError(), CrossEntropy()]
 
@@ -90,15 +90,23 @@ def test_forward_is_the_mean_of_the_leaves_by_the_chances_of_reaching_them(tempe
         assert_allclose(level.sum(axis=0), 1.0, rtol=1e-12)
 
 
-def test_the_kernel_of_votes_says_what_forward_says():
+def soft_voters(coef, bias, leaf):
+    q = coef.shape[2]
+    none = np.empty((*bias.shape, 0))
+    every = np.arange(q), np.zeros(q), np.ones(q), coef, bias, np.empty(0, np.intp), none
+    return SoftTreeVoters(q, *every, np.ascontiguousarray(leaf))
+
+
+def test_votes_say_what_forward_says():
     trees, X, _, _ = drawn(4, steep=40.0)
-    linear = np.einsum("gmq,nq->mgn", trees.gate, X) + trees.bias.T[:, :, None]
-    votes = soft_votes(linear, np.ascontiguousarray(trees.leaf.transpose(0, 2, 1)))
+    coef, bias = trees.gate.transpose(1, 0, 2).copy(), trees.bias.T.copy()
+    voters = soft_voters(coef, bias, trees.leaf.transpose(0, 2, 1))
+    votes = voters.votes(X)
     assert_allclose(votes, forward(trees, X).said.transpose(2, 0, 1), rtol=1e-10)
-    one = soft_votes(np.ascontiguousarray(linear[:, :, :1]), trees.leaf.transpose(0, 2, 1).copy())
-    assert_array_equal(one[0], votes[0])
-    far = soft_votes(np.full((1, 1, 1), -800.0), np.array([[[1.0], [2.0]]]))
-    assert far[0, 0, 0] == 2.0
+    assert_array_equal(voters.votes(X[:1])[0], votes[0])
+    assert_array_equal(voters.take(np.array([1])).votes(X)[:, 0], votes[:, 1])
+    far = soft_voters(np.ones((1, 1, 1)), np.full((1, 1), -800.0), np.array([[[1.0], [2.0]]]))
+    assert far.votes(np.zeros((1, 1)))[0, 0, 0] == 2.0
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=["squared", "entropy"])

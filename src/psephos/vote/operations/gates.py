@@ -4,12 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from psephos._types import NDArray, Usage
 from psephos.files.field_types import AnySize
-from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.linear_sums import linear_scores
-from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
@@ -95,16 +93,13 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     def _linear(self, inputs: _Floats) -> _Floats:
         """Return the log-odds of going left at each gate, (T, gates, n)."""
         coef = np.concatenate([self.coef, self.absent], axis=2)
-        if fused():
-            return linear_scores(inputs, coef, self.bias)
-        return np.einsum("tgj,nj->tgn", coef, inputs) + self.bias[:, :, None]
+        linear = _times(coef.reshape(-1, coef.shape[2]), inputs.T)
+        return linear.reshape(*self.bias.shape, len(inputs)) + self.bias[:, :, None]
 
     def votes(self, X: _Floats) -> _Floats:
-        linear = self._linear(self._inputs(X))
-        if fused():
-            return soft_votes(linear, self.leaf)
-        each = zip(linear, self.leaf, strict=True)
-        return np.stack([_reach(one)[len(one) :].T @ leaf for one, leaf in each], axis=1)
+        each = zip(self._linear(self._inputs(X)), self.leaf, strict=True)
+        votes = [_times(leaf.T, _reach(one)[len(one) :]).T for one, leaf in each]
+        return np.stack(votes, axis=1)
 
     def usage(self) -> Usage:
         voter, column = np.nonzero(self._read())
@@ -188,6 +183,14 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
 
 def _kind(coded: bool) -> str:
     return "input" if coded else "column"
+
+
+def _times(table: _Floats, cases: _Floats) -> _Floats:
+    """Return the product, a case's part of it the same bits whatever the other cases.
+
+    So are those of a row of the table whatever the others are, and columns of 0.
+    """
+    return csr_array(table) @ cases
 
 
 def _chance(linear: _Floats) -> _Floats:
