@@ -190,7 +190,8 @@ def _times(table: _Floats, cases: _Floats) -> _Floats:
 
     So are those of a row of the table whatever the others are, and columns of 0.
     """
-    return csr_array(table) @ cases
+    product: Any = csr_array(table) @ cases
+    return product
 
 
 def _chance(linear: _Floats) -> _Floats:
