@@ -93,7 +93,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     def _linear(self, inputs: _Floats) -> _Floats:
         """Return the log-odds of going left at each gate, (T, gates, n)."""
         coef = np.concatenate([self.coef, self.absent], axis=2)
-        linear = _times(coef.reshape(-1, coef.shape[2]), inputs.T)
+        linear = _times(coef.reshape(self.bias.size, coef.shape[2]), inputs.T)
         return linear.reshape(*self.bias.shape, len(inputs)) + self.bias[:, :, None]
 
     def votes(self, X: _Floats) -> _Floats:
