@@ -30,7 +30,6 @@ BAD = {
     "temperature": POSITIVE,
     "batch_size": COUNT,
     "weight_decay": [-1e-9, np.nan, np.inf, "0", None, True],
-    "gate_penalty": [-1e-9, np.nan, np.inf, "0", None, True],
     "gate_lasso": [-1e-9, np.nan, np.inf, "0", None, True],
     "detach_residual": [0, "yes", None],
     "device": [0, "", None, "no-such-device"],

@@ -133,7 +133,7 @@ def _soft() -> dict[str, Any]:
     few: dict[str, Any] = {"max_depth": 2, "max_iter": 5, "random_state": 0}
     return {
         "soft-boosting-sparse": SoftGradientBoostingClassifier(
-            3, gate_lasso=0.5, gate_penalty=0.1, temperature=0.5, **few
+            3, gate_lasso=0.5, temperature=0.5, **few
         ),
         "soft-boosting-held-out": SoftGradientBoostingClassifier(
             3, detach_residual=True, learning_rate=0.7, validation_fraction=0.3, **few

@@ -139,26 +139,14 @@ def test_gradients_are_those_of_the_pseudo_code(loss, depth, detach):
 @pytest.mark.parametrize("boosted", [True, False])
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("loss", LOSSES, ids=["squared", "entropy"])
-@pytest.mark.parametrize("penalty", [0.0, 0.3])
-def test_gradients_of_every_option_are_finite_differences(loss, depth, boosted, penalty):
+def test_gradients_of_every_option_are_finite_differences(loss, depth, boosted):
     trees, X, y, w = drawn(depth, seed=1)
-    plan = SoftPlan(loss, boosted, 0.8, temperature=0.6, gate_penalty=penalty)
+    plan = SoftPlan(loss, boosted, 0.8, temperature=0.6)
     trainer = SoftTrainer(trees, plan)
     _, slopes = trainer.gradients(X, y, w)
     expected = finite_differences(lambda: trainer.gradients(X, y, w)[0], trees)
     for slope, wanted in zip(slopes, expected, strict=True):
         assert_allclose(slope, wanted, atol=1e-6)
-
-
-def test_the_gate_penalty_is_its_formula():
-    trees, X, y, w = drawn(2, M=1)
-    plans = [SoftPlan(SquaredError(), gate_penalty=s) for s in (0.0, 0.25)]
-    plain, with_it = (SoftTrainer(trees, plan).gradients(X, y, w)[0] for plan in plans)
-    left = sigmoid(X @ trees.gate[:, 0].T + trees.bias[:, 0])
-    arrives = np.column_stack([np.ones(len(X)), left[:, 0], 1 - left[:, 0]]) * w[:, None]
-    a = (arrives * left).sum(axis=0) / arrives.sum(axis=0)
-    cost = -np.array([1, 0.5, 0.5]) * (np.log(a) + np.log(1 - a)) / 2
-    assert with_it - plain == pytest.approx(0.25 * w.sum() * cost.sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=["squared", "entropy"])
@@ -326,7 +314,7 @@ def test_small_gates_of_large_leaves_evade_no_penalty():
 def test_the_same_code_runs_on_arrays_of_another_library():
     torch = pytest.importorskip("torch", reason="arrays of PyTorch: not installed")
     trees, X, y, w = drawn(3)
-    plan = SoftPlan(CrossEntropy(), gate_penalty=0.1, gate_lasso=0.3)
+    plan = SoftPlan(CrossEntropy(), gate_lasso=0.3)
     other = SoftTrees(*(torch.asarray(a.copy()) for a in trees))
     runs = SoftTrainer(trees, plan), SoftTrainer(other, plan)
     tables = (X, y, w), tuple(torch.asarray(a) for a in (X, y, w))

@@ -50,7 +50,7 @@ class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
         One soft tree.
     loss_curve_ : ndarray
         Cross-entropy a row in each epoch of the last call, each batch's before its step; the cost
-        of `gate_penalty` included, that of `gate_lasso` not.
+        of `gate_lasso` not included.
 
     References
     ----------

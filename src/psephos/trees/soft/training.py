@@ -38,42 +38,6 @@ from psephos.optimise.adam import Adam
 from psephos.optimise.arrays import like, namespace, on_host
 from psephos.trees.soft.trees import SoftTrees, backward, forward
 
-_LEAST = 1e-7  # of a gate's share on either side: below, the logarithm is taken there
-
-
-class GateBalance:
-    """A cost of gates that send all rows one way (Frosst & Hinton 2017, section 3).
-
-    With a_i the share of the rows that arrive at gate i which it sends left, by weight::
-
-        C = -strength  sum_i w_i  sum_gates 2^-level (log a + log (1 - a)) / 2
-
-    over the rows of a batch; the source smooths a over batches, this does not.
-
-    `weight` (n,).
-
-    `value`: C of the levels asked so far.
-    """
-
-    def __init__(self, weight: Any, strength: float) -> None:
-        self.weight = weight
-        self.strength = strength * float(namespace(weight).sum(weight))
-        self.value = 0.0
-
-    def __call__(self, level: int, reach: Any, left: Any) -> tuple[Any, Any]:
-        """Return the derivatives of C by a level's `reach` and `left`, both (2^level, M, n)."""
-        xp = namespace(reach)
-        arriving = reach * self.weight
-        total = xp.sum(arriving, axis=2, keepdims=True)
-        total = xp.where(total > 0, total, xp.ones_like(total))
-        share = xp.sum(arriving * left, axis=2, keepdims=True) / total
-        inside = xp.clip(share, _LEAST, 1.0 - _LEAST)
-        strength = self.strength * 2.0**-level / 2.0
-        self.value -= strength * float(xp.sum(xp.log(inside) + xp.log(1.0 - inside)))
-        slope = -strength * (1.0 / inside - 1.0 / (1.0 - inside)) / total
-        slope = xp.where(inside == share, slope, xp.zeros_like(slope))
-        return slope * self.weight * (left - share), slope * arriving
-
 
 def column_norms(gate: Any, group: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the norm of each column's weights over all gates of all trees.
@@ -224,7 +188,6 @@ class SoftPlan(NamedTuple):
     learning_rate: float = 1.0  # nu, of the sum
     detach: bool = False  # whether residuals are held fixed
     temperature: float = 1.0  # of the gates
-    gate_penalty: float = 0.0  # strength of `GateBalance`
     # of the group lasso of columns, as a share of the least that keeps every column at 0 at the
     # start
     gate_lasso: float = 0.0
@@ -275,9 +238,7 @@ class SoftTrainer:
             )
         else:
             loss, d_said = summed_loss(found.said, y, weight, plan.loss, plan.learning_rate)
-        balance = GateBalance(weight, plan.gate_penalty) if plan.gate_penalty else None
-        slopes = backward(self.trees, rows, found, d_said, plan.temperature, balance)
-        return (float(loss) + balance.value if balance else loss), slopes
+        return loss, backward(self.trees, rows, found, d_said, plan.temperature)
 
     def step(self, rows: Any, y: Any, weight: Any) -> Any:
         """Take one step on a batch; return its loss before the step."""

@@ -86,13 +86,8 @@ def backward(
     found: SoftAnswers,
     d_said: Any,
     temperature: float = 1.0,
-    balance: Any = None,
 ) -> SoftTrees:
-    """Return the gradients of a loss from those by what the trees say, (M, K, n).
-
-    `balance` callable of (level, reach, left): the derivatives of a penalty of a level's gates, by
-    its `reach` and by its `left`.
-    """
+    """Return the gradients of a loss from those by what the trees say, (M, K, n)."""
     xp = namespace(rows)
     n_gates, n_trees, q = trees.gate.shape
     reach = found.reach
@@ -107,9 +102,6 @@ def backward(
         step = children[:, 0] - children[:, 1]
         above = children[:, 1] + left * step
         step = step * reach[level]
-        if balance is not None:
-            by_reach, by_left = balance(level, reach[level], left)
-            above, step = above + by_reach, step + by_left
         d_left.append(step)
     d_linear = xp.concat(d_left[::-1], axis=0)
     d_linear *= found.left

@@ -188,47 +188,6 @@ def test_a_number_that_never_varies_is_answered_exactly(cls):
     assert np.ptp(several.predict(X)[:, 0]) > 1.0
 
 
-def test_batches_come_from_memory_or_files(tmp_path):
-    X, y = iris()
-    weight = np.random.default_rng(0).random(150)
-    paths = []
-    for k, rows in enumerate(np.arange(150).reshape(50, 3).T):
-        paths.append(tmp_path / f"{k}.npz")
-        np.savez(paths[-1], X=X[rows], y=y[rows], sample_weight=weight[rows])
-    models = [SoftTreeClassifier(2, random_state=0) for _ in range(3)]
-    models[0].partial_fit_batches(iter(paths), classes=[0, 1, 2])
-    models[1].partial_fit_batches((X[k::3], y[k::3], weight[k::3]) for k in range(3))
-    models[2].partial_fit_batches((X[k::3], y[k::3]) for k in range(3))
-    same(*models[:2], X)
-    assert (models[0].predict_proba(X) != models[2].predict_proba(X)).any()
-
-
-def test_what_is_no_batch_is_told_by_its_number(tmp_path):
-    X, y = iris()
-    model = SoftTreeClassifier(2, random_state=0)
-    np.savez(tmp_path / "odd.npz", X=X)
-    np.save(tmp_path / "one.npy", X)
-    np.savez(tmp_path / "objects.npz", X=np.array([{}], dtype=object), y=y)
-    (tmp_path / "junk.npz").write_bytes(b"PK\3\4 no archive")
-    for batches, words in (
-        ([X], "batch 0 is a ndarray"),
-        ([(X, y), 3], "batch 1 is a int"),
-        ([], "no batch"),
-        ([tmp_path / "odd.npz"], "batch 0: .*needs arrays X and y"),
-        ([str(tmp_path / "none.npz")], "batch 0: there is no file"),
-        ([tmp_path / "one.npy"], "batch 0: .* is not read as a .npz"),
-        ([tmp_path / "objects.npz"], "batch 0: .* is not read as a .npz"),
-        ([tmp_path / "junk.npz"], "batch 0: .* is not read as a .npz"),
-        ([tmp_path], "batch 0: .* is not read as a .npz"),
-        (str(tmp_path / "odd.npz"), "give an iterable of batches"),
-        (tmp_path / "odd.npz", "give an iterable of batches"),
-        (None, "give an iterable of batches"),
-        ([(X, y), (X, y + 1)], "batch 1: label 3 is not one of the classes"),
-    ):
-        with pytest.raises(PsephosError, match=words):
-            model.partial_fit_batches(batches)
-
-
 def test_a_stream_of_probabilities_is_learned():
     X, y = iris()
     names = np.array(["setosa", "versicolor", "virginica"])

@@ -344,7 +344,6 @@ def plan_of(model: Any, labels: Labels) -> SoftPlan:
         float(model.learning_rate) if model.boosted else 1.0,
         bool(model.detach_residual) if model.boosted else True,
         float(model.temperature),
-        float(model.gate_penalty),
         float(model.gate_lasso),
         float(model.learning_rate_init),
         float(model.weight_decay),

@@ -48,9 +48,6 @@ class SoftModel:
         L2 penalty: this times each parameter is added to its gradient (a sum over the batch).
     temperature : float
         Of gates: the lower, the nearer they are to thresholds.
-    gate_penalty : float
-        Cost, a row, of gates that send all rows one way: ``-gate_penalty 2^-level (log a + log (1 -
-        a)) / 2`` with a the share of the batch that goes left.
     gate_lasso : float
         Above 0 gates start at 0 and read only the columns that enter: a group lasso, the group of a
         column being its weights in all gates. It is a share of the penalty at which no column
@@ -83,7 +80,7 @@ class SoftModel:
         Epochs of the last call that were kept; 0 if a warm start found none better than its start.
     loss_curve_ : ndarray
         The loss a row in each epoch of the last call, each batch's before its step, of numbers in
-        squared standard deviations; the cost of `gate_penalty` included, that of `gate_lasso` not.
+        squared standard deviations; the cost of `gate_lasso` not included.
     validation_losses_ : ndarray
         Of held-out rows after each epoch of the last call, cross-entropy or half the squared error
         in squared standard deviations; empty if none was held out.
@@ -94,13 +91,13 @@ class SoftModel:
         columns that are read, and no running means of Adam; else all columns and these means.
     """
 
+    removed: ClassVar[Mapping[str, Any]] = {"gate_penalty": 0.0}
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "max_depth": Interval(1, 12, whole=True),
         "learning_rate_init": _ABOVE,
         "batch_size": Interval(1, whole=True),
         "weight_decay": Interval(0),
         "temperature": _ABOVE,
-        "gate_penalty": Interval(0),
         "gate_lasso": Interval(0),
         "device": Text(),
     }
@@ -112,7 +109,6 @@ class SoftModel:
     batch_size: int = 128
     weight_decay: float = 0.0
     temperature: float = 1.0
-    gate_penalty: float = 0.0
     gate_lasso: float = 0.0
     validation_fraction: float | None = None
     n_iter_no_change: int = 10

@@ -1,76 +1,20 @@
-"""What all soft models can do besides fit: learn from batches as they come, and from a teacher."""
+"""What all soft models can do besides fit: learn from rows as they come, and from a teacher."""
 
-from collections.abc import Iterable
-from os import PathLike
 from typing import Any, Self
-from zipfile import BadZipFile
 
-import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from psephos._errors import PsephosError, PsephosTypeError, shortly
+from psephos._errors import PsephosError
 from psephos._types import Estimator, LabelsLike, PerRow, TableLike
 from psephos.estimator.partial import SoftLabels
-
-_ARRAYS = ("X", "y", "sample_weight")
 
 
 class UnfittedError(PsephosError, NotFittedError):
     """A model that has to be fitted first."""
 
 
-class LearnsFromBatches:
-    """Methods of soft models: `partial_fit_batches` and `distill`."""
-
-    def partial_fit_batches(
-        self, batches: Iterable[Any], classes: LabelsLike | None = None
-    ) -> Self:
-        """Call `partial_fit` on each batch of an iterable: rows that are never in one place.
-
-        Parameters
-        ----------
-        batches : iterable
-            Each is ``(X, y)``, ``(X, y, sample_weight)``, or the path of a .npz file with arrays
-            X, y and perhaps sample_weight, which is read when its turn comes.
-        classes : array of shape (n_classes,), default=None
-            Of a classifier: all labels there will be. None: those of the first batch.
-
-        Returns
-        -------
-        self : estimator
-
-        Raises
-        ------
-        PsephosError
-            If there is no batch, or one is none of these or cannot be read; the message has its
-            number, from 0. Batches before it have been learned.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from psephos import SoftTreeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> stream = ((X[k::5], y[k::5]) for k in range(5))
-        >>> model = SoftTreeClassifier(2, random_state=0).partial_fit_batches(stream)
-        >>> model.memory_.n_steps
-        5
-        """
-        own: Any = self
-        if isinstance(batches, str | bytes | PathLike) or not isinstance(batches, Iterable):
-            raise PsephosTypeError(
-                f"batches is {batches!r:.80}: give an iterable of batches, such as [path] for "
-                "one file."
-            )
-        n = -1
-        for n, batch in enumerate(batches):
-            X, y, weight = _opened(batch, n)
-            try:
-                own._partial_fit(X, y, weight, classes)
-            except PsephosError as error:
-                raise type(error)(f"batch {n}: {error}") from None
-        if n < 0:
-            raise PsephosError("there is no batch to learn from: check the iterable.")
-        return self
+class LearnsFromTeachers:
+    """The method `distill` of soft models."""
 
     def distill(self, teacher: Estimator, X: TableLike, sample_weight: PerRow = None) -> Self:
         """Fit what a fitted model says of rows, in place of labels.
@@ -104,7 +48,7 @@ class LearnsFromBatches:
         raise NotImplementedError(f"{type(self).__name__} does not say what it learns")
 
 
-class LearnsClasses(LearnsFromBatches):
+class LearnsClasses(LearnsFromTeachers):
     """The same with `partial_fit`, of classifiers."""
 
     def _taught(self, teacher: Estimator, X: TableLike) -> SoftLabels:
@@ -160,7 +104,7 @@ class LearnsClasses(LearnsFromBatches):
         return own._partial_fit(X, y, sample_weight, classes)
 
 
-class LearnsNumbers(LearnsFromBatches):
+class LearnsNumbers(LearnsFromTeachers):
     """The same with `partial_fit`, of regressors."""
 
     def _taught(self, teacher: Estimator, X: TableLike) -> Any:
@@ -221,32 +165,3 @@ def _answers(teacher: Estimator, method: str, X: TableLike) -> Any:
         raise UnfittedError(
             f"the teacher, a {type(teacher).__name__}, is not fitted: call its fit first."
         ) from error
-
-
-def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
-    """Return X, y and the weights or None of a batch."""
-    if isinstance(batch, str | PathLike):
-        return _read(batch, number)
-    if isinstance(batch, tuple | list) and len(batch) in (2, 3):
-        return batch[0], batch[1], batch[2] if len(batch) == 3 else None
-    raise PsephosError(
-        f"batch {number} is a {type(batch).__name__}: give (X, y), (X, y, sample_weight), or the "
-        "path of a .npz file with X and y."
-    )
-
-
-def _read(path: Any, number: int) -> tuple[Any, Any, Any]:
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
-            found = {name: held[name] for name in _ARRAYS if name in held.files}
-            names = held.files
-    except FileNotFoundError:
-        raise PsephosError(f"batch {number}: there is no file {path}.") from None
-    except (OSError, ValueError, EOFError, BadZipFile, AttributeError, TypeError) as error:
-        raise PsephosError(
-            f"batch {number}: {path} is not read as a .npz file of arrays X and y, without objects "
-            f"({shortly(error)}): write it by numpy.savez."
-        ) from None
-    if not {"X", "y"} <= set(found):
-        raise PsephosError(f"batch {number}: {path} holds {names}: it needs arrays X and y.")
-    return found["X"], found["y"], found.get("sample_weight")
