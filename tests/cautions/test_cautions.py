@@ -142,6 +142,7 @@ CASES = {
         ((with_total(lambda t: t.mean()), [*Y, "ill"]), (frame() * 1e-9, Y)),
     ],
     "FD034": [((frame(), np.where(np.arange(N) % 7, Y, "Ill")), (frame(), Y))],
+    "FD035": [((frame(**{"2-Sep": NOISE["a"]}), Y), (frame(**{"2-Step": NOISE["a"]}), Y))],
 }  # fmt: skip
 EACH = [(code, k) for code, cases in CASES.items() for k in range(len(cases))]
 

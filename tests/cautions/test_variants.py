@@ -57,14 +57,16 @@ VARIANTS = {
         [of([f"{d.day} {DUTCH[d.month - 1]} {d.year}" for d in DAYS]),
          of([int(f"{d:%d%m%Y}") for d in DAYS]),
          of([(d - pd.Timestamp("1899-12-30")).days for d in DAYS], "visitDate"),
-         of([f"{d.year}年{d.month}月{d.day}日" for d in DAYS]), of([f"{d:%m/%Y}" for d in DAYS])],
+         of([f"{d.year}年{d.month}月{d.day}日" for d in DAYS]), of([f"{d:%m/%Y}" for d in DAYS]),
+         of([f"{d:%b-%y}" for d in DAYS]), of([f"{d.day}. {d:%B}" for d in DAYS])],
         [of(RNG.integers(18, 90, N)), of(RNG.choice(["1/2", "3/4", "T2-N1"], N)),
-         of(RNG.choice(["may be", "march cell"], N)),
+         of(RNG.choice(["may be", "march cell"], N)), of(RNG.choice(["marker 12", "decoy-20"], N)),
          of(RNG.integers(35_000, 45_000, N), "income")],
     ),
     "FD002": (
         [of([f"Müller, {chr(65 + i % 26)}{i}." for i in ROW]), of([f"a{i}@b.org" for i in ROW]),
-         of([f"pain since day {i}" if i % 3 else "none" for i in ROW])],
+         of([f"pain since day {i}" if i % 3 else "none" for i in ROW]),
+         of([f"no pain on day {i // 2 if i < 50 else 0}" for i in ROW])],
         [of([f"ward {i % 12}" for i in ROW]), of(COLOURS)],
     ),
     "FD003": (
@@ -158,6 +160,10 @@ VARIANTS = {
          (frame(), np.array(["0", "1", "1.0"])[ROW % 3]),
          (frame(), np.array(["smoker", "non-smoker", "non smoker"])[ROW % 3])],
         [(frame(), np.where(ROW % 2, "01", "1")), (frame(), np.where(ROW % 2, "HER2+", "HER2-"))],
+    ),
+    "FD035": (
+        [of(LAB, "Sep-02"), of(LAB, "11. Mrz"), of(LAB, "1-Dec")],
+        [of(LAB, "MARCH1"), columns_called("{}-Mar")],
     ),
 }  # fmt: skip
 

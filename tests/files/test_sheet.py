@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psephos import read_table
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
@@ -170,3 +171,21 @@ def test_an_npz_of_words_is_read_cell_by_cell(tmp_path):
         assert sheet.words == {1: ["u", "w"]}
         assert sheet.X[0, 0] == 1.5
         assert np.isnan(sheet.X[1, 0])
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_note_names_columns_whose_cells_begin_with_0(tmp_path, mark):
+    lines = ["zip,low,day,word,x", "00204,0.5,2020-01-05,07,1e05", '10115,0,2020-02-07,a,"0"']
+    (tmp_path / "t.csv").write_text("\n".join(line.replace(",", mark) for line in lines))
+    notes = [n for n in read_table(tmp_path / "t.csv", target="word").notes if "begin with 0" in n]
+    assert len(notes) == 1
+    assert "'zip' (00204): read as numbers" in notes[0]
+
+
+def test_a_note_names_words_that_are_missing_beside_categories(tmp_path):
+    lines = ["pain,x,y", *["None,1,a", "mild,NA,b", "NA,3,a"] * 4]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    note = "words that are read as missing, beside categories: 'NA' in 'pain', 'None' in 'pain'; --"
+    assert any(note in one for one in read_table(tmp_path / "t.csv", target="y").notes)
+    kept = read_table(tmp_path / "t.csv", target="y", keep_word=["None"]).notes
+    assert not any("'None' in" in one for one in kept)

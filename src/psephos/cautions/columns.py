@@ -7,9 +7,9 @@ import numpy as np
 
 from psephos._types import Floats, Indices
 from psephos.cautions.dates import are_dates, are_written_days
-from psephos.cautions.given import Found, Given, parts_of, some
+from psephos.cautions.given import Found, Given, parts_of
 from psephos.files.levels import alike
-from psephos.files.near import CELL, shown
+from psephos.files.near import CELL, shown, some
 
 _LEAST = 10  # rows: of fewer, order and differences are chance
 _INDEX = re.compile(
@@ -54,12 +54,17 @@ def dates(given: Given) -> Found:
 
 
 def words_once(given: Given) -> Found:
-    """Find columns in most rows of which stands a word of their own: names and remarks."""
+    """Find columns in most rows of which stands a word of their own: names and remarks.
+
+    Of remarks, most of which are of three words or more, a third as many as rows are enough.
+    """
     columns: list[int] = []
     for j, words in given.words.items():
         codes = given.X[:, j]
         counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(words))
-        if (counts > 0).sum() >= _LEAST and 2 * (counts == 1).sum() > counts.sum():
+        different, text = (counts > 0).sum(), sum(len(word.split()) > 2 for word in words)
+        remarks = 2 * text > len(words) and 3 * different > counts.sum()
+        if different >= _LEAST and (remarks or 2 * (counts == 1).sum() > counts.sum()):
             columns.append(j)
     days = all(are_dates(given.words[j]) for j in columns)  # name no case
     return _drop(given, columns, named="" if days else ", or name one as the id")

@@ -17,6 +17,11 @@ _MONTH = (
     r"(?:jan|f[eé][bv]|m[aä]r|maa|apr|avr|ma[iyj]|mei|ju[nil]|aug|ao[uû]|ago|sep|set|o[ck]t|out|nov|"
     r"de[czs]|d[eé]c|ene|abr|dic|gen|mag|giu|lug|ott)[^\W\d]*\.?"
 )
+#: Of English and German, whole or shortened: beside a day or a year of two digits alone.
+_ONLY_MONTH = (
+    r"(?:jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|m(?:ä|ae)?rz|apr(?:il)?|ma[yi]|june?|july?|juni|juli|"
+    r"aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
+)
 _FORMS = [
     re.compile(form + _AFTER, re.IGNORECASE)
     for form in (
@@ -30,6 +35,8 @@ _FORMS = [
         rf"{_MONTH}[\s,-]*(?:de\s)?{_SHORT}",
         rf"(?:[^\W\d]{{2,10}}\.?,?\s)?{_MONTH}[\s.-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+{_SHORT}",
         rf"{_MONTH}[\s-]*{_YEAR}",
+        rf"(?P<d>\d{{1,2}})\.?[\s-]*{_ONLY_MONTH}",
+        rf"{_ONLY_MONTH}[\s-]*['’]?\d{{2}}",
         rf"{_YEAR}[\s-]?(?:Q[1-4]|W(?P<w>\d{{2}})(?:-?[1-7])?)",
         _CLOCK,
     )

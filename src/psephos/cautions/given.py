@@ -108,8 +108,3 @@ class Found(NamedTuple):
     rows: Sequence[int] = ()
     facts: Mapping[str, str] = {}  # words for the sentence of the caution
     remedy: Sequence[tuple[str, str]] = ()  # options of the command, and their values
-
-
-def some(words: Sequence[str]) -> str:
-    """Return the first few words, and whether there are more."""
-    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")

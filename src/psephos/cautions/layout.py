@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from psephos.cautions.given import Found, Given, some
+from psephos.cautions.given import Found, Given
 from psephos.files.cells import Cells
 from psephos.files.levels import alike
-from psephos.files.near import CELL, quoted, shown
+from psephos.files.near import CELL, quoted, shown, some
 
 _MADE = re.compile(
     r"unnamed: ?[1-9]\d*(?:_level_\d)?|__unnamed__\d+|\.\.\.\d+|_c\d+|column_?\d+|\s*",
@@ -27,6 +27,11 @@ _SAMPLE = re.compile(
 _TOTAL = re.compile(
     r"\W*(?:grand |column )?(?:totale?|sum|summe|suma|somme|gesamt|insgesamt|mean|average|median|"
     r"mittelwert|mittel|moyenne|media|promedio|Σ|∑)s?(?:\W.*)?",
+    re.IGNORECASE,
+)
+#: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.
+_GENE_DAY = re.compile(
+    r"\d{1,2}[-. ]+(?:mar|sept?|dec|mrz|mär|dez)\.?|(?:mar|sept?|dec|mrz|mär|dez)[-. ]+\d{1,2}",
     re.IGNORECASE,
 )
 _MOST = 0.8  # of the columns
@@ -67,6 +72,12 @@ def lies_across(given: Given) -> Found:
 def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
     found = [bool(form.fullmatch(name)) for name in names[:1000]]
     return sum(found) / len(found) if len(found) > 2 else 0.0
+
+
+def gene_days(given: Given) -> Found:
+    """Find names of genes that a spreadsheet turned into days, where most names are no days."""
+    days = [bool(_GENE_DAY.fullmatch(name)) for name in given.names]
+    return Found(list(np.flatnonzero(days)) if 2 * sum(days) < len(days) else [])
 
 
 def total_row(given: Given) -> Found:

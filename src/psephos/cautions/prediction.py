@@ -3,8 +3,8 @@
 import numpy as np
 
 from psephos._types import Floats
-from psephos.cautions.given import Found, Given, some
-from psephos.files.near import shown
+from psephos.cautions.given import Found, Given
+from psephos.files.near import shown, some
 
 _LEAST = 5  # cases with a value
 #: What one unit is in another: powers of ten, inches, feet, pounds, stones, months and days of

@@ -87,6 +87,9 @@ CAUTIONS: dict[str, Rule] = {
     "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
         "Classes of the target differ only in case, blanks or the form of a number: {which}. Write "
         "them alike if they are one class; if not, insist on them.", classes=True),
+    "FD035": Rule("gene-days", "layout", _NONE, layout.gene_days,
+        "{columns} look{s} like gene symbols that a spreadsheet turned into days (MARCH1 into "
+        "1-Mar, SEPT2 into 2-Sep). Restore the names from the source of the table."),
     "FD040": Rule("beyond-range", "prediction", _NONE, prediction.beyond_range,
         "All values of {which} are beyond the range of the fit, on one side: answers there are "
         "guesses. See that it is the same measurement."),

@@ -5,9 +5,9 @@ import re
 import numpy as np
 
 from psephos._types import Floats, Indices
-from psephos.cautions.given import Found, Given, parts_of, some
+from psephos.cautions.given import Found, Given, parts_of
 from psephos.cautions.replicates import replicates
-from psephos.files.near import CELL, shown
+from psephos.files.near import CELL, shown, some
 
 _BATCH = re.compile(
     r"(?:.* )?(?:batch|site|cent(?:er|re)|plate|run|lane|scanner|hospital|clinic|labo?r?|cohort|"
@@ -63,7 +63,10 @@ def _names_subjects(given: Given, j: int) -> bool:
     first, last = (end.reduceat(ordered, ends - sizes) for end in (np.minimum, np.maximum))
     pure = first[several] == last[several]
     share = np.bincount(answers) / known.sum()
-    by_size = {int(k): np.log((share**k).sum()) for k in np.unique(sizes)}
+    most = share.max()  # a power of it may underflow
+    by_size = {
+        int(k): k * np.log(most) + np.log(((share / most) ** k).sum()) for k in np.unique(sizes)
+    }
     chance = sum(by_size[int(k)] for k in sizes[several[pure]])
     if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
         return False

@@ -112,7 +112,8 @@ def _beside(axis: Axis, ends: Sequence[float], at: float) -> tuple[float, float]
 
 _ROWS = 20_000  # answered at once
 _REASONS = 8_000  # looked at for thresholds
-_BACKGROUND, _FEWER = 100, 40  # cases whose other values are kept; of models of many voters
+_BACKGROUND, _FEWER, _FEWEST = 100, 40, 20  # cases whose other values are kept: of models of many
+_VALUES = 40_000  # voters, and of so many values
 _MANY = 60  # voters
 _FORWARD = ("<", ">=")
 
@@ -141,9 +142,11 @@ class Threshold(NamedTuple):
 def background(asked: HasCases) -> Floats:
     """Return training cases, evenly spaced, as the model reads them.
 
-    At most 100; of a model of more than 60 voters, which takes longer to answer, at most 40.
+    At most 100; of a model that takes longer to answer fewer: of more than 60 voters at most 40, of
+    so many columns that 100 cases have more than 40,000 values fewer cases, but 20.
     """
     most = _BACKGROUND if asked.vote.n_voters <= _MANY else _FEWER
+    most = max(_FEWEST, min(most, _VALUES // max(1, asked.X.shape[1])))
     return asked.X[evenly_spaced(len(asked.X), most)]
 
 

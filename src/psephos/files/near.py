@@ -1,6 +1,6 @@
 """Names a user may have meant."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _SHOWN = 6
 CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
@@ -32,6 +32,10 @@ def shown(word: object, most: int = _NAME) -> str:
 
 def quoted(names: Iterable[object], most: int = _SHOWN) -> str:
     """Return the first few names, quoted, and how many more there are."""
-    words = [shown(name, _NAME) for name in names]
+    return some([shown(name, _NAME) for name in names], most)
+
+
+def some(words: Sequence[str], most: int = 5) -> str:
+    """Return the first few words, and how many more there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")

@@ -19,7 +19,7 @@ from psephos.files.cases import Wanted, codes_in, numbers_in, places_in, product
 from psephos.files.cells import Cells, Typed
 from psephos.files.columns import refuse_far
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import CELL, shown
+from psephos.files.near import CELL, shown, some
 from psephos.files.text import Header, Split
 
 
@@ -68,6 +68,8 @@ _BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a
 _FEW = 2  # columns of words, for which a line is not divided
 _UNIT = "\x1f"
 _KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as few programs write it
+_CODE = re.compile(r"0\d+", re.ASCII)  # 00204
+_CODE_WITHIN = re.compile(r"0(?<![\w.+:/-]0)\d", re.ASCII)
 
 
 def unnamed(p: int) -> list[str]:
@@ -88,6 +90,7 @@ class SheetRows:
         self._place_numbers()
         # columns whose cells so far are 0E1 or the like; a model has decided on those of cases
         self._keys: dict[int, str] | None = {} if cases else None
+        self._codes: dict[int, str] | None = None if cases else {}  # columns with a cell 00204
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
@@ -112,6 +115,7 @@ class SheetRows:
             self._X.resize((self._n + start // 32, len(self._choice.columns)), refcheck=False)
         self._X[start : self._n] = math.nan
         self._find_keys(rows)
+        self._find_codes(rows)
         numbers = self._at_once(rows)
         if numbers is None:
             for i, row in enumerate(rows, start):
@@ -127,6 +131,16 @@ class SheetRows:
                 return
             cells, among = list(row), self._places if self._keys is None else self._keys
             self._keys = {j: cells[j].strip() for j in among if _KEY.fullmatch(cells[j].strip())}
+
+    def _find_codes(self, rows: list[Sequence[str]]) -> None:
+        if self._codes is None:
+            return
+        for row in rows:
+            if not isinstance(row, Split) or _CODE_WITHIN.search(row.text):
+                cells = list(row)
+                for j in self._places:
+                    if cells[j].lstrip()[:1] == "0" and _CODE.fullmatch(cells[j].strip()):
+                        self._codes.setdefault(j, cells[j].strip())
 
     def _keep(self, row: Sequence[str]) -> None:
         cells = list(row) if len(self._words) > _FEW else row
@@ -199,6 +213,16 @@ class SheetRows:
             for j, word in (self._keys or {}).items()
             if j not in self._words
         ]
+        codes = [
+            f"{shown(self._header.names[j])} ({word})"
+            for j, word in (self._codes or {}).items()
+            if j not in self._words
+        ]
+        if codes:
+            keys.append(
+                f"columns with cells that begin with 0, as codes do: {some(codes)}: read as "
+                "numbers; a code is categorical (--categorical) or an id (--id)."
+            )
         return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
 
 

@@ -15,7 +15,7 @@ from psephos.cautions.layout import total_row
 from psephos.files.arrays import word_array
 from psephos.files.cells import number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
-from psephos.files.near import CELL, shown, suggest
+from psephos.files.near import CELL, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
 from psephos.files.text import Header
 from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
@@ -210,6 +210,7 @@ def _encode(
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
+    gone = dict[str, None]()  # words read as missing where others are categories
     for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
         if j not in sheet.words:
             continue
@@ -221,6 +222,14 @@ def _encode(
                 sheet.X[:, k] = numbers
             else:
                 sheet.X[:, k], categories[k] = coded(words)
+                held = zip(sheet.words[j], words, strict=True)
+                found = {cell for cell, word in held if word is None and type(cell) is str and cell}
+                gone |= {f"{word!r} in {shown(names[j])}": None for word in sorted(found)}
+    if gone:
+        notes.append(
+            f"words that are read as missing, beside categories: {some(list(gone))}; --keep-word "
+            "makes one a category (--keep-word None)."
+        )
     with wrong.gather():
         place = row_words if sheet.lines is None else sheet.place
         refuse_farthest(sheet.X, [names[j] for j in sheet.choice.columns], place)
