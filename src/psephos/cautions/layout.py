@@ -77,7 +77,7 @@ def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
 def gene_days(given: Given) -> Found:
     """Find names of genes that a spreadsheet turned into days, where most names are no days."""
     days = [bool(_GENE_DAY.fullmatch(name)) for name in given.names]
-    return Found(list(np.flatnonzero(days)) if 2 * sum(days) < len(days) else [])
+    return Found(np.flatnonzero(days).tolist() if 2 * sum(days) < len(days) else [])
 
 
 def total_row(given: Given) -> Found:
