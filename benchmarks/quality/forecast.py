@@ -58,8 +58,7 @@ def forecasts(name, jobs, models):
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
         ) as run:
-            for line in run.stderr:
-                lines.append((time.monotonic() - start, line))
+            lines.extend((time.monotonic() - start, line) for line in run.stderr)
             if run.wait() != 0:
                 raise SystemExit("".join(line for _, line in lines))
         whole = time.monotonic() - start

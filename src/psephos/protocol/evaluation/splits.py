@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn import model_selection, utils
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from psephos._errors import PsephosError
+from psephos._errors import Complaints, PsephosError
 from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRow, TableLike
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
@@ -457,23 +457,29 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
 def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[Split]:
     """Return a split for each cohort that is tested: its rows, and all others to train on."""
     splits: list[Split] = []
+    wrong = Complaints()
     for one in cohorts.tested:
         train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
         where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
-        if table.groups is not None:
-            both = np.intersect1d(table.groups[train], table.groups[test])
+        with wrong.gather():
+            both = (
+                []
+                if table.groups is None
+                else np.intersect1d(*(table.groups[p] for p in (train, test)))
+            )
             if len(both):
                 raise PsephosError(
                     f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
                     "one group stay on one side. Leave such rows out, or name another column."
                 )
-        if table.kind == "classes" and len(lacking := np.setdiff1d(table.y, table.y[test])):
-            raise PsephosError(
-                f"{where} have no case of class {str(lacking[0])!r}, which is measured there: "
-                "leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
-            )
-        _check_training(table, train, protocol)
+            if table.kind == "classes" and len(lacking := np.setdiff1d(table.y, table.y[test])):
+                raise PsephosError(
+                    f"{where} have no case of class {str(lacking[0])!r}, which is measured there: "
+                    "leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
+                )
+            _check_training(table, train, protocol)
         splits.append((train, test))
+    wrong.refuse()
     return splits
 
 
