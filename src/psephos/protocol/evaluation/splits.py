@@ -461,17 +461,13 @@ def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[S
     for one in cohorts.tested:
         train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
         where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
-        with wrong.gather():
-            both = (
-                []
-                if table.groups is None
-                else np.intersect1d(*(table.groups[p] for p in (train, test)))
+        of = table.groups
+        if of is not None and len(both := np.intersect1d(of[train], of[test])):
+            raise PsephosError(
+                f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
+                "one group stay on one side. Leave such rows out, or name another column."
             )
-            if len(both):
-                raise PsephosError(
-                    f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
-                    "one group stay on one side. Leave such rows out, or name another column."
-                )
+        with wrong.gather():
             if table.kind == "classes" and len(lacking := np.setdiff1d(table.y, table.y[test])):
                 raise PsephosError(
                     f"{where} have no case of class {str(lacking[0])!r}, which is measured there: "
