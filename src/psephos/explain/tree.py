@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +21,6 @@ from psephos.vote.frames import Framed, frame_of
 from psephos.vote.part import ShownTree
 
 _LETTERS = 26  # of a line that is drawn
-_LETTER, _LINE = 7.0, 17.0  # about the size of a letter and of a line
-_GAP, _RISE = 22.0, 96.0  # between boxes, and between levels
 _PALETTE = ("#dbe9f6", "#fde3c8", "#dcefdc", "#f6d9dc", "#e8def2", "#ece2d8", "#f4dcee", "#e6e6e6")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -164,35 +161,6 @@ class TreeDisplay(Framed):
         axes.set_ylim(-max(b.level for b in boxes) - 0.4, 0.4)
         axes.set_axis_off()
         return axes
-
-    def svg(self, *, max_depth: int | None = None) -> str:
-        """Return the picture as a document of SVG that needs nothing else.
-
-        Strings of the data are text in it, whatever they hold; long ones are cut, and whole in
-        the tool tip.
-
-        Parameters
-        ----------
-        max_depth : int, default=None
-            As for `plot`.
-        """
-        boxes = boxes_of(self, max_depth)
-        longest = max(len(_short(line)) for box in boxes for line in (*box.lines, box.edge))
-        width = max(60.0, longest * _LETTER + 14)
-        step, height = width + _GAP, _LINE * max(len(box.lines) for box in boxes) + 10
-        whole = step * (max(box.x for box in boxes) + 1)
-        tall = _RISE * max(box.level for box in boxes) + height + _GAP
-        at = {box.node: (step * (box.x + 0.5), _GAP / 2 + _RISE * box.level) for box in boxes}
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole:.0f} {tall:.0f}" '
-            f'width="{whole:.0f}" height="{tall:.0f}" role="img" '
-            'font-family="sans-serif" font-size="12">',
-            f"<title>A tree of {self.tree.n_leaves} leaves</title>",
-            '<rect width="100%" height="100%" fill="white"/>',
-        ]
-        parts += [_svg_edge(box, at, height) for box in boxes if box.parent >= 0]
-        parts += [_svg_box(box, *at[box.node], width) for box in boxes]
-        return "\n".join([*parts, "</svg>", ""])
 
     def graphviz(self, *, max_depth: int | None = None) -> str:
         """Return the tree in the language of Graphviz (DOT).
@@ -442,38 +410,6 @@ def _short(text: str) -> str:
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
 
 
-# ---------------------------------------------------------------------- SVG
-def _svg_edge(box: Box, at: dict[int, tuple[float, float]], height: float) -> str:
-    (x, y), (px, py) = at[box.node], at[box.parent]
-    return (
-        f'<g><title>{_xml(box.edge)}</title><path d="M{px:.1f} {py + height:.1f}L{x:.1f} {y:.1f}" '
-        f'stroke="#888" fill="none"/><text x="{x:.1f}" y="{y - 6:.1f}" text-anchor="middle" '
-        f'fill="#444" stroke="white" stroke-width="3" paint-order="stroke">'
-        f"{_xml(_short(box.edge))}</text></g>"
-    )
-
-
-def _svg_box(box: Box, x: float, y: float, width: float) -> str:
-    fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
-    tall = _LINE * len(box.lines) + 10
-    texts = "".join(
-        f'<text x="{x:.1f}" y="{y + 17 + _LINE * i:.1f}" text-anchor="middle"'
-        f' font-weight="{weight}">{_xml(_short(line))}</text>'
-        for i, (line, weight) in enumerate(zip(box.lines, ("bold", "normal"), strict=False))
-    )
-    return (
-        f"<g><title>{_xml(chr(10).join(box.lines))}</title>"
-        f'<rect x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" height="{tall:.1f}" '
-        f'rx="{8 if box.leaf else 2}" fill="{fill}" stroke="#555"/>{texts}</g>'
-    )
-
-
-def _xml(text: str) -> str:
-    """Return text that is only text in XML; characters that it cannot hold are replaced."""
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
-
-
-# ---------------------------------------------------------------------- Graphviz
 def _dot(text: str) -> str:
     """Return text as the inside of a quoted string of DOT, which reads entities and escapes."""
     plain = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).replace("&", "&amp;")
