@@ -21,6 +21,8 @@ from psephos.estimator.labels import read_groups, read_numbers, read_target
 from psephos.estimator.params import Interval
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
+from psephos.vote.rows import row_groups
+from psephos.vote.seen import as_numbers
 
 _TRIES = 100  # drawings of rows before one is said to lack a class always
 LOSSES = ("zero_one", "squared")
@@ -286,30 +288,19 @@ def _pair(test: Any) -> tuple[Any, Any]:
     return X, y
 
 
-def _copies(X: TableLike, unit: Indices, test: Any) -> int:
+def _copies(X: Any, unit: Indices, test: Any) -> int:
     """Return how many of the rows that are asked are equal, column by column, to one drawn from.
 
     Rows of one group are drawn together, so that they are asked of no model that has seen one.
     """
-    keys = _keys(X)
+    given = [X] if test is None else [X, test[0]]
+    tables = [x.toarray() if issparse(x) else np.asarray(x) for x in given]
+    same = row_groups(as_numbers(np.vstack(tables)))
+    own, asked = same[: len(unit)], same[len(unit) :]
     if test is not None:
-        known = set(keys)
-        return sum(key in known for key in _keys(test[0]))
-    units: dict[Any, set[int]] = {}
-    for key, one in zip(keys, unit.tolist(), strict=True):
-        units.setdefault(key, set()).add(one)
-    return sum(len(units[key]) > 1 for key in keys)
-
-
-def _keys(X: Any) -> list[Any]:
-    """Return what is equal for rows of equal values; a missing value is equal to another."""
-    sparse = bool(issparse(X))  # a plain bool: the type guard would narrow X
-    values: Any = X.toarray() if sparse else np.asarray(X)
-    if values.dtype.kind not in "biuf":
-        return [tuple(row) for row in values.astype(str).tolist()]
-    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # one zero
-    numbers[np.isnan(numbers)] = np.nan
-    return [row.tobytes() for row in numbers]
+        return int(np.isin(asked, own).sum())
+    units = np.unique(np.column_stack([own, unit]), axis=0)[:, 0]
+    return int((np.bincount(units)[own] > 1).sum())
 
 
 def _answers(X: TableLike, y: LabelsLike, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:

@@ -248,7 +248,7 @@ def first_copies(X: Values) -> NDArray[np.intp]:
     X : table of shape (n, p)
         Numbers, or words of a table for a model of another library.
     """
-    table = _numbers(X)
+    table = as_numbers(X)
     n = int(table.shape[0])
     alone = rows = np.arange(n)
     for columns in (slice(_COLUMNS), slice(None)):  # the rest is compared where these are equal
@@ -280,7 +280,7 @@ def _no_chance(different: _Floats, log_pairs: float) -> bool:
     return log_pairs < -math.log(1000)
 
 
-def _numbers(X: Any) -> Any:
+def as_numbers(X: Any) -> Any:
     """Return any table as numbers; words as codes of their column."""
     if hasattr(X, "tocsr"):
         return X.tocsr()
