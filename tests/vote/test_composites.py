@@ -104,9 +104,7 @@ def test_tables_of_different_width_are_not_joined():
 
 
 def test_a_foreign_part_cannot_be_written():
-    foreign = ForeignVoters(
-        5, np.array([0]), np.array([0]), 5, np.ones((1, 1), dtype=bool), (object(),), CODE
-    )
+    foreign = ForeignVoters.of([object()], [np.array([0])], 5, "answer", CODE)
     whole = join([(np.array([0]), foreign), (np.array([1, 2]), stumps())])
     with pytest.raises(ModelFileError, match="object"):
         encode(whole, {}, "v")

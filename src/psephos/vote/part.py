@@ -498,6 +498,12 @@ def positions(inner: Columns, outer: Columns) -> Columns:
     return where
 
 
+def placed(subsets: Sequence[Columns]) -> tuple[Columns, tuple[Columns, ...]]:
+    """Return the sorted columns of all subsets, and where those of each stand within them."""
+    columns = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *subsets]))
+    return columns, tuple(np.searchsorted(columns, own).astype(np.intp) for own in subsets)
+
+
 def usage_of_all(part: Any) -> Usage:
     """Return the (T, p) table of a part whose voters all read all of its columns."""
     return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))

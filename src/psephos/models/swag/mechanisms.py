@@ -30,7 +30,7 @@ from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import BoundLearner, Learner, Says, SearchProblem
 from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.operations.nested import nested
-from psephos.vote.voters.foreign import SubsetVoters
+from psephos.vote.voters.foreign import ForeignVoters
 from psephos.vote.voters.stumps import prior_name
 
 _LEAST = 1e-12  # a probability of 0 is read as this: an impossible class has finite log-odds
@@ -164,7 +164,7 @@ def _as_voters(
     models: Sequence[Estimator], subsets: Sequence[Indices], p: int, says: Says, code: Floats
 ) -> Voters:
     """Return fitted models as voters: plain data if all that read columns are psephos's."""
-    whole = SubsetVoters.of(models, subsets, p, says, code)
+    whole = ForeignVoters.of(models, subsets, p, says, code)
     readers = np.array([t for t, columns in enumerate(subsets) if len(columns)], dtype=np.intp)
     prior = np.setdiff1d(np.arange(len(models)), readers)
     parts: list[tuple[Indices, Voters]] = []

@@ -21,6 +21,7 @@ from psephos.vote.part import (
     check_part,
     check_within,
     log_odds,
+    placed,
     usage_of,
 )
 from psephos.vote.reasons import Inner, Reason, abstention
@@ -195,15 +196,11 @@ class NestedVoters(ReadsColumns, Voters):
         return max(vote.training_rows() for vote in self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        places = [self.places[int(t)] for t in voters]
-        kept = np.unique(np.concatenate([np.empty(0, np.intp), *places]))
-        return replace(
-            self,
-            columns=self.columns[kept],
-            places=tuple(np.searchsorted(kept, own).astype(np.intp) for own in places),
-            inner=tuple(self.inner[int(t)] for t in voters),
-            levels=tuple(self.levels[int(t)] for t in voters),
-        )
+        order: list[int] = voters.tolist()
+        columns, places = placed([self.columns[self.places[t]] for t in order])
+        inner = tuple(self.inner[t] for t in order)
+        levels = tuple(self.levels[t] for t in order)
+        return replace(self, columns=columns, places=places, inner=inner, levels=levels)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the words of a vote's only voter, or how many they are and what they read."""
@@ -342,11 +339,11 @@ def nested(
     if abstains:  # asked of complete rows only
         votes = [vote.primary() for vote in votes]
     read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
-    columns = np.unique(np.concatenate([np.empty(0, np.intp), *read]))
+    columns, places = placed(read)
     return NestedVoters(
         n_features,
         columns,
-        tuple(np.searchsorted(columns, own).astype(np.intp) for own in read),
+        places,
         tuple(_compact(vote, abstains) for vote in votes),
         tuple(
             _levels(model.schema_.select(vote.columns))

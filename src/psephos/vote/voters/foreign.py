@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Estimator, NDArray, Usage
+from psephos.vote.names import listed
 from psephos.vote.operations.nested import nested
-from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_at, usage_of
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, placed, sparse, usage_of
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -35,80 +36,22 @@ def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class ForeignVoters(ReadsColumns, Voters):
-    """Any fitted classifiers, kept as they are; columns they do not read are filled with zero.
+    """Any fitted estimators, kept as they are.
 
-    `width` is the number of columns they were fitted on; `source` the positions of `columns`
-    in that table; `used` (T, q) who reads which.
-    """
-
-    says: ClassVar[str] = "answer"
-    n_features: int
-    columns: Columns
-    source: Columns
-    width: int
-    used: NDArray[np.bool_]
-    estimators: tuple[Any, ...]
-    value: _Floats
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.estimators)
-
-    def refusal(self) -> str:
-        name = type(self.estimators[0]).__name__
-        return (
-            f"its voters are {name}, which psephos cannot write as plain data (it can write its "
-            "own models and scikit-learn's trees, linear models and Gaussian naive Bayes, in a "
-            "list of fitted estimators k nearest neighbours, too)"
-        )
-
-    def votes(self, X: _Floats) -> _Floats:
-        table = np.zeros((len(X), self.width))
-        table[:, self.source] = X[:, self.columns]
-        answers = [_asked(e, "predict", table).astype(np.intp) for e in self.estimators]
-        return self.value[np.stack(answers, axis=1)]
-
-    def usage(self) -> Usage:
-        return usage_at(self, *np.nonzero(self.used))
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        used = self.used[voters]
-        read = np.flatnonzero(used.any(axis=0))
-        return replace(
-            self,
-            columns=self.columns[read],
-            source=self.source[read],
-            used=used[:, read],
-            estimators=tuple(self.estimators[t] for t in voters),
-        )
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the estimator's name and how many columns it reads."""
-        return f"{type(self.estimators[voter]).__name__} on {int(self.used[voter].sum())} columns"
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        read = [self.columns[np.flatnonzero(self.used[t])] for t in range(self.n_voters)]
-        names = [type(estimator).__name__ for estimator in self.estimators]
-        return read_by(X, read, names, self.votes(X))
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        return []
-
-
-@dataclass(frozen=True)
-class SubsetVoters(ReadsColumns, Voters):
-    """Any fitted estimators, each on columns of its own.
-
-    `columns` are all columns read, `places` each voter's positions within them. `says` is what a
-    voter says: 'answer', the code of its class; 'probability', the mean of the codes under its
-    ``predict_proba``; 'log-odds', those of the same; 'value', the number it predicts. `value`
-    (n_classes, K) is the table of codes; for numbers it is (1, 1) and not read. With `abstains` a
-    voter votes 0 where a value is missing; else it is asked there as elsewhere.
+    `columns` are all columns read, `places` each voter's positions within them, and `source` where
+    these stand in the table that it was fitted on: one of `width` columns, whose others are filled
+    with zero, or (0) of its own columns alone. `says` is what a voter says: 'answer', the code of
+    its class; 'probability', the mean of the codes under its ``predict_proba``; 'log-odds', those
+    of the same; 'value', the number it predicts. `value` (n_classes, K) is the table of codes; for
+    numbers it is (1, 1) and not read. With `abstains` a voter votes 0 where a value is missing;
+    else it is asked there as elsewhere.
     """
 
     n_features: int
     columns: Columns
     places: tuple[Columns, ...]
+    source: tuple[Columns, ...]
+    width: int
     estimators: tuple[Any, ...]
     says: str
     value: _Floats
@@ -123,16 +66,18 @@ class SubsetVoters(ReadsColumns, Voters):
         says: str,
         code: _Floats,
         abstains: bool = True,
+        whole: bool = False,
     ) -> Self:
         """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
 
-        `subsets` are the columns of the table that each was fitted on, in order; `code` is
-        (n_classes, K).
+        `subsets` are the columns of the table that each reads, in order; each was fitted on these,
+        or on the `whole` table. `code` is (n_classes, K).
         """
-        columns = np.unique(np.concatenate([np.empty(0, np.intp), *subsets])).astype(np.intp)
-        places = tuple(np.searchsorted(columns, s).astype(np.intp) for s in subsets)
-        value = np.zeros((1, 1)) if says == "value" else code
-        return cls(n_features, columns, places, tuple(estimators), says, value, abstains)
+        columns, places = placed(subsets)
+        source = tuple(subsets) if whole else tuple(np.arange(len(s)) for s in subsets)
+        width, value = n_features * whole, np.zeros((1, 1)) if says == "value" else code
+        models = tuple(estimators)
+        return cls(n_features, columns, places, source, width, models, says, value, abstains)
 
     @property
     def n_voters(self) -> int:
@@ -141,16 +86,20 @@ class SubsetVoters(ReadsColumns, Voters):
     def refusal(self) -> str:
         name = type(self.estimators[0]).__name__
         return (
-            f"its voters are {name}, which psephos cannot write as plain data; take a model of "
-            "psephos instead (in SWAG also a learner by name, such as learner='logistic')"
+            f"its voters are {name}, which psephos cannot write as plain data: it can write its "
+            "own models and scikit-learn's trees, linear models and Gaussian naive Bayes, in a "
+            "list of fitted estimators k nearest neighbours, too, and in SWAG its own models and "
+            "the learners that have a name (learner='logistic')"
         )
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes; 0 where a voter abstains."""
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
-        for t, (places, estimator) in enumerate(zip(self.places, self.estimators, strict=True)):
-            table = np.ascontiguousarray(read[:, places])
+        each = zip(self.places, self.source, self.estimators, strict=True)
+        for t, (places, source, estimator) in enumerate(each):
+            table = np.zeros((len(X), self.width or len(source)))
+            table[:, source] = read[:, places]
             asked = ~np.isnan(table).any(axis=1) | (not self.abstains)
             if asked.any():
                 out[asked, t] = self._says(estimator, table[asked])
@@ -172,15 +121,16 @@ class SubsetVoters(ReadsColumns, Voters):
         return usage_of(self, self.places)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        subsets = [self.columns[self.places[t]] for t in voters]
-        models = [self.estimators[t] for t in voters]
-        how = self.says, self.value, self.abstains
-        return type(self).of(models, subsets, self.n_features, *how)
+        order: list[int] = voters.tolist()
+        columns, places = placed([self.columns[self.places[t]] for t in order])
+        source = tuple(self.source[t] for t in order)
+        models = tuple(self.estimators[t] for t in order)
+        return replace(self, columns=columns, places=places, source=source, estimators=models)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the estimator's name and its columns."""
         read: list[str] = [names[j] for j in self.columns[self.places[voter]].tolist()]
-        return f"{type(self.estimators[voter]).__name__} on {', '.join(read) or 'no column'}"
+        return f"{type(self.estimators[voter]).__name__} on {listed(read) or 'no column'}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         read = [self.columns[self.places[t]] for t in range(self.n_voters)]
@@ -235,10 +185,9 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
     if votes is not None:
         return votes
-    used = np.stack([_columns_read(e, n_features) for e in estimators])
-    columns = np.flatnonzero(used.any(axis=0))
-    return ForeignVoters(
-        n_features, columns, columns, n_features, used[:, columns], tuple(estimators), code
+    read = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
+    return ForeignVoters.of(
+        estimators, read, n_features, "answer", code, abstains=False, whole=True
     )
 
 

@@ -18,7 +18,7 @@ from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.foreign import (
     TREES,
-    SubsetVoters,
+    ForeignVoters,
     from_estimators,
     linear_voters,
     tree_voters,
@@ -106,7 +106,7 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
         raise PsephosError(
             f"{type(model).__name__} has no {ask}: let it say 'answer', or calibrate it first."
         )
-    return SubsetVoters.of([model], whole, n_features, says, code, abstains=False)
+    return ForeignVoters.of([model], whole, n_features, says, code, abstains=False)
 
 
 def _code(model: Any, code: _Floats, says: str) -> _Floats | None:
