@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.spatial
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, check_random_state
@@ -18,6 +19,7 @@ from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
 from psephos.vote.names import percent
 
+_distance: Any = scipy.spatial.distance
 _BUDGETS = (1, 2, 4, 8, 16, 32)
 
 
@@ -225,9 +227,5 @@ def _on_all_columns(estimator: Any) -> Any:
 
 def _similarity(taken: NDArray[np.bool_]) -> float:
     """Return the mean Jaccard index over pairs of splits; 1 where none takes a column."""
-    found: list[float] = []
-    for a in range(len(taken)):
-        for b in range(a):
-            either = int((taken[a] | taken[b]).sum())
-            found.append(int((taken[a] & taken[b]).sum()) / either if either else 1.0)
-    return float(np.mean(found)) if found else 1.0
+    apart = _distance.pdist(taken, "jaccard")
+    return float(1.0 - apart.mean()) if len(apart) else 1.0

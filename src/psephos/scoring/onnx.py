@@ -292,37 +292,35 @@ class _Graph:
             for name, one in row.items():
                 self.trees.setdefault(name, []).append(one)
 
-    def _split(self, column: int, threshold: Any, codes: list[int], missing: int, way: Any) -> int:
-        """Write a rule; ``way(branch)`` writes what follows and returns its node."""
+    def _split(
+        self,
+        column: int,
+        threshold: float | dict[str, str],
+        codes: list[int],
+        missing: int,
+        way: Any,
+    ) -> int:
+        """Write a split, and return the number of its node: a test, or one an end of codes."""
         if not codes:
-            bound = float("inf") if isinstance(threshold, dict) else threshold
-            if isinstance(threshold, dict) and threshold["float"] == "-inf":
-                bound = -float("inf")
-            number = self._next
-            self._next += 1
-            at = len(self.trees.get("nodes_nodeids", []))
-            self._node(number, _NUMBER, column, bound, missing=missing == 0)
-            self.trees["nodes_truenodeids"][at] = way(0)
-            self.trees["nodes_falsenodeids"][at] = way(1)
-            return number
+            bound = float(threshold["float"]) if isinstance(threshold, dict) else threshold
+            return self._runs(column, [(bound, 0)], missing, 1, way)
         ways = [branch if branch >= 0 else missing for branch in codes]
         ends = [k for k in range(len(ways)) if ways[k : k + 1] != ways[k + 1 : k + 2]]
-        return self._runs(column, [(k + 0.5, ways[k]) for k in ends], missing, way)
+        return self._runs(column, [(k + 0.5, ways[k]) for k in ends], missing, missing, way)
 
-    def _runs(self, column: int, runs: list[tuple[float, int]], missing: int, way: Any) -> int:
-        """Write a chain of tests, one for each run of codes that take one branch.
-
-        A missing value, and a code beyond them, goes on to the end.
-        """
+    def _runs(
+        self, column: int, runs: list[tuple[float, int]], missing: int, last: int, way: Any
+    ) -> int:
+        """Write a test for each run of values that take one branch; those beyond take `last`."""
         if not runs:
-            return way(missing)
+            return way(last)
         (bound, branch), rest = runs[0], runs[1:]
         number = self._next
         self._next += 1
         at = len(self.trees.get("nodes_nodeids", []))
         self._node(number, _NUMBER, column, bound, missing=branch == missing)
         self.trees["nodes_truenodeids"][at] = way(branch)
-        self.trees["nodes_falsenodeids"][at] = self._runs(column, rest, missing, way)
+        self.trees["nodes_falsenodeids"][at] = self._runs(column, rest, missing, last, way)
         return number
 
     def _trees(self, trees: Branching, alpha: Any) -> None:

@@ -7,16 +7,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import NDArray
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import ReadsLike, check, check_part, usage_at
+from psephos.vote.part import ReadsLike, check, check_part
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Floats = NDArray[np.float64]
-_CELLS = 1 << 22  # truth values at once
 
 
 @register
@@ -77,26 +76,6 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
     def hypotheses(self) -> Hypotheses:
         """Return the hypotheses, on the columns of the space."""
         return Hypotheses(self.low, self.high, self.empty)
-
-    def votes(self, X: _Floats) -> _Floats:
-        held = self.hypotheses.holds(self.space.encode(X))
-        return np.where(held[:, :, None], self.yes, self.no)
-
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
-        """Return the (n, K) sums: of the weights of those that hold, and of the others."""
-        code = self.space.encode(X)
-        held = np.zeros(len(X))
-        step = max(1, _CELLS // max(1, len(X)))
-        for start in range(0, self.n_voters, step):
-            some = slice(start, start + step)
-            holds = Hypotheses(self.low[some], self.high[some], self.empty[some]).holds(code)
-            held += np.where(holds, weights[:, some], 0.0).sum(axis=1)
-        rest = weights.sum(axis=1) - held
-        return held[:, None] * self.yes + rest[:, None] * self.no
-
-    def usage(self) -> Usage:
-        voter, at = np.nonzero(self.low >= 0)
-        return usage_at(self, voter, at)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)

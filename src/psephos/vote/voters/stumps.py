@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import NDArray
 from psephos.files.field_types import Thresholds
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -20,7 +20,6 @@ from psephos.vote.part import (
     check_part,
     check_ptr,
     check_within,
-    usage_at,
 )
 
 _Floats = NDArray[np.float64]
@@ -53,9 +52,6 @@ class ConstantVoters(ReadsNothing, ReadAsLowered):
     @property
     def n_voters(self) -> int:
         return len(self.values)
-
-    def votes(self, X: _Floats) -> _Floats:
-        return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         return replace(self, values=self.values[voters])
@@ -139,23 +135,6 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     @property
     def n_voters(self) -> int:
         return len(self.feature)
-
-    def holds(self, X: _Floats) -> NDArray[np.bool_]:
-        """Return the (n, T) truth of every rule on every row of X, shape (n, p)."""
-        x = X[:, self.columns[self.feature]]
-        holds = x <= self.threshold
-        sizes = np.diff(self.category_ptr)
-        for t in np.flatnonzero(sizes):
-            known = (x[:, t] >= 0) & (x[:, t] < sizes[t])
-            holds[:, t] = self.missing_left[t]
-            holds[known, t] = self._set(int(t))[x[known, t].astype(np.intp)]
-        return np.where(np.isnan(x), self.missing_left, holds)
-
-    def votes(self, X: _Floats) -> _Floats:
-        return np.where(self.holds(X)[:, :, None], self.left, self.right)
-
-    def usage(self) -> Usage:
-        return usage_at(self, np.arange(self.n_voters), self.feature)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
