@@ -456,8 +456,7 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
 
 def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[Split]:
     """Return a split for each cohort that is tested: its rows, and all others to train on."""
-    splits: list[Split] = []
-    wrong = Complaints()
+    splits, wrong = list[Split](), Complaints()
     for one in cohorts.tested:
         train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
         where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
