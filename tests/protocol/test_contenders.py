@@ -13,6 +13,7 @@ from psephos._errors import PsephosError
 from psephos.estimator.contender import Shape
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.running.contenders import contenders, default_models
+from psephos.protocol.running.progress import _GUESSES
 from psephos.registry import estimator_class, variant
 
 SHAPE = Shape(5, 2)
@@ -41,6 +42,14 @@ def test_a_variant_has_its_parameters_and_draws_none_of_them(name):
         assert not fixed.keys() & drawn.keys()
     for key, value in fixed.items():
         assert f"{key}={value!r}" in one.notes
+
+
+def test_forests_are_searched_as_briefly_in_comparisons_as_other_variants_of_swag():
+    """Trees grown a step at most: of 500 trees and 2000 candidates a fit took six minutes."""
+    model = every()["swag-forest"].build({}, SHAPE, 0)
+    assert model.m * model.learner.n_estimators <= 20_000
+    assert model.n_folds == 5
+    assert {name for name, one in every().items() if one.variant_of == "swag"} < set(_GUESSES)
 
 
 def test_a_name_that_is_no_variant_is_itself():

@@ -18,8 +18,8 @@ from psephos.runtime.jit import announce_compiling
 from psephos.vote.names import plural
 
 # A fit of each default model in hundredths of a second: rounded means over tables of 155 x 19,
-# 500 x 50 and 62 x 2000, of numbers 167 x 4 and 215 x 100. They order the first fits, and stand in
-# until a model has been fitted.
+# 500 x 50 and 62 x 2000, of numbers 167 x 4 and 215 x 100; of the variants of swag by their ratio
+# to swag on 150 x 20. They order the first fits, and stand in until a model has been fitted.
 _GUESSES = {
     "column-budget-4": 48.0, "column-budget-8": 45.0, "column-budget-16": 45.0, "proset": 33.0,
     "swag": 6.0, "samba": 5.0, "newton-boosting": 3.5, "rank-ridge": 3.3, "random-forest": 1.3,
@@ -28,6 +28,7 @@ _GUESSES = {
     "column-budget-16-regressor": 53.0, "random-forest-regressor": 7.0,
     "gradient-boosting-regressor": 6.0, "swag-regressor": 4.0, "rank-ridge-regressor": 1.2,
     "sklearn-ridge": 0.8, "sklearn-lasso": 0.7, "mean": 0.1,
+    "swag-rbf-svm": 300.0, "swag-forest": 240.0, "swag-lasso": 95.0, "swag-linear-svm": 23.0,
 }  # fmt: skip
 _OTHER = 10.0
 _KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time
