@@ -78,9 +78,7 @@ class _Indexed:
         """Return a vote on the ensemble's table as a fitted estimator."""
         own: Any = self
         made: Any = VoterClassifier() if vote.target.n_classes else VoterRegressor()
-        made.n_features_in_ = own.n_features_in_
-        if hasattr(own, "feature_names_in_"):
-            made.feature_names_in_ = own.feature_names_in_
+        own.schema_.name_columns(made)
         made._set_fitted(vote, own.schema_, {}, own._sample)
         return made
 

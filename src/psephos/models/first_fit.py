@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, LabelsLike, NDArray
+from psephos._types import Array, LabelsLike
+from psephos.models.training import Hashes, folded, multipliers, row_hashes
 from psephos.vote.codec import register
-from psephos.vote.part import check, sparse
+from psephos.vote.part import check
 
 REDUCED = "reduced to some of its columns"
 SHRUNK = "left with some of its members"
 
-_Marks = NDArray[np.uint64]
-_CELLS = 1 << 16  # of a block: they stay in the cache
 _FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # what may change
 _QUIET = ("n_jobs", "verbose")  # of members: they change no answer
 _ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
@@ -53,12 +52,12 @@ class FirstFit:
         `X` array or sparse table of shape (n, p); `y` (n,): codes of classes, or numbers. `weight`,
         `groups` (n,) or None; `ordered`: whether the order of the rows counts.
         """
-        marks = _marks_of(X)
+        marks = row_hashes(X)
         found = [_digest(marks, ordered)]
         codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
         for k, more in enumerate((y, weight, codes)):
             if more is not None:
-                marks = marks + _folded(np.asarray(more)) * _multipliers(k + 1)[k]
+                marks = marks + folded(np.asarray(more)) * multipliers(k + 1)[k]
                 marks ^= marks >> np.uint64(29)
             found.append(_digest(marks, ordered))
         params = model.get_params(deep=False)
@@ -96,38 +95,7 @@ class FirstFit:
             )
 
 
-def _marks_of(X: Any) -> _Marks:
-    """Return a number per row by its values, the same for sparse and dense tables."""
-    factor = _multipliers(X.shape[1])
-    if sparse.issparse(X):
-        by_column: Any = sparse.csc_array(X)
-        parts = (_folded(by_column.data), by_column.indices, by_column.indptr)
-        return sparse.csc_array(parts, shape=X.shape) @ factor
-    step = max(1, _CELLS // max(X.shape[1], 1))
-    parts = [_folded(X[i : i + step]) @ factor for i in range(0, len(X), step)]
-    return np.concatenate(parts)
-
-
-def _folded(values: Any) -> _Marks:
-    """Return the bits of numbers, high ones in the low half too; NaN is one, and -0 is 0."""
-    plain = np.ascontiguousarray(values, dtype=np.float64) + 0.0
-    gaps = np.isnan(plain)
-    if gaps.any():
-        plain[gaps] = np.nan
-    bits = plain.view(np.uint64)
-    bits ^= bits >> np.uint64(32)
-    return bits
-
-
-def _multipliers(n: int) -> _Marks:
-    """Return n odd numbers that have no pattern."""
-    out = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    out ^= out >> np.uint64(30)
-    out *= np.uint64(0xBF58476D1CE4E5B9)
-    return out | np.uint64(1)
-
-
-def _digest(marks: _Marks, ordered: bool) -> str:
+def _digest(marks: Hashes, ordered: bool) -> str:
     return _short((marks if ordered else np.sort(marks)).tobytes())
 
 

@@ -208,7 +208,7 @@ def test_categories_that_nobody_declared_are_in_no_distance():
     assert 4 not in model.fit(table, y).vote_.weighting.columns
     with pytest.raises(PsephosError, match="'k', whose categories are only those of these rows"):
         model.set_params(distance_columns=["a", "k"]).fit(table, y)
-    with pytest.raises(PsephosError, match="'z', which is no column"):
+    with pytest.raises(PsephosError, match="'z', which is not a column"):
         model.set_params(distance_columns=["z"]).fit(table, y)
     with pytest.raises(PsephosError, match="must be a finite number above 0"):
         CompressedSamBAClassifier(a=0.0).fit(X, Y)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Estimator, Floats, Indices
+from psephos._types import Array, Estimator, Floats, Indices, NDArray
 from psephos.base import VoteEstimator
 from psephos.estimator.input import Context
 from psephos.estimator.params import refuse_unread
@@ -82,24 +82,35 @@ class StumpLearner:
     def voters(self, found: Sequence[Any]) -> StumpVoters:
         """Return the stumps as voters."""
         stumps: list[Stump] = [f[0] for f in found]
-        columns, feature = np.unique([s.column for s in stumps], return_inverse=True)
         none = np.empty(0, dtype=bool)
         sets = [none if s.left_categories is None else s.left_categories for s in stumps]
-        return StumpVoters(
-            n_features=self.n_features,
-            columns=columns.astype(np.intp),
-            feature=feature.astype(np.intp),
-            threshold=np.array([s.threshold for s in stumps], dtype=np.float64),
-            missing_left=np.array([s.missing_left for s in stumps], dtype=bool),
-            category_ptr=np.cumsum([0, *(len(s) for s in sets)]).astype(np.intp),
-            category_left=np.concatenate([none, *sets]),
-            left=self._votes([f[1] for f in found]),
-            right=self._votes([f[2] for f in found]),
-        )
+        rules = [(s.threshold, own) for s, own in zip(stumps, sets, strict=True)]
+        columns, missing = [s.column for s in stumps], [s.missing_left for s in stumps]
+        votes = self._votes([f[1] for f in found]), self._votes([f[2] for f in found])
+        return stump_voters(self.n_features, columns, rules, missing, *votes)
 
     def _votes(self, said: list[Any]) -> Floats:
         """Return the (T, K) votes for classes, or for class shares."""
         return np.stack(said) @ self.code if self.says == "probability" else self.code[said]
+
+
+def stump_voters(
+    n_features: int, columns: list[int], rules: Sequence[tuple[float, NDArray[np.bool_]]],
+    missing: list[bool], left: Floats, right: Floats,
+) -> StumpVoters:  # fmt: skip
+    """Return stumps as voters: a column, a threshold or a set of codes, and two votes each."""
+    read, feature = np.unique(columns, return_inverse=True)
+    return StumpVoters(
+        n_features=n_features,
+        columns=read.astype(np.intp),
+        feature=feature.astype(np.intp),
+        threshold=np.array([threshold for threshold, _ in rules], dtype=np.float64),
+        missing_left=np.array(missing, dtype=bool),
+        category_ptr=np.cumsum([0, *(len(s) for _, s in rules)]).astype(np.intp),
+        category_left=np.concatenate([np.empty(0, dtype=bool), *(s for _, s in rules)]),
+        left=left,
+        right=right,
+    )
 
 
 def _shares(totals: Floats) -> Floats:
@@ -193,7 +204,9 @@ def make_learner(model: Any, data: Training, context: Context) -> VoterLearner:
     return EstimatorLearner(model.estimator, data, context, says)
 
 
-_SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
+# Task ids of the validation share's seed: of classes, after which the learners' tasks follow, and
+# of numbers.
+_SPLIT, _SPLIT_NUMBERS = 0, 3
 
 #: What the stump or a given `estimator` becomes.
 VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", "nested voters")
@@ -241,7 +254,7 @@ def fit_boosted(
         now = digests(model, data, context)
         begun = continued(model, context, now)
     if watched:
-        train, rest = hold_out(data.y, context, model.validation_fraction)
+        train, rest = hold_out_rows(data, context, model.validation_fraction)
         data, held = data.take(train), data.take(rest)
     data = prepare(data)
     target = data.target
@@ -274,20 +287,25 @@ def fit_boosted(
     return vote, {"estimator_errors_": errors, "stopped_": found.reason}
 
 
-def hold_out(y: Indices, context: Context, share: float) -> tuple[Indices, Indices]:
-    """Return (training rows, validation rows): stratified, or whole groups where given."""
-    seed = context.integer(_SPLIT)
-    kind: Any = StratifiedShuffleSplit if context.groups is None else GroupShuffleSplit
-    splitter = kind(1, test_size=share, random_state=seed)
+def hold_out_rows(data: Training, context: Context, share: float) -> tuple[Indices, Indices]:
+    """Return (rows to learn from, held-out rows): classes stratified, or whole groups if given."""
+    y, classes = data.y, data.target.n_classes
+    kind: Any = GroupShuffleSplit
+    if context.groups is None:
+        kind = StratifiedShuffleSplit if classes else ShuffleSplit
+    seed = context.integer(_SPLIT if classes else _SPLIT_NUMBERS)
     try:
+        if share * len(y) < 1.0:
+            raise ValueError("that is less than one row")
+        splitter = kind(1, test_size=share, random_state=seed)
         train, held = next(splitter.split(y, y, context.groups))
     except ValueError as error:
         raise PsephosError(
             f"validation_fraction={share} of {len(y)} rows cannot be held out ({error}): hold out "
             "another share, or none."
         ) from None
-    classes = np.unique(y)
-    if len(np.unique(y[train])) < len(classes) or len(np.unique(y[held])) < len(classes):
+    known = len(np.unique(y)) if classes else 0
+    if min(len(np.unique(y[train])), len(np.unique(y[held]))) < known:
         raise PsephosError(
             f"validation_fraction={share} leaves a class without rows in training or validation: "
             "hold out another share, or none."

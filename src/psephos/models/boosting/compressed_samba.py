@@ -19,7 +19,7 @@ from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.kernels.stump.scan import round_weights
-from psephos.models.boosting.common import BoostingSteps, fit_boosted
+from psephos.models.boosting.common import BoostingSteps, fit_boosted, stump_voters
 from psephos.models.boosting.compression import SampleCompression, columns_of_distance, rule_of
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
@@ -237,25 +237,6 @@ def _message(yes: int, no: int, n_classes: int) -> int:
     return yes * (n_classes - 1) + no - (no > yes)
 
 
-def _stumps(
-    data: Training, columns: list[int], rules: list[Any], missing: list[bool], said: list[Any]
-) -> StumpVoters:
-    """Return stumps of (threshold, set of codes), a side of missing values and two answers."""
-    read, feature = np.unique(columns, return_inverse=True)
-    code = data.target.code
-    return StumpVoters(
-        n_features=data.table.values.shape[1],
-        columns=read.astype(np.intp),
-        feature=feature.astype(np.intp),
-        threshold=np.array([threshold for threshold, _ in rules], dtype=np.float64),
-        missing_left=np.array(missing, dtype=bool),
-        category_ptr=np.cumsum([0, *(len(s) for _, s in rules)]).astype(np.intp),
-        category_left=np.concatenate([np.empty(0, dtype=bool), *(s for _, s in rules)]),
-        left=code[[yes for yes, _ in said]],
-        right=code[[no for _, no in said]],
-    )
-
-
 class SearchedStumps:
     """All stumps of a column and two rows: the best is searched as SamBA's are.
 
@@ -308,7 +289,9 @@ class SearchedStumps:
             rules.append((np.nan if is_code else stump.threshold, members))
             missing.append(not is_code and stump.missing_left)
             said.append((right, left) if is_code else (left, right))
-        return _stumps(self.data, [j for j, _ in source], rules, missing, said)
+        code, p = self.data.target.code, self.data.table.values.shape[1]
+        left, right = (code[list(side)] for side in zip(*said, strict=True))
+        return stump_voters(p, [j for j, _ in source], rules, missing, left, right)
 
     def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:
         """Return (numbers, positions of the two rows) of the stumps, shapes (T,) and (T, 2)."""
@@ -400,8 +383,9 @@ class DrawnStumps:
         drawn = [n for n, _, _ in found]
         rules = [self.rules[n] for n in drawn]
         missing = [len(s) > 0 and not s.any() for _, s in rules]
-        said = [(yes, no) for _, yes, no in found]
-        return _stumps(self.data, self.columns[drawn].tolist(), rules, missing, said)
+        code, p = self.target.code, self.table.values.shape[1]
+        left, right = (code[[one[side] for one in found]] for side in (1, 2))
+        return stump_voters(p, self.columns[drawn].tolist(), rules, missing, left, right)
 
     def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:
         """Return (numbers, positions of the two rows) of the stumps, shapes (T,) and (T, 2)."""

@@ -1,7 +1,6 @@
 """Which training rows a vote is made of: what a sample-compression bound must know."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,21 +113,16 @@ def columns_of_distance(given: Any, table: Table) -> Indices:
     found = set(table.found)
     if given is None:
         return np.array([j for j in range(schema.n_features) if j not in found], dtype=np.intp)
-    names = list(schema.names or ())
-    wanted: set[int] = set()
     if not isinstance(given, list | tuple | np.ndarray):
         raise PsephosError(
             f"distance_columns is {given!r}; it must be None or a list of names or positions."
         )
-    for one in given:
-        j: Any = names.index(one) if isinstance(one, str) and one in names else one
-        whole = isinstance(j, Integral) and not isinstance(j, bool | np.bool_)
-        if not whole or not 0 <= int(j) < schema.n_features:
-            raise PsephosError(f"distance_columns names {one!r}, which is no column of the table.")
+    columns = schema.columns_of(given, "distance_columns")
+    for j in columns:
         if j in found:
             raise PsephosError(
-                f"distance_columns names {one!r}, whose categories are only those of these rows: "
-                "give the column a type that declares them (pandas Categorical), or leave it out."
+                f"distance_columns names {schema.words().columns[j]!r}, whose categories are only "
+                "those of these rows: give the column a type that declares them (pandas "
+                "Categorical), or leave it out."
             )
-        wanted.add(int(j))
-    return np.array(sorted(wanted), dtype=np.intp)
+    return np.array(columns, dtype=np.intp)

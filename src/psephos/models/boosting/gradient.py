@@ -16,13 +16,14 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers,
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.gradient_losses import (
     GradientLoss,
     LeafRows,
     classification_loss,
     regression_loss,
 )
-from psephos.models.boosting.newton_fit import column_values, hold_out_rows, vote_of
+from psephos.models.boosting.newton_fit import column_values, vote_of
 from psephos.models.boosting.warm import WarmStart, continued, digests, keep
 from psephos.models.ensemble import BoostedSum
 from psephos.models.leaves import Leaves

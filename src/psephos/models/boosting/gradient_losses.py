@@ -3,7 +3,10 @@
 Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
 Statistics 29, sections 4.5 and 4.6, with scikit-learn's names. Margins are (n, K), weights (n,).
 
-What gradient boosting asks of a loss, and the sums of a tree's leaves it is given.
+What gradient boosting asks of a loss: `n_outputs`, K; ``start(y, weight)``, the (K,) constant of
+least loss; ``residuals(margin, y, weight)``, the negative gradient of each row (n, K);
+``answers(residual, margin, y, leaves)``, the value of each leaf, from one output of the drawn rows;
+``loss(margin, y, weight)``, the mean loss. And the sums of a tree's leaves it is given.
 
 Losses of gradient boosting for numbers: a best constant, pseudo-residuals, values of leaves.
 
@@ -12,7 +15,7 @@ Statistics 29, sections 4.1 to 4.4, with scikit-learn's names. Margins are (n, K
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -61,34 +64,6 @@ class LeafRows:
         np.minimum.at(first, leaf[reached], np.flatnonzero(reached))
         first = np.minimum(first, np.maximum(ends - 1, 0))
         return np.where(ends > begin, values[order][first], 0.0)
-
-
-class GradientLoss(Protocol):
-    """A loss L(y, F) of margins F."""
-
-    @property
-    def n_outputs(self) -> int:
-        """Return K."""
-        ...
-
-    def start(self, y: Array, weight: Floats) -> Floats:
-        """Return the (K,) constant of least loss."""
-        ...
-
-    def residuals(self, margin: Floats, y: Array, weight: Floats) -> Floats:
-        """Return -dL/dF, (n, K)."""
-        ...
-
-    def answers(self, residual: Floats, margin: Floats, y: Array, leaves: LeafRows) -> Floats:
-        """Return what each leaf adds to a margin, before shrinkage.
-
-        `residual`, `margin` (m,): of the output that the tree is for. `y` (m,).
-        """
-        ...
-
-    def loss(self, margin: Floats, y: Array, weight: Floats) -> float:
-        """Return the weighted mean loss, on scikit-learn's scale."""
-        ...
 
 
 _special: Any = scipy.special  # its types say less than they promise
@@ -179,7 +154,7 @@ class Exponential:
         return float(np.average(np.abs(self.residuals(margin, y, weight)[:, 0]), weights=weight))
 
 
-def classification_loss(name: str, n_classes: int) -> GradientLoss:
+def classification_loss(name: str, n_classes: int) -> LogLoss | MultiLogLoss | Exponential:
     """Return the loss of that name."""
     if name == "exponential":
         if n_classes > 2:
@@ -222,54 +197,33 @@ class SquaredNumbers:
 
 
 @dataclass(frozen=True)
-class Absolute:
-    """|y - F|: the median, the signs of y - F (1 where it is 0), and the median in a leaf."""
-
-    n_outputs: int = 1
-
-    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
-        """Return the median."""
-        return _constant(y, weight, 0.5)
-
-    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
-        """Return the signs."""
-        return np.where(y[:, None] >= margin, 1.0, -1.0)
-
-    def answers(
-        self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> Floats:
-        """Return the medians of y - F."""
-        return leaves.quantiles(y - margin, 0.5)
-
-    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
-        """Return the mean absolute error."""
-        return float(np.average(np.abs(y - margin[:, 0]), weights=weight))
-
-
-@dataclass(frozen=True)
 class Quantile:
-    """alpha (y - F) above F and (1 - alpha) (F - y) below: the alpha-quantile."""
+    """The pinball loss: size alpha (y - F) above F, size (1 - alpha) (F - y) below.
+
+    Of alpha = 1/2 and size 2 it is |y - F|.
+    """
 
     alpha: float
+    size: float = 1.0
     n_outputs: int = 1
 
     def start(self, y: NDArray[Any], weight: Floats) -> Floats:
-        """Return the quantile."""
+        """Return the alpha-quantile."""
         return _constant(y, weight, self.alpha)
 
     def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
-        """Return alpha at and above F, alpha - 1 below."""
-        return np.where(y[:, None] >= margin, self.alpha, self.alpha - 1.0)
+        """Return size alpha at or above F, size (alpha - 1) below."""
+        return np.where(y[:, None] >= margin, self.size * self.alpha, self.size * (self.alpha - 1))
 
     def answers(
         self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
     ) -> Floats:
-        """Return the quantiles of y - F."""
+        """Return the alpha-quantiles of y - F."""
         return leaves.quantiles(y - margin, self.alpha)
 
     def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
         """Return the mean pinball loss."""
-        far = y - margin[:, 0]
+        far = self.size * (y - margin[:, 0])
         return float(
             np.average(np.maximum(self.alpha * far, (self.alpha - 1) * far), weights=weight)
         )
@@ -313,6 +267,9 @@ class Huber:
         return float(np.average(each, weights=weight))
 
 
+GradientLoss = LogLoss | MultiLogLoss | Exponential | SquaredNumbers | Quantile | Huber
+
+
 def regression_loss(name: str, alpha: float, y: Floats) -> GradientLoss:
     """Return the loss of that name."""
     if not (np.abs(y) < _LARGEST).all():
@@ -323,5 +280,5 @@ def regression_loss(name: str, alpha: float, y: Floats) -> GradientLoss:
     if name == "squared_error":
         return SquaredNumbers()
     if name == "absolute_error":
-        return Absolute()
+        return Quantile(0.5, size=2.0)
     return Huber(alpha) if name == "huber" else Quantile(alpha)

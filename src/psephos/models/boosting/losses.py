@@ -1,8 +1,14 @@
-"""Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch."""
+"""Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch.
+
+Each is a loss of margins (n, K), row by row: `n_outputs` is K, `unit` what margins count;
+``start(y, weight, score)`` returns the (K,) margins that boosting starts from, `score` the user's
+or None; ``gradients(margin, y, out)`` writes gradient and hessian of every row to out (K, n, 2);
+``loss(margin, y, weight)`` is the weighted mean.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,32 +50,6 @@ class Unit(NamedTuple):
 
 
 PLAIN = Unit()
-
-
-class Objective(Protocol):
-    """A loss of margins (n, K), row by row."""
-
-    @property
-    def n_outputs(self) -> int:
-        """Return K."""
-        ...
-
-    @property
-    def unit(self) -> Unit:
-        """Return what margins count."""
-        ...
-
-    def start(self, y: Array, weight: Floats, score: float | None) -> _Singles:
-        """Return the (K,) margins that boosting starts from; `score` is the user's, or None."""
-        ...
-
-    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
-        """Write gradient and hessian of every row to out (K, n, 2)."""
-        ...
-
-    def loss(self, margin: _Singles, y: Array, weight: Floats) -> float:
-        """Return the weighted mean loss."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -201,6 +181,9 @@ class Custom:
     def loss(self, margin: _Singles, y: Array, weight: Floats) -> float:
         """Return the watched loss."""
         return self.watched.loss(margin, y, weight)
+
+
+Objective = Logistic | Softmax | Squared | Custom
 
 
 def classification(objective: Any, n_classes: int) -> Objective:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
@@ -19,7 +18,7 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUnif
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.models.boosting.common import hold_out
+from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.losses import PLAIN, Objective, Unit
 from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
@@ -243,7 +242,7 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int, size: float
     )
 
 
-_ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
+_ROWS, _COLUMNS = 1, 2  # task ids of seeds
 
 
 def fit_newton(
@@ -270,24 +269,6 @@ def fit_newton(
         "validation_losses_": np.array(boosted.losses),
         "stopped_": reason,
     }
-
-
-def hold_out_rows(data: Training, context: Context, share: float) -> Any:
-    """Return the rows to learn from and those held out."""
-    if data.target.n_classes:
-        return hold_out(data.y, context, share)
-    kind: Any = ShuffleSplit if context.groups is None else GroupShuffleSplit
-    splitter = kind(1, test_size=share, random_state=context.integer(_SPLIT))
-    try:
-        if share * len(data.y) < 1.0:
-            raise ValueError("that is less than one row")
-        train, held = next(splitter.split(data.y, data.y, context.groups))
-    except ValueError as error:
-        raise PsephosError(
-            f"validation_fraction={share} of {len(data.y)} rows cannot be held out ({error}): "
-            "hold out another share, or none."
-        ) from None
-    return np.sort(train), np.sort(held)
 
 
 class _NewtonLoop:

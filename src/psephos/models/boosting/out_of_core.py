@@ -252,10 +252,8 @@ def _fit(
         n_estimators=model.n_estimators, learning_rate=model.learning_rate,
     )  # fmt: skip
     readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
-    model.n_features_in_ = n_features
     vars(model).pop("feature_names_in_", None)
-    if names is not None:
-        model.feature_names_in_ = np.asarray(names, dtype=object)
+    schema.name_columns(model)
     extras = {
         "n_estimators_": len(rounds),
         "validation_losses_": np.empty(0),

@@ -1,14 +1,19 @@
-"""How batches grow: at once, from a warm start, or by one with each call of `partial_fit`."""
+"""How batches grow: at once, from a warm start, or by one with each call of `partial_fit`.
+
+And how a fitted model has fewer of them.
+"""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.params import Interval
 from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import Batch, fit_batches
 from psephos.models.prototypes.problem import (
@@ -20,6 +25,7 @@ from psephos.models.prototypes.problem import (
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
+from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
 
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
@@ -169,6 +175,48 @@ class Growing:
         n_batches = 1 if first else 1 + len(self.n_prototypes_)
         scaled = scaled_by(growth.scaling, rows.table, rows.rows)
         return self._with_batches(labels.target, scaled, rows, growth, n_batches, context, n_judges)
+
+    # ------------------------------------------------------------------ fitted
+    def _check_loaded(self) -> None:
+        super()._check_loaded()  # type: ignore[misc]
+        told = [getattr(self, name) for name in EXTRAS]
+        check(all(a.shape == (len(told[0]),) for a in told), "batches differ in number")
+        found = self.n_prototypes_
+        whole = bool((found >= 0).all()) and sum(found.tolist()) < self.vote_.n_voters
+        check(whole, "its batches are not those of its prototypes")
+
+    def truncate(self, n_batches: int) -> Self:
+        """Return a fitted model of the first batches alone.
+
+        Batches are fitted one after another, so it is what a fit of so many would be.
+
+        Parameters
+        ----------
+        n_batches : int
+            0 (the prior) to the number fitted.
+
+        Raises
+        ------
+        PsephosError
+            If there are not so many.
+        """
+        self._fitted()
+        fitted = len(self.n_prototypes_)
+        if not Interval(0, fitted, whole=True).allows(n_batches):
+            raise PsephosError(
+                f"n_batches is {n_batches!r}: give a whole number of at least 0; the model has "
+                f"{fitted}."
+            )
+        fewer: Any = clone(self)  # type: ignore[type-var]
+        fewer.set_params(n_batches=n_batches)
+        self.schema_.name_columns(fewer)
+        extras: dict[str, Any] = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
+        extras |= {n: getattr(self, n) for n in ("shrinkage_",) if hasattr(self, n)}
+        vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
+        fewer._set_fitted(vote, self.schema_, extras, self._sample)
+        if hasattr(self, "_grown"):
+            fewer._grown = self._grown._replace(batches=self._grown.batches[:n_batches])
+        return fewer
 
 
 def _told(found: list[Batch], n_batches: int) -> dict[str, Any]:

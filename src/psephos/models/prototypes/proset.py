@@ -12,8 +12,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.prototypes.batched import Batched
-from psephos.models.prototypes.growing import EXTRAS
+from psephos.models.prototypes.growing import EXTRAS, Growing
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problem import (
     CONTENDER,
@@ -277,7 +276,7 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
 
 
 @parameters
-class ProsetRegressor(_Proset, Batched, VoteRegressor):
+class ProsetRegressor(_Proset, Growing, VoteRegressor):
     """Prototypes for numbers: a mixture of normal densities around the targets of few rows.
 
     With the kernels of `ProsetClassifier`, and 1/u_b the width of batch b's densities (in units

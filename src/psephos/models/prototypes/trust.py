@@ -10,9 +10,8 @@ import numpy as np
 
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
-from psephos.models.prototypes.batched import Batched
 from psephos.models.prototypes.batches import Batch, class_masses
-from psephos.models.prototypes.growing import FurtherBatches
+from psephos.models.prototypes.growing import FurtherBatches, Growing
 from psephos.models.prototypes.problem import DistinctRows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
@@ -116,7 +115,7 @@ def _losses(rows: DistinctRows, fitted: FittedBatches) -> Floats:
     return -np.log(masses / (1.0 + FACTORS * mass.sum(axis=1)[:, None]) + _LEAST)
 
 
-class Guarded(Batched):
+class Guarded(Growing):
     """What the classifier adds to its batches."""
 
     fallback: str | None

@@ -9,7 +9,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Distribution, Integers, LogUniform
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
@@ -19,6 +19,20 @@ from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.frames import frame_of
+
+#: What comparisons draw of trees and of rules.
+DRAWN: Mapping[str, Mapping[str, Distribution]] = {
+    "quick": {
+        "confidence": LogUniform(0.01, 0.5),
+        "min_samples_leaf": Integers(1, 10),
+        "class_weight": BALANCED,
+    },
+    "samba": {
+        "confidence": LogUniform(0.001, 0.5),
+        "min_samples_leaf": Integers(1, 20),
+        "class_weight": WEIGHTS,
+    },
+}
 
 
 @parameters
@@ -135,18 +149,7 @@ class C45Classifier(Leaves, VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "c45",
         "tree",
-        {
-            "quick": {
-                "confidence": LogUniform(0.01, 0.5),
-                "min_samples_leaf": Integers(1, 10),
-                "class_weight": BALANCED,
-            },
-            "samba": {
-                "confidence": LogUniform(0.001, 0.5),
-                "min_samples_leaf": Integers(1, 20),
-                "class_weight": WEIGHTS,
-            },
-        },
+        DRAWN,
         first={"quick": {"class_weight": "balanced"}},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {

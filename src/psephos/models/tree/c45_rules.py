@@ -8,11 +8,11 @@ import numpy as np
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.tree.c45 import DRAWN
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
@@ -87,18 +87,7 @@ class C45RulesClassifier(VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "c45-rules",
         "tree",
-        {
-            "quick": {
-                "confidence": LogUniform(0.01, 0.5),
-                "min_samples_leaf": Integers(1, 10),
-                "class_weight": BALANCED,
-            },
-            "samba": {
-                "confidence": LogUniform(0.001, 0.5),
-                "min_samples_leaf": Integers(1, 20),
-                "class_weight": WEIGHTS,
-            },
-        },
+        DRAWN,
         first={"quick": {"class_weight": "balanced"}},
         small={"random_state": 0},
     )

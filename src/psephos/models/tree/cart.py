@@ -508,15 +508,9 @@ def _copies(weight: Floats) -> NDArray[np.int64]:
 def _costs(costs: Any, p: int) -> Floats | None:
     if costs is None:
         return None
-    try:
-        given = np.array(costs, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PsephosError("costs has an entry that is not a number.") from None
-    if given.shape != (p,):
-        raise PsephosError(f"costs has shape {given.shape}: give one number per column ({p}).")
-    if not (np.isfinite(given) & (given > 0)).all():
-        column = int(np.flatnonzero(~(np.isfinite(given) & (given > 0)))[0])
-        raise PsephosError(f"costs of column {column} is {given[column]}: costs are above 0.")
+    given = _numbers(costs, "costs", (p,), "one number per column")
+    if not given.all():
+        raise PsephosError(f"costs of column {int(given.argmin())} is 0: costs are above 0.")
     return given
 
 

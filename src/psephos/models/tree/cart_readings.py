@@ -128,9 +128,7 @@ class CartReadings(Leaves):
         if not Interval(0).allows(cp):
             raise PsephosError(f"cp is {cp!r}: it must be {Interval(0).words()}.")
         pruned: Any = clone(self)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(pruned, name, getattr(self, name))
+        self.schema_.name_columns(pruned)
         vote, growth = self.vote_, self.growth_
         tree = cut(cast("Tree", self._voters.tree(0)), growth, float(cp))
         voters = BranchVoters.of([tree], vote.n_features)

@@ -28,7 +28,7 @@ from psephos import (
     twice_learn,
 )
 from psephos._errors import ModelFileError
-from psephos.models.boosting.newton_fit import hold_out_rows
+from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.soft.memory import SoftInputs, centre_and_scale
 from psephos.models.training import Training, distinct_rows, ordered_rows
 

@@ -120,29 +120,21 @@ class SoftInputs:
         """Return the inputs of columns of which any of the P + a is used, and which these are."""
         group = self.group
         both = np.bincount(group, used) > 0
-        kept = np.flatnonzero(both[group])
-        P = len(self.source)
-        own = kept[kept < P]
-        gaps = np.searchsorted(own, self.gaps[kept[kept >= P] - P]).astype(np.intp)
-        reduced = replace(
-            self, source=self.source[own], level=self.level[own], centre=self.centre[own],
-            scale=self.scale[own], gaps=gaps,
-        )  # fmt: skip
-        return reduced, kept
+        return self._some(np.flatnonzero(both[group[: len(self.source)]]))
 
     def select(self, columns: Columns) -> tuple[Self, Indices]:
         """Return the inputs on the table reduced to `columns`, and which of the P + a they are."""
-        kept = np.flatnonzero(np.isin(self.source, columns))
+        reduced, kept = self._some(np.flatnonzero(np.isin(self.source, columns)))
+        source = np.searchsorted(columns, reduced.source).astype(np.intp)
+        return replace(reduced, n_features=len(columns), source=source), kept
+
+    def _some(self, kept: Indices) -> tuple[Self, Indices]:
+        """Return some of the P inputs with their gaps, and which of the P + a these are."""
         gaps = np.flatnonzero(np.isin(self.gaps, kept))
         reduced = replace(
-            self,
-            n_features=len(columns),
-            source=np.searchsorted(columns, self.source[kept]).astype(np.intp),
-            level=self.level[kept],
-            centre=self.centre[kept],
-            scale=self.scale[kept],
-            gaps=np.searchsorted(kept, self.gaps[gaps]).astype(np.intp),
-        )
+            self, source=self.source[kept], level=self.level[kept], centre=self.centre[kept],
+            scale=self.scale[kept], gaps=np.searchsorted(kept, self.gaps[gaps]).astype(np.intp),
+        )  # fmt: skip
         return reduced, np.concatenate([kept, len(self.source) + gaps])
 
 

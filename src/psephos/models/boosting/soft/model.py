@@ -15,7 +15,7 @@ from psephos.base import Labels
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Text
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.boosting.newton_fit import hold_out_rows
+from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.soft.memory import SoftInputs, SoftMemory, centre_and_scale, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge

@@ -41,18 +41,12 @@ class LearnsFromTeachers:
             regressor is a classifier.
         """
         own: Any = self
-        return own.fit(X, self._taught(teacher, X), sample_weight)
-
-    def _taught(self, teacher: Estimator, X: TableLike) -> Any:
-        """Return what a teacher says of rows, as labels of this model."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what it learns")
+        learnt = learnt_labels if isinstance(self, LearnsClasses) else learnt_numbers
+        return own.fit(X, learnt(teacher, X), sample_weight)
 
 
 class LearnsClasses(LearnsFromTeachers):
     """The same with `partial_fit`, of classifiers."""
-
-    def _taught(self, teacher: Estimator, X: TableLike) -> SoftLabels:
-        return learnt_labels(teacher, X)
 
     def partial_fit(
         self,
@@ -106,9 +100,6 @@ class LearnsClasses(LearnsFromTeachers):
 
 class LearnsNumbers(LearnsFromTeachers):
     """The same with `partial_fit`, of regressors."""
-
-    def _taught(self, teacher: Estimator, X: TableLike) -> Any:
-        return learnt_numbers(teacher, X)
 
     def partial_fit(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
