@@ -64,7 +64,6 @@ def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
     answers = found.answers()
     assert ((nodes.answer < 0) == (nodes.column >= 0)).all()
     assert nodes.answer.max() == len(answers) - 1
-    asked, total = np.zeros(len(rows.mass)), np.zeros((len(rows.mass), max(n_classes, 1)))
     for t, seed in enumerate(SEEDS):
         count = draws.counts(seed)
         ends = nodes.answer[np.array([leaf_of(nodes, t, x) for x in X])]
@@ -81,12 +80,6 @@ def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
             else:
                 expected = np.average(said, weights=count[inside])
             assert_allclose(answers[leaf], np.atleast_1d(expected), atol=1e-12)
-        for g in np.flatnonzero(count == 0):
-            asked[g] += 1
-            total[g] += answers[ends[np.flatnonzero(rows.group == g)[0]]]
-    out = found.out_of_bag(draws, SEEDS, None)
-    assert_array_equal(np.isnan(out[:, 0]), asked == 0)
-    assert_allclose(out[asked > 0], (total / asked.clip(1)[:, None])[asked > 0], atol=1e-12)
 
 
 def test_threads_change_nothing():

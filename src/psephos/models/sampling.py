@@ -10,8 +10,10 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.models.first_fit import SHRUNK, FirstFit
 from psephos.trees.forest_rows import Bootstraps
+from psephos.vote import Vote
 from psephos.vote.part import check
 
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
 #: What exists with ``oob_score=True`` only.
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
@@ -151,20 +153,33 @@ def earlier(model: Any, mass: Floats, size: int, members: str, now: FirstFit | N
 
 
 def out_of_bag(
-    answers: Floats | None, n_classes: int, y: NDArray[Any], weight: Floats
+    model: Any, vote: Vote, memory: Draw, unit: Indices, X: Any, y: NDArray[Any], weight: Floats
 ) -> dict[str, Any]:
     """Return the attributes: answers (n, C) of members that rows were left out of, their score.
 
-    A row that every member was fitted on has NaN. None where `answers` are.
+    `unit` (n,) says which of what was drawn a row is. A row that every member was fitted on has
+    NaN. None without a bootstrap, or if the model does not want them.
 
     Warns
     -----
     UserWarning
         If there are such rows.
     """
+    n_classes, draws = vote.target.n_classes, memory.draws
     name = "oob_decision_function_" if n_classes else "oob_prediction_"
-    if answers is None:
+    if not model.oob_score or draws is None:
         return {"oob_score_": None, name: None}
+    left = np.array([draws.counts(seed) == 0 for seed in memory.seeds])
+    answers = np.full((len(y), n_classes or 1), np.nan)
+    size = max(1, _CELLS // (vote.n_voters * max(n_classes, 1)))
+    for start in range(0, len(y), size):
+        span = slice(start, start + size)
+        out = left[:, unit[span]].T
+        known = np.flatnonzero(out.any(axis=1))
+        votes = np.where(out[:, :, None], vote.votes(X[span]), 0.0).sum(axis=1)[known]
+        mean = vote.target.level(votes / out[known].sum(axis=1)[:, None])
+        said = vote.readout.probabilities(mean, vote.target) if n_classes else mean
+        answers[known + start] = said
     voted = ~np.isnan(answers[:, 0])
     if not voted.all():
         warnings.warn(

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.forest_draws import add_votes, take_rows
+from psephos.kernels.binned_trees.forest_draws import take_rows
 from psephos.kernels.binned_trees.forest_grow import (
     BinnedSample,
     ForestGrowth,
@@ -33,8 +33,6 @@ from psephos.runtime.jit import effective_jobs, run_blocks
 from psephos.runtime.progress import progress
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, Unbinned, balanced_classes
-
-_ROWS = 1 << 13  # rows of a block
 
 _Floats = NDArray[np.float64]
 _CRITERIA = {
@@ -65,8 +63,6 @@ class Forest:
     """Grown trees."""
 
     bins: Bins | Unbinned  # the columns that they were grown on
-    # (m,); the rows of `bins` that they were grown on, in the order of the draws
-    first: NDArray[np.int64]
     trees: Sequence[GrownTree]
     n_classes: int  # 0 for numbers
     center: float  # what was taken from the numbers before
@@ -76,17 +72,15 @@ class Forest:
 
         First those of one class, which its leaves share; then those of the others, tree by tree.
         """
-        return np.concatenate([self._pure(), *(self._mixed(tree) for tree in self.trees)])
+        if self.n_classes == 0:
+            mixed = [self.center + tree.sums[:, 1:] / tree.sums[:, :1] for tree in self.trees]
+        else:
+            mixed = [tree.sums / tree.sums.sum(axis=1, keepdims=True) for tree in self.trees]
+        return np.concatenate([self._pure(), *mixed])
 
     def _pure(self) -> _Floats:
         """Return the answers of leaves that name a class."""
         return np.eye(self.n_classes, max(self.n_classes, 1))
-
-    def _mixed(self, tree: GrownTree) -> _Floats:
-        """Return the other answers of a tree."""
-        if self.n_classes == 0:
-            return self.center + tree.sums[:, 1:] / tree.sums[:, :1]
-        return tree.sums / tree.sums.sum(axis=1, keepdims=True)
 
     def impurity_importance(self) -> _Floats:
         """Return (p,): each column's share of the decrease of the impurity, the mean over trees.
@@ -139,24 +133,6 @@ class Forest:
         if len(members) == 1:
             return np.empty(0, np.intp), np.empty(0, np.bool_)
         return np.cumsum(np.concatenate(size)).astype(np.intp), np.concatenate(members)
-
-    def out_of_bag(self, draws: Bootstraps, seeds: Any, n_jobs: int | None) -> _Floats:
-        """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none.
-
-        The trees were grown on bins.
-        """
-        m = len(self.first)
-        total, seen = np.zeros((m, max(self.n_classes, 1))), np.zeros(m, np.int64)
-        for t, tree in enumerate(self.trees):
-            value, count = np.concatenate([self._pure(), self._mixed(tree)]), draws.counts(seeds[t])
-
-            def work(block: int, tree: Any = tree, value: Any = value, count: Any = count) -> None:
-                span = block * _ROWS, min((block + 1) * _ROWS, m)
-                codes, n_bins = self.bins.codes, self.bins.n_bins
-                add_votes(codes, n_bins, self.first, tree, value, count, *span, total, seen)
-
-            run_blocks(work, -(-m // _ROWS), n_jobs)
-        return np.where(seen[:, None] > 0, total / np.maximum(seen, 1)[:, None], np.nan)
 
 
 def grow_forest(
@@ -223,7 +199,7 @@ def grow_forest(
             step()
 
     run_blocks(work, n_workers, n_jobs)
-    return Forest(bins, rows.first, trees, n_classes, center)
+    return Forest(bins, trees, n_classes, center)
 
 
 def _criterion(name: str, n_classes: int, least: float, each: NDArray[Any]) -> Criterion:

@@ -185,34 +185,3 @@ def take_rows(first, weight, answers, row, y, w):
         row[m], y[m], w[m] = first[i], answers[i], weight[i]
         m += weight[i] > 0
     return m
-
-
-@jit
-def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen):
-    """Add a tree's answer to the totals of the rows it was not grown on.
-
-    Parameters
-    ----------
-    codes, n_bins : (p, n) uint8, (p,) int64
-    first : (m,) int64; which row of `codes` each is
-    value : (rows, C) float64; what leaves answer: ``link[leaf, 1]`` is the row
-    count : (m,); how often each row was drawn
-    start, end : the rows to go through
-    total, seen : (m, C) float64, (m,) int64; results: sums of answers, and how many there are
-    """
-    link, sets, missing_left = tree.link, tree.sets, tree.missing_left
-    for i in range(start, end):
-        if count[i] == 0:
-            node = 0
-            while link[node, 0] >= 0:
-                code = codes[link[node, 0], first[i]]
-                if link[node, 3] >= 0:
-                    left = sets[link[node, 3], code] == 1
-                else:
-                    left = code <= link[node, 2]
-                if code == n_bins[link[node, 0]]:
-                    left = missing_left[node]
-                node = link[node, 1] + (0 if left else 1)
-            seen[i] += 1
-            for c in range(value.shape[1]):
-                total[i, c] += value[link[node, 1], c]

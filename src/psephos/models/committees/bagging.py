@@ -43,7 +43,7 @@ from psephos.models.training import ordered_groups, row_groups
 from psephos.models.tree import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
-from psephos.vote import ConstantVoters, Vote, Voters
+from psephos.vote import ConstantVoters, Voters
 from psephos.vote.codec import register
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters, nested
@@ -409,7 +409,9 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
         voters = with_earlier(data.context.previous.voters, voters)
     assert voters is not None  # a bag has a member
     vote = mean_vote(voters, data.target)
-    return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, unit)}
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
+    scored = out_of_bag(model, vote, memory, unit, data.X, data.y, weight)
+    return vote, {"memory_": memory, **scored}
 
 
 def _first_fit(model: "_Bagging", data: Data) -> FirstFit:
@@ -470,26 +472,3 @@ def _rows(estimator: Estimator, draws: Bootstraps | GroupDraws | None, size: int
         return np.repeat(np.arange(n), counts.astype(np.intp)), None
 
     return drawn
-
-
-def _out_of_bag(
-    model: "_Bagging", vote: Vote, memory: BagMemory, data: Data, unit: Indices
-) -> dict[str, Any]:
-    """Return the mean answer of the members that each row was left out of, and how good it is."""
-    k, draws = data.n_classes, memory.draws
-    weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    if not model.oob_score or draws is None:
-        return out_of_bag(None, k, data.y, weight)
-    total = np.zeros((len(data.y), data.target.n_outputs))
-    number = np.zeros(len(data.y))
-    for t, seed in enumerate(memory.seeds):
-        out = np.flatnonzero(draws.counts(seed)[unit] == 0)
-        if len(out):
-            alone: Any = vote.voters.take(np.array([t]))
-            total[out] += alone.votes(data.X[out])[:, 0]
-            number[out] += 1
-    voted = number > 0
-    mean = data.target.level(total[voted] / number[voted, None])
-    answers = np.full((len(data.y), k or 1), np.nan)
-    answers[voted] = vote.readout.probabilities(mean, data.target) if k else mean
-    return out_of_bag(answers, k, data.y, weight)

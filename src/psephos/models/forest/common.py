@@ -33,7 +33,7 @@ from psephos.models.sampling import (
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanced_classes
+from psephos.trees.forest_rows import ForestRows, GroupDraws, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -137,56 +137,6 @@ def joined_importance(old: Any, before: Floats, new: Any, more: Floats) -> Float
     sizes = [np.count_nonzero(np.diff(one.usage().indptr)) for one in (old, new)]
     total = sizes[0] * before + sizes[1] * more
     return total / max(float(total.sum()), np.finfo(float).tiny)
-
-
-_CELLS = 1 << 21  # numbers of a block: 16 MiB
-
-
-def extras_of(
-    model: Any,
-    vote: Vote,
-    memory: ForestMemory,
-    forest: Forest | None,
-    given: tuple[Indices, Any, Labels, Floats],
-) -> dict[str, Any]:
-    """Return the memory and the out-of-bag answers; `forest` is there if all trees are new.
-
-    Of the rows given the first are the units that were drawn: distinct rows, or groups.
-    """
-    unit, values, labels, weight = given
-    draws, answers = memory.draws, None
-    if model.oob_score and draws is not None and forest is not None and not memory.grouped:
-        answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[unit]
-        if labels.target.n_classes:  # ties as `predict` has them
-            answers = vote.readout.probabilities(
-                labels.target.level(answers @ labels.target.code), labels.target
-            )
-    elif model.oob_score and draws is not None:
-        answers = _asked(vote, draws, memory.seeds, unit, values)
-    scored = out_of_bag(answers, labels.target.n_classes, labels.y, weight)
-    return {"memory_": memory, **scored}
-
-
-def _asked(
-    vote: Vote, draws: Bootstraps, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
-) -> Floats:
-    """Return (n, C): shares of classes, or numbers, of the trees that a row was left out of."""
-    counts = np.array([draws.counts(seed) for seed in seeds])
-    k = vote.target.n_classes
-    out = np.full((len(group), max(k, 1)), np.nan)
-    size = max(1, _CELLS // (vote.n_voters * max(k, 1)))
-    for start in range(0, len(group), size):
-        span = slice(start, start + size)
-        left = (counts[:, group[span]] == 0).T
-        votes = np.einsum("nt,ntk->nk", left.astype(np.float64), vote.votes(X[span]))
-        number = left.sum(axis=1)
-        known = number > 0
-        mean = votes[known] / number[known, None]
-        said: Floats = mean
-        if k:
-            said = vote.readout.probabilities(vote.target.level(mean), vote.target)
-        out[np.flatnonzero(known) + start] = said
-    return out
 
 
 _NODES = 1 << 16  # of a block
@@ -294,9 +244,9 @@ def fit_forest(
         unit, mass, size = groups_drawn(context.groups, size, rows.number)
     old: Any = earlier(model, mass, size, "trees", now) if again else None
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
-    told = (unit, table.values, labels, weight)
+    told = (unit, table.values, labels.y, weight)
     if old is not None and not len(seeds):
-        return before, extras_of(model, before, old, None, told)
+        return before, {"memory_": old, **out_of_bag(model, before, old, *told)}
     memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
     rule = _rule(
         model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
@@ -317,7 +267,7 @@ def fit_forest(
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
     vote = Vote(voters, uniform, readout, labels.target)
     memory = ForestMemory(importance, seeds, mass, size, now, ranked, grouped)
-    return vote, extras_of(model, vote, memory, forest if old is None else None, told)
+    return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *told)}
 
 
 def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
