@@ -5,13 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.small_models.gaussian_svm import machines, rbf_scores, smo
-from psephos.kernels.small_models.linear_svm import (
-    NEVER,
-    hinge,
-    linear_machines,
-    linear_scores,
-    squared_hinge,
-)
+from psephos.kernels.small_models.linear_svm import hinge, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import layout, pair_scores
 from psephos.kernels.small_models.svm_newton_step import free_room
 from psephos.runtime.jit import frozen
@@ -116,13 +110,13 @@ def run_rbf(table, splits, subsets, C=(1.0,), gamma=0.0, scale=True, tol=1e-9):
     return out
 
 
-def run_linear(table, splits, subsets, C=1.0, squared=False, scale=True):
+def run_linear(table, splits, subsets, C=1.0, scale=True):
     X, y, weight, n_classes = table
     plan = layout(frozen(X.T), y, n_classes, weight, *joined(splits), scale)
     subsets = np.asarray(subsets, dtype=np.intp)
     out = np.empty((len(subsets), len(plan.test), n_classes if n_classes > 2 else 1))
-    room = linear_machines(len(X), subsets.shape[1], n_classes, squared)
-    linear_scores(plan, (0, len(splits)), subsets, C, squared or None, room, out)
+    room = linear_machines(len(X), subsets.shape[1], n_classes)
+    linear_scores(plan, (0, len(splits)), subsets, C, room, out)
     return out
 
 
@@ -220,28 +214,6 @@ def test_the_middle_of_an_interval_of_intercepts():
     assert_allclose(w, [*(beta @ Z), level], atol=1e-7)
 
 
-@pytest.mark.parametrize("C", [0.02, 1.0, 1000.0])
-@pytest.mark.parametrize("separable", [False, True])
-def test_squared_hinge(random_seed, C, separable):
-    table, _ = example(random_seed, weights=True)
-    X, y, weight, _ = table
-    if separable:
-        X[:, 0] = np.where(y == 1, 5.0, -5.0) + 0.1 * X[:, 1]
-    Z, sign, A = signed(table, [0, 2, 3], 32)
-    cap = np.zeros(32)
-    cap[: len(y)] = C * weight
-    w, V, M = (
-        np.random.default_rng(random_seed).normal(0, 9, 4),
-        np.empty((4, 32)),
-        np.empty((5, 4)),
-    )
-    assert squared_hinge(A, cap, 3, 32, w, V, M) < 30
-    short = np.maximum(0, 1 - sign * (Z @ w[:3] + w[3]))  # the gradient of a convex function
-    slope = 2 * (cap[: len(y)] * sign * short)
-    assert_allclose(w[:3], slope @ Z, atol=1e-8, rtol=1e-8)
-    assert_allclose(slope.sum(), 0, atol=1e-8 * max(1, C))
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("scale", [True, False])
@@ -258,15 +230,6 @@ def test_scores_of_pairs(random_seed, n_classes, weights, scale):
             assert_allclose(mine[b], np.concatenate(expected), atol=1e-5)
 
 
-def test_scores_of_one_class_against_the_rest(random_seed):
-    table, splits = example(random_seed, n_classes=3, weights=True)
-    X, y, weight, _ = table
-    mine = run_linear(table, splits, [[0, 2]], squared=True)[0]
-    for k in range(3):
-        one = (X, (y == k).astype(int), weight, 2)
-        assert_allclose(mine[:, k], run_linear(one, splits, [[0, 2]], squared=True)[0, :, 0])
-
-
 def test_the_grid_gives_what_each_value_gives_alone(random_seed):
     table, splits = example(random_seed)
     grid = (0.25, 1.0, 16.0)
@@ -279,8 +242,8 @@ def test_the_grid_gives_what_each_value_gives_alone(random_seed):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("squared", [None, False, True])
-def test_degenerate_tables(n_classes, squared):
+@pytest.mark.parametrize("linear", [False, True])
+def test_degenerate_tables(n_classes, linear):
     """Constant, doubled and no columns; a split that lacks a class, has one, or has no row."""
     table, splits = example(0, n_classes=n_classes)
     X, y = table[:2]
@@ -290,9 +253,9 @@ def test_degenerate_tables(n_classes, squared):
     splits += [(np.array([0, 1]), test), (np.empty(0, dtype=int), test)]
 
     def run(subset):
-        if squared is None:
-            return run_rbf(table, splits, [subset], (0.5, 8.0))[:, 0]
-        return run_linear(table, splits, [subset], squared=squared)
+        if linear:
+            return run_linear(table, splits, [subset])
+        return run_rbf(table, splits, [subset], (0.5, 8.0))[:, 0]
 
     subsets = [[1], [0, 3], [0, 1, 2, 3, 4], []]
     for subset in subsets:
@@ -307,8 +270,6 @@ def test_degenerate_tables(n_classes, squared):
         assert (said == 1).all()
         if subset in ([1], []):  # nothing to tell rows apart by
             assert np.ptp(out[:, : starts[1]], axis=1).max() < 1e-9
-        if squared and n_classes == 3:
-            assert (single[..., [0, 2]] == NEVER).all()
 
 
 def test_batches_do_not_matter(random_seed):
@@ -317,7 +278,6 @@ def test_batches_do_not_matter(random_seed):
     for run in (
         lambda s: run_rbf(table, splits, s, (1.0, 4.0))[1],
         lambda s: run_linear(table, splits, s),
-        lambda s: run_linear(table, splits, s, squared=True),
     ):
         together = run(subsets)
         for b in (2, 0, 1):

@@ -1,20 +1,17 @@
 """The same errors from any number of workers of any kind."""
 
-import io
 from dataclasses import replace
 
 import joblib
 import numpy as np
 import pytest
 from joblib.parallel import ThreadingBackend
-from rich.console import Console
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from psephos import PsephosError
+from psephos import PsephosError, SparseWrapperClassifier
 from psephos.models.folding import make_splits
-from psephos.models.swag import backends
 from psephos.models.swag.backends import Workers, estimate_cost
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.fitting import search
@@ -82,42 +79,20 @@ def test_an_error_in_a_worker_is_raised():
         run(evaluation(KNeighborsClassifier(39)), n_jobs=2)
 
 
-def test_progress_is_told():
-    told = []
-    search(Workers(evaluation(GaussianNB())), 8, SETTINGS, report=told.append)
-    by_step = {d: [s for s in told if s.dimension == d] for d in (1, 2, 3)}
-    assert [s.done for s in by_step[2]] == [0, min(16, by_step[2][-1].total), by_step[2][-1].total][
-        : len(by_step[2])
-    ]
-    for d, standings in by_step.items():
-        assert standings[0].done == 0
-        assert np.isnan(standings[0].seconds_left)
-        assert standings[-1].done == standings[-1].total
-        assert standings[-1].last == 3
-        assert (standings[-1].seconds_left > 0) == (d < 3)
-
-
-def test_time_left(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(backends.time, "monotonic", lambda: now[0])
-    told = []
-    clock = backends.Clock(told.append, 2, 4, 100)
-    clock.tick(50, known=True)  # read from a folder: says nothing of the time it takes
-    now[0] = 110.0
-    clock.tick(10)
-    assert told[-1].done == 60
-    assert told[-1].seconds == 10.0
-    assert told[-1].seconds_left == 40 + 2 * 100.0
-    assert [backends._words(s) for s in (5, 119, 130, 8000)] == ["5 s", "119 s", "2 min", "2 h"]
-
-
-def test_the_bar_is_drawn(monkeypatch):
-    out = io.StringIO()
-    monkeypatch.setattr("rich.progress.get_console", lambda: Console(file=out, width=100))
-    with backends.progress_bar() as report:
-        search(Workers(evaluation(GaussianNB())), 8, SETTINGS, report=report)
-    assert "3 columns" in out.getvalue()
-    assert "40/40" in out.getvalue() or "8/8" in out.getvalue()
+@pytest.mark.parametrize("verbose", [0, 2])
+def test_verbose_prints_the_parts_that_are_done(capsys, verbose):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 20)), np.arange(30) % 2
+    model = SparseWrapperClassifier(
+        GaussianNB(), p_max=2, m=40, n_folds=3, verbose=verbose, random_state=0
+    )
+    quiet = model.fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines != []) == (verbose > 0)
+    if verbose:
+        assert "1 of 2 parts of the candidates of 1 columns (" in lines[0]
+        assert "3 of 3 parts of the candidates of 2 columns (" in lines[-1]
+    assert model.set_params(verbose=0).fit(X, y).library_.table() == quiet.library_.table()
 
 
 def test_cost_is_estimated():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
 from psephos import PsephosError
 from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
@@ -103,16 +103,6 @@ def test_without_scaling(random_seed, learner):
         assert_allclose(mine[b], peer_scores(task, subset, peer, scale=False), atol=2e-4)
 
 
-def test_squared_hinge_is_liblinear_but_for_the_intercept(random_seed):
-    """With an intercept that is hardly penalised (a great constant column) both agree."""
-    for n_classes in (2, 3):
-        task = problem(random_seed, n_classes, weights=True)
-        mine = LinearSVMLearner(C=0.5, loss="squared_hinge").bind(task).scores(SUBSETS)
-        free = LinearSVC(C=0.5, dual=False, intercept_scaling=1e3, tol=1e-10, max_iter=100_000)
-        for b, subset in enumerate(SUBSETS):
-            assert_allclose(mine[b], peer_scores(task, subset, free), atol=1e-3)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_grid_takes_the_best_of_each_candidate(random_seed, n_classes):
     task = problem(random_seed, n_classes, weights=True)
@@ -138,7 +128,6 @@ def test_blocks_threads_and_batches_give_the_same_bytes(random_seed, monkeypatch
     task = problem(random_seed, 3)
     for learner in (
         LinearSVMLearner(),
-        LinearSVMLearner(loss="squared_hinge"),
         RBFSVMLearner(),
         RBFSVMLearner(C=(0.5, 4.0)),
     ):
@@ -158,24 +147,15 @@ def test_blocks_threads_and_batches_give_the_same_bytes(random_seed, monkeypatch
     [
         (LinearSVMLearner(), SVC(kernel="linear", tol=1e-8, break_ties=True)),
         (RBFSVMLearner(tol=1e-8), SVC(tol=1e-8, break_ties=True)),
-        (
-            LinearSVMLearner(loss="squared_hinge"),
-            LinearSVC(dual=False, intercept_scaling=1e3, tol=1e-10, max_iter=100_000),
-        ),
     ],
 )
 def test_voters_say_what_the_peer_says(random_seed, learner, peer, n_classes):
     task = problem(random_seed, n_classes)
-    peer = (
-        type(peer)(**{**peer.get_params(), "break_ties": n_classes > 2})
-        if (isinstance(peer, SVC))
-        else peer
-    )
+    peer = SVC(**{**peer.get_params(), "break_ties": n_classes > 2})
     code = Target(np.arange(n_classes)).code
     subsets = [np.array([1, 4]), np.array([0, 2, 5]), np.array([3])]
     voters = learner.bind(task).fit(subsets, "answer", code)
-    pairs = n_classes > 2 and "squared" not in str(learner)
-    kernel = isinstance(learner, RBFSVMLearner) or pairs
+    kernel = isinstance(learner, RBFSVMLearner) or n_classes > 2
     assert type(voters) is (KernelVoters if kernel else LinearVoters)
     shares = learner.bind(task).fit(subsets, "probability", code).votes(task.X)
     usage = voters.usage().toarray()
@@ -210,7 +190,6 @@ def test_no_column_gives_the_prior(n_classes):
     code = Target(np.arange(n_classes)).code
     for learner in (
         LinearSVMLearner(),
-        LinearSVMLearner(loss="squared_hinge"),
         RBFSVMLearner(),
         RBFSVMLearner(C=None),
     ):
@@ -227,7 +206,6 @@ def test_no_column_gives_the_prior(n_classes):
     ("learner", "name"),
     [
         (LinearSVMLearner(C=0), "C"),
-        (LinearSVMLearner(loss="log"), "loss"),
         (LinearSVMLearner(scale="yes"), "scale"),
         (RBFSVMLearner(C=-1.0), "C"),
         (RBFSVMLearner(C=()), "C"),

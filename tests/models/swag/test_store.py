@@ -36,7 +36,7 @@ def evaluation(scoring=None, seed=0, estimator=None):
 def run(folder, judge=None, settings=SETTINGS, seed=1):
     judge = judge or evaluation()
     store = None if folder is None else Store(folder, identity_of(judge, settings, seed))
-    return search(Workers(judge), 9, settings, seed=seed, store=store)
+    return search(Workers(judge, store=store), 9, settings, seed=seed)
 
 
 def files(folder):
@@ -57,7 +57,7 @@ def test_a_folder_changes_nothing_and_is_read_again(tmp_path, monkeypatch):
     plain, kept = run(None), run(tmp_path / "kept")
     assert_same(kept, plain)
     before = files(tmp_path / "kept")
-    assert not any(name.startswith(("chunk", ".")) for name in before)
+    assert "chunk-03-000000.npz" in before and not any(name.startswith(".") for name in before)
     monkeypatch.setattr(Evaluation, "errors", None)  # nothing is judged again
     assert_same(run(tmp_path / "kept"), plain)
     assert files(tmp_path / "kept") == before
@@ -118,7 +118,7 @@ def test_sigkill_and_resume(tmp_path):
             time.sleep(0.005)
         child.send_signal(signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
-        assert not (folder / "step-02.json").exists()
+        assert not (folder / "chunk-03-000000.npz").exists()
     found = run(folder)
     for draft in folder.glob(".*"):
         draft.unlink()  # what a kill leaves of a file that was being written
@@ -170,31 +170,27 @@ def test_other_folders_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("place", [-3, 200, 0.5])
-def test_damage_is_found(tmp_path, place):
+def test_a_damaged_chunk_is_done_again(tmp_path, place):
     run(tmp_path / "kept")
-    path = tmp_path / "kept" / "step-02.npz"
+    path, before = tmp_path / "kept" / "chunk-02-000000.npz", files(tmp_path / "kept")
     data = bytearray(path.read_bytes())
     data[int(place * len(data)) if isinstance(place, float) else place] ^= 1
     path.write_bytes(data)
-    with pytest.raises(PsephosError, match=r"step 2 .* is damaged .* remove 'step-02\.npz'"):
-        run(tmp_path / "kept")
-    (tmp_path / "kept" / "step-02.npz").unlink()
     assert_same(run(tmp_path / "kept"), run(None))
+    assert files(tmp_path / "kept") == before
 
 
-def test_a_damaged_chunk_is_done_again(tmp_path):
+def test_a_chunk_that_is_cut_or_of_another_size_is_done_again(tmp_path):
     judge = evaluation()
     store = Store(tmp_path, identity_of(judge, SETTINGS, 1))
-    memory = store.chunks(1)
-    columns = np.arange(9)[:, None]
-    errors = judge.errors(columns)
-    memory.put(0, errors)
-    assert_array_equal(memory.get(0, 9).error, errors.error)
-    assert memory.get(0, 8) is None
-    assert memory.get(1, 9) is None
+    errors = judge.errors(np.arange(9)[:, None])
+    store.put(1, 0, errors)
+    assert_array_equal(store.get(1, 0, 9).error, errors.error)
+    assert store.get(1, 0, 8) is None
+    assert store.get(1, 1, 9) is None
     path = next(tmp_path.glob("chunk*"))
     path.write_bytes(path.read_bytes()[:-70])
-    assert memory.get(0, 9) is None
+    assert store.get(1, 0, 9) is None
 
 
 def test_what_cannot_be_named_is_refused(tmp_path):

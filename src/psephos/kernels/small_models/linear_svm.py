@@ -2,15 +2,12 @@
 
 With d columns and an intercept that is not penalised, minimise over w and b
 
-    |w|^2 / 2 + sum_i C_i h(1 - y_i (w'x_i + b)),   h(u) = max(0, u) or max(0, u)^2.
+    |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w'x_i + b)).
 
-The squared hinge is piecewise quadratic: Newton's method finds the minimum exactly once it knows
-which rows lie within the margin (Mangasarian, "A finite Newton method for classification",
-Optimization Methods and Software 17, 2002; Keerthi & DeCoste, JMLR 6, 2005). The hinge is a
-quadratic programme whose Newton systems have d + 1 unknowns, however many rows there are: an
-interior point method (Mehrotra's predictor and corrector, SIAM J. Optimization 2, 1992; for
-support vector machines Ferris & Munson, SIAM J. Optimization 13, 2002) takes about ten steps at
-any C, where pairwise methods slow down as C grows.
+This is a quadratic programme whose Newton systems have d + 1 unknowns, however many rows there
+are: an interior point method (Mehrotra's predictor and corrector, SIAM J. Optimization 2, 1992;
+for support vector machines Ferris & Munson, SIAM J. Optimization 13, 2002) takes about ten steps
+at any C, where pairwise methods slow down as C grows.
 """
 
 from typing import NamedTuple
@@ -21,7 +18,6 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
 from psephos.runtime.jit import jit
 
-NEVER = -1e9  # the score of a class that the training rows lack
 _STEPS = 100
 _GAP = 1e-9  # relative duality gap at which the interior point method stops
 
@@ -82,70 +78,6 @@ def _times(A, w, q, wide, out):
 
 
 @jit(fastmath=FAST)
-def squared_hinge(A, cap, d, wide, w, V, M):
-    """Minimise the squared hinge by Newton's method from `w`, in place; return the steps taken.
-
-    Parameters
-    ----------
-    A : (d + 1, >= wide); ``y_i x_i``, one column a row of data; the last row is ``y_i``; zero for
-        padding
-    cap : (>= wide,); C_i; zero for padding. Both signs of y must occur.
-    w : (d + 1,); coefficients and intercept
-    V, M : scratch of at least (4, wide) and (2, d + 1) + (d + 1, d + 1) numbers
-    """
-    margin, v, scaled, ahead = V[0], V[1], V[2], V[3]
-    q = d + 1
-    new = M[q]
-    _times(A, w, q, wide, margin)
-    for step in range(_STEPS):
-        for t in range(wide):
-            v[t] = 2.0 * cap[t] if margin[t] < 1.0 else 0.0
-        _system(A, v, d, wide, scaled, M)
-        for k in range(q):
-            total = 0.0
-            for t in range(wide):
-                total += v[t] * A[k, t]
-            new[k] = total
-        _factor(M, q)
-        _solve(M, q, new)
-        _times(A, new, q, wide, ahead)
-        # The loss now, as the quadratic promises it, and as it will be.
-        now = promised = then = 0.0
-        moved = 0.0
-        for t in range(wide):
-            here, there = 1.0 - margin[t], 1.0 - ahead[t]
-            half = 0.5 * v[t]
-            now += half * here * here
-            promised += half * there * there
-            positive = max(there, 0.0)
-            then += cap[t] * positive * positive
-            moved += cap[t] if (here > 0.0) != (there > 0.0) else 0.0
-        for k in range(d):
-            now += 0.5 * w[k] * w[k]
-            promised += 0.5 * new[k] * new[k]
-            then += 0.5 * new[k] * new[k]
-        if moved == 0.0 or now - promised <= 1e-13 * now:
-            for k in range(q):
-                w[k] = new[k]
-            return step + 1
-        size = 1.0
-        while then > now - 2e-4 * size * (now - promised) and size > 1e-9:
-            size *= 0.5
-            then = 0.0
-            for t in range(wide):
-                positive = max(1.0 - margin[t] - size * (ahead[t] - margin[t]), 0.0)
-                then += cap[t] * positive * positive
-            for k in range(d):
-                at = w[k] + size * (new[k] - w[k])
-                then += 0.5 * at * at
-        for k in range(q):
-            w[k] += size * (new[k] - w[k])
-        for t in range(wide):
-            margin[t] += size * (ahead[t] - margin[t])
-    return _STEPS
-
-
-@jit(fastmath=FAST)
 def hinge(A, cap, d, wide, w, V, M):
     """Minimise the hinge by an interior point method, into `w`; return the steps taken.
 
@@ -153,7 +85,13 @@ def hinge(A, cap, d, wide, w, V, M):
     multipliers a_i and ``r_i = C_i - a_i``; the products a_i s_i and r_i x_i are driven to zero.
     Where an interval of intercepts is optimal, its middle is taken, as LIBSVM does.
 
-    Parameters are those of `squared_hinge`, but padding has a positive cap and V 12 rows.
+    Parameters
+    ----------
+    A : (d + 1, >= wide); ``y_i x_i``, one column a row of data; the last row is ``y_i``; zero for
+        padding
+    cap : (>= wide,); C_i; positive for padding. Both signs of y must occur.
+    w : (d + 1,); coefficients and intercept
+    V, M : scratch of at least (12, wide) and (2, d + 1) + (d + 1, d + 1) numbers
     """
     a, r, s, x, theta, scaled = V[0], V[1], V[2], V[3], V[4], V[5]
     margin, g, da, cs, cx, slope = V[6], V[7], V[8], V[9], V[10], V[11]
@@ -268,10 +206,7 @@ def hinge(A, cap, d, wide, w, V, M):
 
 
 class LinearMachines(NamedTuple):
-    """The machines of the last split fitted, and scratch; one for every running call.
-
-    P is 1 for two classes, else one for each class (squared hinge) or pair of classes (hinge).
-    """
+    """The machines of the last split fitted, P pairs of classes; and scratch of a running call."""
 
     coef: NDArray[np.float64]  # (P, d + 1) of the scaled columns, and the intercept
     scaling: NDArray[np.float64]  # (2, d) centre and factor: scaled is (x - centre) factor
@@ -282,25 +217,22 @@ class LinearMachines(NamedTuple):
     square: NDArray[np.float64]  # (d + 2, d + 1)
 
 
-def linear_machines(n: int, d: int, n_classes: int, squared: bool) -> LinearMachines:
+def linear_machines(n: int, d: int, n_classes: int) -> LinearMachines:
     """Return room for splits of at most `n` training rows."""
     wide = int(padded(n))
-    many = n_classes if squared else n_classes * (n_classes - 1) // 2
     return LinearMachines(
-        np.zeros((1 if n_classes == 2 else many, d + 1)), np.zeros((2, d)), np.zeros((d, wide)),
+        np.zeros((n_classes * (n_classes - 1) // 2, d + 1)), np.zeros((2, d)), np.zeros((d, wide)),
         np.zeros((d + 1, wide)), np.zeros(wide), np.empty((12, wide)), np.empty((d + 2, d + 1)),
     )  # fmt: skip
 
 
 @jit(fastmath={"contract"})
-def linear_scores(layout, splits, subsets, C, squared, room, out):
+def linear_scores(layout, splits, subsets, C, room, out):
     """Fit candidates on splits, and write their scores of the test rows.
 
     Parameters
     ----------
     layout, splits, subsets : as for `gaussian_svm.rbf_scores`
-    squared : the squared hinge, one class against the rest; None: the hinge, by pairs of classes
-        (None, not False, is known while compiling, and leaves the other solver out)
     out : (B, L, K)
     """
     d = subsets.shape[1]
@@ -311,7 +243,6 @@ def linear_scores(layout, splits, subsets, C, squared, room, out):
     coef, scaling, Z, A, cap = room.coef, room.scaling, room.Z, room.A, room.cap
     machines = coef.shape[0]
     margins = np.empty(machines)
-    spare = 0.0 if squared is not None else C  # of padding
     for candidate in range(subsets.shape[0]):
         for p in range(machines):
             for k in range(q):
@@ -326,23 +257,19 @@ def linear_scores(layout, splits, subsets, C, squared, room, out):
                 scaling[1, j] = factor
                 for t in range(m):
                     Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
-            # Machine p: the class or classes that say -1, then those that say +1.
+            # Machine p: the rows of class b, which say +1, then those of class a, which say -1.
             a, b = 0, 0
             for p in range(machines):
                 b += 1
                 if b == n_classes:
                     a += 1
                     b = a + 1
-                rest = squared is not None and n_classes > 2
-                one = p if rest else b
-                n_one = classes[s, one + 1] - classes[s, one]
-                n_other = m - n_one if rest else classes[s, a + 1] - classes[s, a]
+                n_one = classes[s, b + 1] - classes[s, b]
+                n_other = classes[s, a + 1] - classes[s, a]
                 if n_one == 0 or n_other == 0:
                     for k in range(d):
                         coef[p, k] = 0.0
                     coef[p, d] = (1.0 if n_one > 0 else 0.0) - (1.0 if n_other > 0 else 0.0)
-                    if rest and n_one == 0:
-                        coef[p, d] = NEVER
                     continue
                 wide = padded(n_one + n_other)
                 for i in range(wide):
@@ -350,22 +277,15 @@ def linear_scores(layout, splits, subsets, C, squared, room, out):
                     t = 0
                     if i < n_one:
                         y = 1.0
-                        t = classes[s, one] + i
+                        t = classes[s, b] + i
                     elif i < n_one + n_other:
                         y = -1.0
-                        t = i - n_one
-                        if not rest:
-                            t += classes[s, a]
-                        elif t >= classes[s, one]:
-                            t += n_one
+                        t = classes[s, a] + i - n_one
                     for j in range(d):
                         A[j, i] = y * Z[j, t]
                     A[d, i] = y
-                    cap[i] = C * weight[rows[first + t]] if y != 0.0 else spare
-                if squared is not None:
-                    squared_hinge(A, cap, d, wide, coef[p], room.vectors, room.square)
-                else:
-                    hinge(A, cap, d, wide, coef[p], room.vectors, room.square)
+                    cap[i] = C * weight[rows[first + t]] if y != 0.0 else C
+                hinge(A, cap, d, wide, coef[p], room.vectors, room.square)
             for at in range(test_ptr[s], test_ptr[s + 1]):
                 for p in range(machines):
                     margins[p] = coef[p, d]
@@ -373,8 +293,4 @@ def linear_scores(layout, splits, subsets, C, squared, room, out):
                     z = (XT[subsets[candidate, j], test[at]] - scaling[0, j]) * scaling[1, j]
                     for p in range(machines):
                         margins[p] += coef[p, j] * z
-                if squared is not None:
-                    for p in range(machines):
-                        out[candidate, at, p] = margins[p]
-                else:
-                    pair_scores(margins, n_classes, out[candidate, at])
+                pair_scores(margins, n_classes, out[candidate, at])

@@ -1,14 +1,13 @@
-"""Candidates judged in fixed chunks by any workers, to the same bytes; progress and cost.
+"""Candidates judged in fixed chunks by any workers, to the same bytes; and what it costs.
 
-A folder that keeps the finished steps of a search, so that a killed one goes on.
+A folder that keeps the finished chunks of a search, so that a killed one goes on.
 """
 
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from io import BytesIO
@@ -20,7 +19,6 @@ from zipfile import BadZipFile
 
 import joblib
 import numpy as np
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from psephos._errors import PsephosError
 from psephos.files.atomic import write_whole
@@ -28,7 +26,7 @@ from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.problem import Subsets
 from psephos.models.swag.settings import SearchSettings
-from psephos.models.swag.steps import Step
+from psephos.runtime.progress import progress
 from psephos.runtime.threads import one_thread
 from psephos.runtime.workers import results
 
@@ -62,10 +60,11 @@ def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> 
 
 
 class Store:
-    """The steps of one search in a folder, made if it does not exist: a file for each.
+    """The finished chunks of one search in a folder, made if it does not exist: a file for each.
 
-    Every file is written whole or not at all, whenever the process is killed. `identity` says what
-    the search is; see `identity_of`.
+    All else that a search finds follows from the errors in them. Every file is written whole or
+    not at all, whenever the process is killed. `identity` says what the search is; see
+    `identity_of`.
     """
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
@@ -99,145 +98,24 @@ class Store:
                 f"{', '.join(differing)}): give a new folder, or remove this one."
             )
 
-    def _path(self, dimension: int) -> Path:
-        return self.folder / f"step-{dimension:02d}.npz"
+    def _path(self, dimension: int, index: int) -> Path:
+        return self.folder / f"chunk-{dimension:02d}-{index:06d}.npz"
 
-    def load(self, dimension: int) -> Step | None:
-        """Return a finished step, or None."""
-        path = self._path(dimension)
-        if not path.exists():
-            return None
-        try:
-            arrays = _read(path)
-            step = Step(dimension, quantile=float(arrays.pop("quantile")), **arrays)
-        except _DAMAGED as error:
-            raise PsephosError(
-                f"step {dimension} in the folder {str(self.folder)!r} is damaged ({error}): remove "
-                f"{path.name!r} to have it done again."
-            ) from error
-        self.chunks(dimension).clear()  # a kill may have come before they were removed
-        return step
-
-    def save(self, step: Step) -> Step:
-        """Write a finished step and return it."""
-        arrays = asdict(step)
-        _write(self._path(arrays.pop("dimension")), arrays)
-        self.chunks(step.dimension).clear()
-        return step
-
-    def chunks(self, dimension: int) -> "ChunkMemory":
-        """Return the memory of a step's finished chunks."""
-        return ChunkMemory(self.folder, f"chunk-{dimension:02d}-")
-
-
-class ChunkMemory:
-    """The finished chunks of an unfinished step, one file each."""
-
-    def __init__(self, folder: Path, prefix: str) -> None:
-        self._folder, self._prefix = folder, prefix
-
-    def _path(self, index: int) -> Path:
-        return self._folder / f"{self._prefix}{index:06d}.npz"
-
-    def get(self, index: int, size: int) -> Errors | None:
+    def get(self, dimension: int, index: int, size: int) -> Errors | None:
         """Return the errors of a chunk of `size` candidates, or None if it is to be done."""
         try:
-            errors = Errors(**_read(self._path(index)))
+            content = BytesIO(self._path(dimension, index).read_bytes())
+            with np.load(content, allow_pickle=False) as found:
+                errors = Errors(**found)
         except _DAMAGED:
             return None  # not there, or damaged: done again
         return errors if len(errors.error) == size else None
 
-    def put(self, index: int, errors: Errors) -> None:
+    def put(self, dimension: int, index: int, errors: Errors) -> None:
         """Keep the errors of a chunk."""
-        _write(self._path(index), asdict(errors))
-
-    def clear(self) -> None:
-        """Remove all chunks of the step."""
-        for path in self._folder.glob(f"{self._prefix}*.npz"):
-            path.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file, each checked against its checksum."""
-    with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
-        return dict(found)
-
-
-def _write(path: Path, arrays: Mapping[str, Any]) -> None:
-    out = BytesIO()
-    np.savez(out, **arrays)
-    write_whole(path, out.getvalue())
-
-
-@dataclass(frozen=True)
-class SearchProgress:
-    """How far a search is.
-
-    The time left to its end is estimated as if candidates of the steps to come were as many and
-    took as long as those of this step; it is NaN while nothing is known.
-    """
-
-    dimension: int  # the step at work
-    last: int  # the greatest dimension that may follow
-    done: int  # candidates judged in this step
-    total: int
-    seconds: float  # spent in this step
-    seconds_left: float
-
-
-Report = Callable[[SearchProgress], None]
-
-
-class Clock:
-    """Calls `report` with a `SearchProgress` after each chunk of a step."""
-
-    def __init__(self, report: Report, dimension: int, last: int, total: int) -> None:
-        self._report, self._step, self._total = report, (dimension, last), total
-        self._done = self._known = 0
-        self._start = time.monotonic()
-
-    def tick(self, n: int, *, known: bool = False) -> None:
-        """Count n more candidates; `known` ones were read, and say nothing of the time it takes."""
-        self._done += n
-        self._known += n if known else 0
-        spent = time.monotonic() - self._start
-        fresh = self._done - self._known
-        dimension, last = self._step
-        left = self._total - self._done + (last - dimension) * self._total
-        seconds_left = spent / fresh * left if fresh else float("nan")
-        self._report(SearchProgress(dimension, last, self._done, self._total, spent, seconds_left))
-
-
-@contextmanager
-def progress_bar() -> Iterator[Report]:
-    """Return a report that draws a bar for each step, with the time left to the end."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns) as bar:
-        tasks = {}
-
-        def report(standing: SearchProgress) -> None:
-            d = standing.dimension
-            if d not in tasks:
-                words = f"{d} column{'s' if d > 1 else ''}"
-                tasks[d] = bar.add_task(words, total=standing.total, left="")
-            seconds = standing.seconds_left
-            left = "" if seconds != seconds else f"about {_words(seconds)} to the end"
-            bar.update(tasks[d], completed=standing.done, left=left)
-
-        yield report
-
-
-def _words(seconds: float) -> str:
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+        out = BytesIO()
+        np.savez(out, **asdict(errors))
+        write_whole(self._path(dimension, index), out.getvalue())
 
 
 _held: dict[str, Evaluation] = {}  # the evaluation that a worker process is bound to
@@ -257,25 +135,21 @@ class Workers:
 
     evaluation: Evaluation
     n_jobs: int | None = None
+    store: Store | None = None  # of chunks that are done
     key: str = field(default_factory=lambda: uuid4().hex)  # of the evaluation, to other processes
 
-    def __call__(
-        self, subsets: Subsets, memory: ChunkMemory | None = None, clock: Clock | None = None
-    ) -> Errors:
+    def __call__(self, subsets: Subsets) -> Errors:
         """Return the errors of candidates (M, d)."""
-        size = self.evaluation.chunk
+        size, d, store = self.evaluation.chunk, subsets.shape[1], self.store
         chunks = [subsets[start : start + size] for start in range(0, len(subsets), size)]
-        known = [memory.get(i, len(c)) if memory else None for i, c in enumerate(chunks)]
+        known = [store.get(d, i, len(c)) if store else None for i, c in enumerate(chunks)]
         todo = [i for i, errors in enumerate(known) if errors is None]
-        if clock is not None:
-            clock.tick(sum(len(c) for c in chunks) - sum(len(chunks[i]) for i in todo), known=True)
+        step = progress(len(todo), f"parts of the candidates of {d} columns")
         for j, errors in self._run([chunks[i] for i in todo]):
-            i = todo[j]
-            known[i] = errors
-            if memory is not None:
-                memory.put(i, errors)
-            if clock is not None:
-                clock.tick(len(chunks[i]))
+            known[todo[j]] = errors
+            if store is not None:
+                store.put(d, todo[j], errors)
+            step()
         return Errors.joined([errors for errors in known if errors is not None])
 
     def _run(self, chunks: list[Subsets]) -> Iterator[tuple[int, Errors]]:

@@ -8,7 +8,6 @@ The sparse wrapper search: Algorithms 1 to 3 of the seed paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, inf, sqrt
@@ -30,16 +29,7 @@ from psephos.models.cloning import in_codes
 from psephos.models.design import Design
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
-from psephos.models.swag.backends import (
-    Clock,
-    Report,
-    StepCost,
-    Store,
-    Workers,
-    estimate_cost,
-    identity_of,
-    progress_bar,
-)
+from psephos.models.swag.backends import StepCost, Store, Workers, estimate_cost, identity_of
 from psephos.models.swag.evaluation import Evaluation, divided, powers_of
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import make_mechanism
@@ -69,28 +59,23 @@ class SearchResult:
 
 
 def search(
-    evaluate: Callable[..., Errors],
+    evaluate: Callable[[Subsets], Errors],
     n_columns: int,
     settings: SearchSettings,
     *,
     seed: int = 0,
     n_parts: float = 1.0,
-    store: Store | None = None,
-    report: Report | None = None,
 ) -> SearchResult:
     """Return the strong subsets of columns of every dimension.
 
     Parameters
     ----------
-    evaluate : ``evaluate(subsets, memory, clock)`` returns the errors of candidates (M, d), and
-        depends on nothing but their columns. `memory` keeps finished chunks across restarts;
-        ``clock.tick(n)`` counts those done. See `backends.Workers`.
+    evaluate : returns the errors of candidates (M, d), and depends on nothing but their columns;
+        see `backends.Workers`
     n_columns : p
     seed : seeds the draws; those of dimension d depend on `seed`, d and the strong subsets of d - 1
         alone
     n_parts : number of splits that test every row once, for the standard error of ``p_max='curve'``
-    store : finished steps are read from it and written to it
-    report : called as the search goes on with a `backends.Standing`
     """
     if n_columns < 1:
         raise PsephosError("the table has no column to search among: give at least one.")
@@ -98,21 +83,16 @@ def search(
     screening = 2 if settings.first_step == "pairs" and n_columns > 1 else 1
     pool, steps, last = every, list[Step](), min(settings.last, n_columns)
     for dimension in range(1, last + 1):
-        step = None if store is None else store.load(dimension)
-        if step is None:
-            if dimension == 1:
-                candidates = every[:, None]
-            elif dimension <= screening:
-                candidates = random_pairs(n_columns, settings.n_pairs, seed)
-            else:
-                strong, most = steps[-1].subsets, settings.most(len(pool))
-                candidates = extensions(pool, strong, most, settings.sampling, seed)
-            if not len(candidates):
-                return SearchResult(tuple(steps), pool, f"the pool has {len(pool)} columns")
-            clock = None if report is None else Clock(report, dimension, last, len(candidates))
-            memory = None if store is None else store.chunks(dimension)
-            step = make_step(candidates, evaluate(candidates, memory, clock), settings)
-            step = step if store is None else store.save(step)
+        if dimension == 1:
+            candidates = every[:, None]
+        elif dimension <= screening:
+            candidates = random_pairs(n_columns, settings.n_pairs, seed)
+        else:
+            strong, most = steps[-1].subsets, settings.most(len(pool))
+            candidates = extensions(pool, strong, most, settings.sampling, seed)
+        if not len(candidates):
+            return SearchResult(tuple(steps), pool, f"the pool has {len(pool)} columns")
+        step = make_step(candidates, evaluate(candidates), settings)
         steps.append(step)
         if dimension == screening:
             pool = np.unique(step.subsets)
@@ -364,16 +344,13 @@ def fit_library(
     store = None
     if model.folder is not None:
         store = Store(model.folder, identity_of(evaluation, settings, seed))
-    with progress_bar() if model.verbose else nullcontext() as report:
-        found = search(
-            Workers(evaluation, model.n_jobs),
-            table.schema.n_features,
-            settings,
-            seed=seed,
-            n_parts=evaluation.n_parts,
-            store=store,
-            report=report,
-        )
+    found = search(
+        Workers(evaluation, model.n_jobs, store),
+        table.schema.n_features,
+        settings,
+        seed=seed,
+        n_parts=evaluation.n_parts,
+    )
     kept = post_process(found.steps, model.delta, model.dimension)
     measure = "error" if labels.target.n_classes else "squared_error"
     if model.scoring is not None:

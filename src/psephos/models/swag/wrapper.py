@@ -72,9 +72,8 @@ class _Wrapper(Ensemble):
     categorical_features : 'from_dtype', list, mask or None
         Columns of categories: a model that takes one gets a 0/1 column for each level.
     folder : path-like
-        Where finished steps are kept: the same fit, killed and called again, goes on from there.
-    verbose : bool or int
-        Above 0: show progress and the time left.
+        Where finished parts of the search are kept: the same fit, killed and called again, goes on
+        from there.
     n_jobs : int
         Threads (batched learners) or processes (others), or what ``joblib.parallel_config``
         says (Dask, Ray); the result does not depend on it.

@@ -36,48 +36,39 @@ _COSTS = OneOf((_POSITIVE, Several(_POSITIVE)), none=True)
 class LinearSVMLearner(Scaling):
     """Linear support vector machine with an intercept that is not penalised.
 
-    Minimises ``|w|^2 / 2 + C sum_i weight_i h(1 - y_i (w'x_i + b))`` over w and b, y = 1 for the
-    second class and -1 for the first. Scores are margins ``w'x + b``, not log-odds.
+    Minimises ``|w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (w'x_i + b))`` over w and b, y = 1 for
+    the second class and -1 for the first. Scores are margins ``w'x + b``, not log-odds. More than
+    two classes: one machine a pair of classes, the winner of most pairs wins (equals: the greatest
+    sum of margins).
 
     Parameters
     ----------
     C : float above 0, default=1.0
         Weight of the errors against the width of the margin.
-    loss : {'hinge', 'squared_hinge'}, default='hinge'
-        ``h(u) = max(0, u)``, or its square. More than two classes: hinge has one machine a pair
-        of classes, the winner of most pairs wins (equals: the greatest sum of margins); squared
-        hinge has one machine a class against the rest.
     scale : bool, default=True
         Centre and scale columns by the training rows of each split (weighted mean and standard
         deviation; a constant column is not used either way).
 
     Notes
     -----
-    The peers are, after ``StandardScaler()`` if `scale`: for the hinge ``SVC(kernel="linear",
-    break_ties=True)``, which solves the same problem to a tolerance of 1e-3 (here: a duality gap
-    of 1e-9); for the squared hinge ``LinearSVC``, which penalises the intercept as if it were a
-    coefficient and therefore minimises something else: answers differ in places.
+    The peer is, after ``StandardScaler()`` if `scale`, ``SVC(kernel="linear", break_ties=True)``,
+    which solves the same problem to a tolerance of 1e-3 (here: a duality gap of 1e-9).
 
     A class without a training row never wins. ``says="probability"``: margins carry no
     probability; the shares ``1 / (1 + exp(-margin))`` (more classes: proportional to exp(score))
     are not calibrated.
 
     Source: Cortes & Vapnik (1995), "Support-vector networks", Machine Learning 20, section 3, with
-    F(u) = u or u^2.
+    F(u) = u.
     """
 
     C: float = 1.0
-    loss: str = "hinge"
     scale: bool = True
 
     def bind(self, problem: SearchProblem) -> "_LinearMachines":
         """Return the learner on a problem."""
-        check_params(
-            self, {"C": _POSITIVE, "loss": Options(("hinge", "squared_hinge")), "scale": Flag()}
-        )
-        return _LinearMachines(
-            problem, float(self.C), self.loss == "squared_hinge", bool(self.scale)
-        )
+        check_params(self, {"C": _POSITIVE, "scale": Flag()})
+        return _LinearMachines(problem, float(self.C), bool(self.scale))
 
 
 @dataclass(frozen=True)
@@ -158,15 +149,15 @@ class _BoundMachines(BoundLearner):
 class _LinearMachines(_BoundMachines):
     """Linear machines on one problem."""
 
-    def __init__(self, problem: SearchProblem, C: float, squared: bool, scale: bool) -> None:
+    def __init__(self, problem: SearchProblem, C: float, scale: bool) -> None:
         super().__init__(problem, "LinearSVMLearner", scale)
-        self._C, self._squared = C, squared
+        self._C = C
 
     def _run(self, subsets: _Subset, splits: tuple[int, int], out: Floats) -> LinearMachines:
         n, d = len(self._y), subsets.shape[1]
-        room = linear_machines(n, d, self._problem.n_classes, self._squared)
+        room = linear_machines(n, d, self._problem.n_classes)
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
-        linear_scores(self._layout, splits, subsets, self._C, self._squared or None, room, out)
+        linear_scores(self._layout, splits, subsets, self._C, room, out)
         return room
 
     def scores(self, subsets: _Subset) -> Floats:
@@ -185,7 +176,7 @@ class _LinearMachines(_BoundMachines):
             slope = room.coef[:, :-1] * room.scaling[1]
             intercept = room.coef[:, -1] - (slope * room.scaling[0]).sum(axis=1)
             models.append((columns, slope, intercept))
-        if self._squared or self._problem.n_classes == 2:
+        if self._problem.n_classes == 2:
             return linear_voters(self._problem, models, code, says)
         # A line is an expansion whose support rows are the axes.
         parts = [
