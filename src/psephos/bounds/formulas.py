@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+from scipy.optimize import minimize_scalar
 
 from psephos._errors import PsephosError
 
@@ -25,13 +26,14 @@ def kl(q: float, p: float) -> float:
     >>> round(kl(0.1, 0.5), 6)
     0.368064
     """
-    total = 0.0
-    for one, other in ((q, p), (1.0 - q, 1.0 - p)):
-        if one > 0:
-            if other <= 0:
-                return math.inf
-            total += one * math.log(one / other)
-    return max(0.0, total)
+    return max(0.0, _divergence((q, p), (1.0 - q, 1.0 - p)))
+
+
+def _divergence(*outcomes: tuple[float, float]) -> float:
+    """Return the Kullback-Leibler divergence of two distributions, from (q, p) of each outcome."""
+    if any(q > 0 >= p for q, p in outcomes):
+        return math.inf
+    return sum(q * math.log(q / p) for q, p in outcomes if q > 0)
 
 
 def bisected(allowed: Callable[[float], bool], inside: float, outside: float) -> float:
@@ -110,7 +112,6 @@ def binomial_inverse(errors: int, n: int, delta: float) -> float:
     return float(_special.betaincinv(errors + 1, n - errors, 1.0 - delta))
 
 
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROUNDING = 1e-12
 
 
@@ -254,34 +255,17 @@ def c_bound_2(
     found = max(value(low), value(high), value(d))
     if found >= 1.0:
         return 1.0
-    return min(1.0, max(found, _greatest(value, low, high)))
+    if low < high:  # a quasi-concave function of one maximum
+        among = minimize_scalar(
+            lambda at: -value(at), bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        )
+        found = max(found, -float(among.fun))
+    return min(1.0, found)
 
 
 def _kl3(q0: float, q1: float, p0: float, p1: float) -> float:
     """Return the divergence of three outcomes, of which the first two are given."""
-    total = 0.0
-    for q, p in ((q0, p0), (q1, p1), (1.0 - q0 - q1, 1.0 - p0 - p1)):
-        if q > 0:
-            if p <= 0:
-                return math.inf
-            total += q * math.log(q / p)
-    return total
-
-
-def _greatest(value: Callable[[float], float], low: float, high: float) -> float:
-    """Return the greatest value of a quasi-concave function between two ends."""
-    first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_first, at_second = value(first), value(second)
-    for _ in range(60):
-        if at_first >= at_second:
-            high, second, at_second = second, first, at_first
-            first = high - _GOLDEN * (high - low)
-            at_first = value(first)
-        else:
-            low, first, at_first = first, second, at_second
-            second = low + _GOLDEN * (high - low)
-            at_second = value(second)
-    return max(at_first, at_second)
+    return _divergence((q0, p0), (q1, p1), (1.0 - q0 - q1, 1.0 - p0 - p1))
 
 
 def sample_compression(

@@ -1,35 +1,26 @@
 """Sorting a table once, so that every later search is one pass over row numbers."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from psephos._types import Array, NDArray
 from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.stump.scan import FLAG
-from psephos.runtime.jit import effective_jobs, run_blocks
+from psephos.runtime.jit import run_blocks
 
 _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level cache
 
 
-class SortedColumns(NamedTuple):
-    """Orders of some columns.
-
-    ``kept`` (a,) are the positions of the columns in which a threshold is admissible, ``rows``
-    (a, n) their orders: row numbers, with `FLAG` where a threshold may lie after the row.
-    ``n_present`` (c,) counts the numbers of every column.
-    """
-
-    kept: NDArray[np.int64]
-    rows: NDArray[np.uint32]
-    n_present: NDArray[np.int64]
-
-
-def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
+def sort_columns(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.bool_]]:
     """Sort columns given as rows of ``values`` (c, n), NaN being missing.
 
-    Missing rows are replaced by the padding row n, which carries no weight.
+    Returns (c, n) entries ``row | FLAG``, flagged where a threshold may lie after it; how many
+    values of each column are present (c,); and whether it has any threshold (c,). Missing rows are
+    replaced by the padding row n, which carries no weight.
     """
     c, n = values.shape
     order, ranked, n_present = sort_rows(values)
@@ -40,13 +31,12 @@ def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
     rows = order.astype(np.uint32)
     rows[np.arange(n) >= n_present[:, None]] = n
     np.bitwise_or(rows, FLAG, out=rows, where=cut)
-    kept = np.flatnonzero(cut.any(axis=1))
-    return SortedColumns(kept, rows if len(kept) == c else rows[kept], n_present)
+    return rows, n_present, np.logical_or.reduce(cut, axis=1)
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Dense columns of n rows in sorted order, as `SortedColumns` has them.
+    """Dense columns of n rows in sorted order, as `sort_columns` returns them.
 
     ``order`` (c, n), ``columns`` and ``n_present`` are parallel, sorted by column.
     """
@@ -76,37 +66,24 @@ class SparseOrdered:
     columns: NDArray[np.int64]
 
 
-def _sort_chunk(X: Array, columns: NDArray[np.int64]) -> SortedColumns:
-    contiguous = len(columns) and columns[-1] - columns[0] == len(columns) - 1
-    part = X[:, columns[0] : columns[-1] + 1] if contiguous else X[:, columns]
-    return sort_columns(np.ascontiguousarray(part.T, dtype=np.float64))
-
-
 def presort_dense(X: Array, columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
     """Sort the given columns of a dense table; columns with nothing to cut are dropped."""
-    n = X.shape[0]
+    n, p = len(X), len(columns)
     width = max(8, min(1024, _CHUNK_BYTES // (8 * n)))
-    chunks = [columns[a : a + width] for a in range(0, len(columns), width)]
-    order = np.empty((len(columns), n), np.uint32)
-    kept, present = [columns[:0]], [np.empty(0, np.int64)]
-    filled, wave = 0, 4 * effective_jobs(n_jobs)
-    for a in range(0, len(chunks), wave):
-        part = chunks[a : a + wave]
-        done: list[SortedColumns | None] = [None] * len(part)
+    order, present, kept = np.empty((p, n), np.uint32), np.empty(p, np.int64), np.ones(p, np.bool_)
 
-        def sort(b: int, part: list[Any] = part, done: list[Any] = done) -> None:
-            done[b] = _sort_chunk(X, part[b])
+    def sort(b: int) -> None:
+        part = slice(b * width, (b + 1) * width)
+        own = columns[part]
+        whole = own[-1] - own[0] == len(own) - 1
+        values = X[:, own[0] : own[-1] + 1] if whole else X[:, own]
+        found = sort_columns(np.ascontiguousarray(values.T, dtype=np.float64))
+        order[part], present[part], kept[part] = found
 
-        run_blocks(sort, len(part), n_jobs)
-        for chunk, result in zip(part, done, strict=True):
-            assert result is not None
-            order[filled : filled + len(result.kept)] = result.rows
-            filled += len(result.kept)
-            kept.append(chunk[result.kept])
-            present.append(result.n_present[result.kept])
-    n_present = np.concatenate(present)
-    any_missing = bool((n_present < n).any())
-    return Ordered(order[:filled], np.concatenate(kept), n_present, any_missing)
+    run_blocks(sort, -(-p // width), n_jobs)
+    if not kept.all():
+        order, columns, present = order[kept], columns[kept], present[kept]
+    return Ordered(order, columns, present, bool((present < n).any()))
 
 
 def presort_sparse(X: Any, columns: NDArray[np.int64]) -> SparseOrdered:

@@ -104,9 +104,9 @@ def recorded(evaluate):
     """An evaluation that keeps the candidates it is asked for."""
     visited = []
 
-    def judge(subsets, memory=None, clock=None):
+    def judge(subsets):
         visited.append(subsets)
-        return evaluate(subsets, memory, clock)
+        return evaluate(subsets)
 
     return visited, judge
 
@@ -160,7 +160,7 @@ def test_everything_kept_and_tried_is_exhaustive_search():
 def judged(error, tie=None, spread=0.0):
     """An evaluation that knows the error of a subset."""
 
-    def evaluate(subsets, memory=None, clock=None):
+    def evaluate(subsets):
         errors = np.array([error(tuple(s)) for s in subsets.tolist()], dtype=float)
         ties = np.zeros(len(subsets)) if tie is None else [tie(tuple(s)) for s in subsets.tolist()]
         return Errors(errors, np.full(len(subsets), spread), np.array(ties, dtype=float))

@@ -57,7 +57,8 @@ def test_a_folder_changes_nothing_and_is_read_again(tmp_path, monkeypatch):
     plain, kept = run(None), run(tmp_path / "kept")
     assert_same(kept, plain)
     before = files(tmp_path / "kept")
-    assert "chunk-03-000000.npz" in before and not any(name.startswith(".") for name in before)
+    assert "chunk-03-000000.npz" in before
+    assert not any(name.startswith(".") for name in before)
     monkeypatch.setattr(Evaluation, "errors", None)  # nothing is judged again
     assert_same(run(tmp_path / "kept"), plain)
     assert files(tmp_path / "kept") == before

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.stump.scan import gain_inside
 from psephos.runtime.jit import jit
 
@@ -24,24 +25,6 @@ def _take_if_better(crit, parent, table, chosen, left, right, best, out):
             out[g] = chosen[g]
         return value
     return best
-
-
-@jit
-def _sort_by(keys, groups, count):
-    """Shell sort of ``groups[:count]`` by key, ties by group number."""
-    gap = count // 2
-    while gap > 0:
-        for i in range(gap, count):
-            g = groups[i]
-            j = i
-            while j >= gap and (
-                keys[groups[j - gap]] > keys[g]
-                or (keys[groups[j - gap]] == keys[g] and groups[j - gap] > g)
-            ):
-                groups[j] = groups[j - gap]
-                j -= gap
-            groups[j] = g
-        gap //= 2
 
 
 @jit
@@ -79,17 +62,18 @@ def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out,
     """
     best = -np.inf
     n_classes = parent.shape[0]
+    scratch = np.empty((2, count), np.int64)
     for k in range(1 if n_classes == 2 else 0, n_classes):
         for i in range(count):
             g = groups[i]
             total = 0.0
             for c in range(n_classes):
                 total += table[g, c]
-            shares[g] = table[g, k] / total
+            shares[i] = table[g, k] / total
             chosen[g] = False
-        _sort_by(shares, groups, count)
+        order = scratch[order_of(shares, count, scratch)]
         for i in range(count - 1):
-            chosen[groups[i]] = True
+            chosen[groups[order[i]]] = True
             best = _take_if_better(crit, parent, table, chosen, left, right, best, out)
     return best
 
