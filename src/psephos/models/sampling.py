@@ -1,7 +1,7 @@
 """What forests and bags keep of the rows they drew, and what they make of the rows left out."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ _CELLS = 1 << 21  # numbers of a block: 16 MiB
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Draw:
     """How the rows of each member were drawn: `seeds` (T,), weights `mass` (m,), `size` draws.
 
@@ -28,13 +29,12 @@ class Draw:
     seeds: NDArray[np.uint64]
     mass: Floats
     size: int
-    first_fit: FirstFit | None
-    ranked: bool
-    grouped: bool
-    dropped: NDArray[np.uint64]
+    first_fit: FirstFit | None = None
+    ranked: bool = False
+    grouped: bool = False
+    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
-    def check_draw(self) -> None:
-        """Raise PsephosError unless rows can be drawn so."""
+    def __post_init__(self) -> None:
         check(self.seeds.ndim == self.mass.ndim == 1, "seeds and weights of rows are not lists")
         whole = self.seeds.dtype == self.dropped.dtype == np.uint64 and self.dropped.ndim == 1
         check(whole, "seeds are not whole numbers")

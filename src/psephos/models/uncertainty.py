@@ -60,7 +60,25 @@ class ClassifierUncertaintyMixin:
             (n, n_classes); `jackknife` is None if ``bootstrap=False``.
         """
         own: Any = self
-        return class_uncertainty(own.vote_, own.memory_, own._values(X))
+        vote, memory, values = own.vote_, own.memory_, own._values(X)
+        _check_equal(vote)
+        k, counts = vote.target.n_classes, _counts(memory)
+        parts: list[tuple[Any, ...]] = []
+        for votes in _blocks(vote, values):
+            flat = votes.reshape(-1, votes.shape[2])
+            shares = vote.readout.probabilities(flat, vote.target).reshape(len(votes), -1, k)
+            mean = shares.mean(axis=1)
+            total, aleatoric = _entropy(mean), _entropy(shares).mean(axis=1)
+            answers = shares[:, :, 1:] if k == 2 else shares
+            spread = np.maximum(total - aleatoric, 0.0)  # not negative but for rounding
+            parts.append(
+                (total, aleatoric, spread, answers.var(axis=1), _jackknife(answers, memory, counts))
+            )
+        total, aleatoric, spread, variance, jackknife = _joined(parts)
+        if k == 2:
+            variance = variance[:, 0]
+            jackknife = None if jackknife is None else jackknife[:, 0]
+        return Uncertainty(total, aleatoric, spread, variance, jackknife)
 
 
 class RegressorUncertaintyMixin:
@@ -72,42 +90,16 @@ class RegressorUncertaintyMixin:
         See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
         """
         own: Any = self
-        return number_uncertainty(own.vote_, own.memory_, own._values(X))
+        vote, memory, values = own.vote_, own.memory_, own._values(X)
+        _check_equal(vote)
+        counts = _counts(memory)
+        parts = [(v.var(axis=1), _jackknife(v, memory, counts)) for v in _blocks(vote, values)]
+        variance, jackknife = _joined(parts)
+        return NumberUncertainty(variance[:, 0], None if jackknife is None else jackknife[:, 0])
 
 
 def _entropy(shares: Floats) -> Floats:
     return _special.entr(shares).sum(axis=-1)
-
-
-def class_uncertainty(vote: Vote, memory: Draw, values: Any) -> Uncertainty:
-    """Return the uncertainty of a vote of trees with class shares."""
-    _check_equal(vote)
-    k, counts = vote.target.n_classes, _counts(memory)
-    parts: list[tuple[Any, ...]] = []
-    for votes in _blocks(vote, values):
-        flat = votes.reshape(-1, votes.shape[2])
-        shares = vote.readout.probabilities(flat, vote.target).reshape(len(votes), -1, k)
-        mean = shares.mean(axis=1)
-        total, aleatoric = _entropy(mean), _entropy(shares).mean(axis=1)
-        answers = shares[:, :, 1:] if k == 2 else shares
-        spread = np.maximum(total - aleatoric, 0.0)  # not negative but for rounding
-        parts.append(
-            (total, aleatoric, spread, answers.var(axis=1), _jackknife(answers, memory, counts))
-        )
-    total, aleatoric, spread, variance, jackknife = _joined(parts)
-    if k == 2:
-        variance = variance[:, 0]
-        jackknife = None if jackknife is None else jackknife[:, 0]
-    return Uncertainty(total, aleatoric, spread, variance, jackknife)
-
-
-def number_uncertainty(vote: Vote, memory: Draw, values: Any) -> NumberUncertainty:
-    """Return the uncertainty of a vote of trees with numbers."""
-    _check_equal(vote)
-    counts = _counts(memory)
-    parts = [(v.var(axis=1), _jackknife(v, memory, counts)) for v in _blocks(vote, values)]
-    variance, jackknife = _joined(parts)
-    return NumberUncertainty(variance[:, 0], None if jackknife is None else jackknife[:, 0])
 
 
 def _check_equal(vote: Any) -> None:

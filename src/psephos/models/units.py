@@ -33,14 +33,23 @@ def power_of_weights(weight: Floats) -> int:
     return power_of(float(weight.max()), float(weight.sum()))
 
 
+def moments_of_columns(rows: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return each column's weight of present values, their mean and deviation, (p,) each.
+
+    Columns beyond the range of squares are measured in a unit of their own.
+    """
+    power = power_of_columns(rows)
+    rows, present = np.ldexp(rows, -power), ~np.isnan(rows)
+    w = present * weight[:, None]
+    total = w.sum(axis=0)
+    safe = np.where(total > 0, total, 1.0)
+    mean = (w * np.where(present, rows, 0.0)).sum(axis=0) / safe
+    variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / safe
+    with np.errstate(over="ignore"):
+        return total, np.ldexp(mean, power), np.ldexp(np.sqrt(variance), power)
+
+
 def spread_of_columns(rows: Floats, weight: Floats) -> Floats:
     """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
-    present = ~np.isnan(rows)
-    power = power_of_columns(rows)
-    rows = np.ldexp(rows, -power)
-    w = present * weight[:, None]
-    total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
-    filled = np.where(present, rows, 0.0)
-    mean = (w * filled).sum(axis=0) / total
-    variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / total
-    return np.where(variance > 0, np.ldexp(np.sqrt(variance), power), 1.0)
+    deviation = moments_of_columns(rows, weight)[2]
+    return np.where(deviation > 0, deviation, 1.0)

@@ -8,7 +8,7 @@ What a bag keeps besides the vote: by what seeds rows were drawn, and from what 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,7 +52,7 @@ from psephos.vote.voters.foreign import TREES, tree_voters
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BagMemory(Draw):
     """How the rows of each member were drawn, as the seed that drew them.
 
@@ -75,16 +75,6 @@ class BagMemory(Draw):
     """
 
     tag: ClassVar[str] = "bag memory"
-    seeds: NDArray[np.uint64]
-    mass: Floats
-    size: int
-    first_fit: FirstFit | None = None
-    ranked: bool = False
-    grouped: bool = False
-    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-
-    def __post_init__(self) -> None:
-        self.check_draw()
 
     def check_vote(self, vote: object) -> None:
         """Check that the memory is of this vote."""
@@ -392,7 +382,9 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
             for t in range(0 if old is None else len(old.seeds), model.n_estimators)
         ],
     ).astype(np.uint64)
-    memory = BagMemory(seeds, masses, draws, now, ranked, grouped)
+    memory = BagMemory(
+        seeds=seeds, mass=masses, size=draws, first_fit=now, ranked=ranked, grouped=grouped
+    )
     first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
     own = memory.draws

@@ -7,7 +7,7 @@ Warm starts of forests: the trees there are, then those that are grown more.
 What a forest keeps besides the vote: the decrease of impurity by column, and its draws.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -33,7 +33,7 @@ from psephos.models.sampling import (
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import ForestRows, GroupDraws, balanced_classes
+from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanced_classes
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ForestMemory(Draw):
     """How a forest was grown.
 
@@ -72,18 +72,11 @@ class ForestMemory(Draw):
 
     tag: ClassVar[str] = "forest memory"
     impurity: Floats
-    seeds: NDArray[np.uint64]
-    mass: Floats
-    size: int
-    first_fit: FirstFit | None = None
-    ranked: bool = False
-    grouped: bool = False
-    dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def __post_init__(self) -> None:
         whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64
         check(whole, "importances are not a list of float64")
-        self.check_draw()
+        super().__post_init__()
 
     def check_vote(self, vote: Vote) -> None:
         """Check that the memory is of this vote."""
@@ -247,11 +240,10 @@ def fit_forest(
     told = (unit, table.values, labels.y, weight)
     if old is not None and not len(seeds):
         return before, {"memory_": old, **out_of_bag(model, before, old, *told)}
-    memory = ForestMemory(np.empty(0), seeds, mass, size, now, ranked, grouped)
     rule = _rule(
         model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
     )
-    draws: Any = memory.draws
+    draws: Any = Bootstraps(mass, size) if size else None
     draws = GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
     criterion = _SAME.get(model.criterion, model.criterion)
     grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
@@ -266,7 +258,10 @@ def fit_forest(
     readout = Readout("normalised", "share" if n_classes else "identity")
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
     vote = Vote(voters, uniform, readout, labels.target)
-    memory = ForestMemory(importance, seeds, mass, size, now, ranked, grouped)
+    memory = ForestMemory(
+        impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
+        grouped=grouped,
+    )  # fmt: skip
     return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *told)}
 
 

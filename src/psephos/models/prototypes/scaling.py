@@ -7,13 +7,12 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.input import Table
-from psephos.models.units import power_of_columns
+from psephos.models.units import moments_of_columns, power_of_columns
 from psephos.vote import KernelScaling
 
 _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one
 _LONG = 1 << 17  # rows from which on it is one column
-_LEAST = 1e-120  # a variance below it may be one of numbers whose squares were lost
 _MOST = 1023  # numbers of this power of two can be subtracted from one another
 
 
@@ -127,25 +126,8 @@ def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floa
     for start in range(0, p, size):
         first = max(0, min(start, p - size))  # a column alone would be summed in another order
         part = np.take(values[:, first : first + size], rows, axis=0).astype(np.float64, copy=False)
-        present = ~np.isnan(part)
-        w = present * weight[:, None]
-        total = w.sum(axis=0)
-        safe = np.where(total > 0, total, 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = (w * np.where(present, part, 0.0)).sum(axis=0) / safe
-            variance = (w * np.where(present, part - mean, 0.0) ** 2).sum(axis=0) / safe
-        deviation = np.sqrt(variance)
-        far = np.flatnonzero(~(np.isfinite(variance) & (variance > _LEAST)))
-        power = power_of_columns(part[:, far])
-        if power.any():  # squares were beyond float64
-            far, power = far[power != 0], power[power != 0]
-            near, weights = np.ldexp(part[:, far], -power), w[:, far]
-            near = np.where(present[:, far], near, 0.0)
-            middle = (weights * near).sum(axis=0) / safe[far]
-            apart = np.where(present[:, far], near - middle, 0.0)
-            spread = np.sqrt((weights * apart**2).sum(axis=0) / safe[far])
-            mean[far] = np.ldexp(middle, power)
-            deviation[far] = np.where(power > _MOST, np.inf, np.ldexp(spread, power))
+        total, mean, deviation = moments_of_columns(part, weight)
+        deviation[power_of_columns(part) > _MOST] = np.inf
         found[:, first : first + size] = total, mean, deviation
     return found[0], found[1], found[2]
 
