@@ -11,7 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos import SamBAClassifier
 from psephos._errors import PsephosError
 from psephos.estimator.contender import Shape
+from psephos.models.columns import budget
+from psephos.models.columns.selectors import SELECTORS
+from psephos.models.prototypes import trust
 from psephos.protocol import Protocol, compare, known_models
+from psephos.protocol.running import tasks
 from psephos.protocol.running.contenders import contenders, default_models
 from psephos.protocol.running.progress import _GUESSES
 from psephos.registry import estimator_class, variant
@@ -183,3 +187,58 @@ def test_a_setting_drawn_again_is_not_fitted_again(data, monkeypatch):
     # the default and class_weight="balanced", which the other draws are, on two folds and all rows
     assert len(scored) == 3 * 2 * 2
     assert not found.failures
+
+
+SMALL = Protocol(folds=2, inner_folds=2, draws=2)
+
+
+def test_column_budgets_select_columns_once_and_alike_alone(data, monkeypatch):
+    calls = []
+
+    def counted(problem, selector, given):
+        calls.append(problem.depth)
+        return SELECTORS["univariate"](problem)
+
+    monkeypatch.setattr(budget, "score_columns", counted)
+    names = ["column-budget-16", "majority", "column-budget-4", "column-budget-8"]
+
+    def rows(models, **more):
+        monkeypatch.setattr(tasks, "_scores", {})
+        calls.clear()
+        found = compare(*data, models=models, protocol=SMALL, n_jobs=1, **more)
+        assert not found.failures
+        own = [r for r in found.results if r["model"] == "column-budget-4"]
+        model = found.models["column-budget-4"]
+        return own, model.selected_.tolist(), model.scores_.tolist()
+
+    together = rows(names)
+    assert len(calls) == 3  # two folds, and all rows
+    assert rows(["column-budget-4"]) == together
+    assert len(calls) == 3
+    rows(names, cost=5)  # each part of the search, too
+    assert len(calls) == 3 * (1 + SMALL.inner_folds)
+
+
+def test_column_budgets_of_several_workers_are_the_same(data):
+    names = ["column-budget-4", "mean", "column-budget-8"]
+    y = data[0][:, 0] + data[0][:, 1] ** 2
+    one, two = (
+        compare(data[0], y, names, SMALL, n_jobs=jobs, task="numbers").results for jobs in (1, 2)
+    )
+    assert one == two
+
+
+@pytest.mark.parametrize(("metric", "searched"), [(None, None), ("log_loss", "shrink")])
+def test_proset_is_searched_without_the_folds_of_its_fallback(data, monkeypatch, metric, searched):
+    seen = []
+    plain = trust.trusted_share
+
+    def counted(rows, fit, context):
+        seen.append(len(rows.y))
+        return plain(rows, fit, context)
+
+    monkeypatch.setattr(trust, "trusted_share", counted)
+    compare(*data, ["proset"], SMALL, n_jobs=1, metric=metric)
+    wholly = {n for n in seen if n >= 30}  # a training part has 30 rows, one in it 15
+    assert wholly == {30, 60}
+    assert any(n < 30 for n in seen) == (searched == "shrink")

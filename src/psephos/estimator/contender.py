@@ -146,6 +146,12 @@ class Contender:
         drawn of the rest is the same. 'all' names none but those that take part by default.
     variant_of : str, default=""
         The model of which it is a variant.
+    shares : str, default=""
+        A name in place of its own from which the seed of a comparison is made, so that models of
+        one such name may share a part of their fits; tasks of theirs on one split are done in turn.
+    in_search : dict of str, default={}
+        Constructor parameters of the fits in inner folds alone, where settings are chosen by the
+        usual measure: of what is costly there and hardly moves it.
 
     Raises
     ------
@@ -173,6 +179,8 @@ class Contender:
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     variant_of: str = ""
+    shares: str = ""
+    in_search: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         """Check the name, which files are called by."""
@@ -200,7 +208,7 @@ class Contender:
         ----------
         name : str
         *without : str
-            Drawn parameters that it does not have, beside `class_weight`.
+            Parameters, drawn or of searches, that it does not have, beside `class_weight`.
         **changes
             Other fields.
         """
@@ -221,7 +229,8 @@ class Contender:
             {which: {k: v for k, v in own.items() if k not in gone} for which, own in one.items()}
             for one in (self.distributions, self.first)
         )
-        return replace(self, distributions=drawn, first=first, **changes)
+        quick = {name: value for name, value in self.in_search.items() if name not in gone}
+        return replace(self, distributions=drawn, first=first, in_search=quick, **changes)
 
     @property
     def available(self) -> bool:

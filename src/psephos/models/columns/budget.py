@@ -219,6 +219,16 @@ class _Budget(Ensemble):
             scores = model.scores_
         return {budget: models[budget] for budget in budgets}
 
+    def selecting(self) -> dict[str, object]:
+        """Return the parameters that the scores of columns depend on, beside the table."""
+        own: Any = self
+        params: dict[str, object] = own.get_params(deep=False)
+        return {**params, "n_columns": _depth(self.n_columns)}
+
+    def take_scores(self, scores: Floats | None) -> None:
+        """Have the next `fit` take these scores of the selector; None: it makes its own."""
+        self._path = scores
+
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
@@ -227,7 +237,7 @@ class _Budget(Ensemble):
     def _of_path(self, budget: float, scores: Floats | None) -> Any:
         own: Any = self
         model = type(own)(**{**own.get_params(deep=False), "n_columns": budget})
-        model._path = scores
+        model.take_scores(scores)
         return model
 
     def _params_on(self, columns: Array) -> dict[str, Any]:
@@ -307,6 +317,7 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
         variants={
             f"column-budget-{k}": {"n_columns": k, "class_weight": "balanced"} for k in _BUDGETS
         },
+        shares="column-budget",
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": VotingClassifier(
@@ -353,6 +364,7 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "column-budget-regressor", "few columns", ensemble=True, grouped=True,
         variants={f"column-budget-{k}-regressor": {"n_columns": k} for k in _BUDGETS},
+        shares="column-budget-regressor",
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": RankRidgeRegressor(),
@@ -374,8 +386,7 @@ def fit_budget(
     prices = read_prices(model.prices, table.schema, data.X.shape[1])
     scores, model._path = model._path, None
     if scores is None:
-        depth = max(_DEPTH, int(np.ceil(model.n_columns)))
-        problem = SelectionProblem(_distinct(data, table, labels, weight), depth)
+        problem = SelectionProblem(_distinct(data, table, labels, weight), _depth(model.n_columns))
         scores = score_columns(problem, model.selector, data)
     ranking = ranked(scores, prices)
     chosen = bought(ranking, prices, model.n_columns)
@@ -386,6 +397,10 @@ def fit_budget(
         members = default_classifiers() if data.n_classes else default_regressors()
     vote = _vote(members, chosen, data, weight)
     return vote, {"selection_": Selection(scores, ranking, chosen)}
+
+
+def _depth(n_columns: float) -> int:
+    return max(_DEPTH, int(np.ceil(n_columns)))
 
 
 def _warn_of_none(model: "_Budget", ranking: Indices, data: Data) -> None:

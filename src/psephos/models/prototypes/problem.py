@@ -102,6 +102,7 @@ CONTENDER = Contender(
         "drawn like the other models; the source's own rule, which prefers fewer columns, is "
         "ProsetSearchCV"
     ),
+    in_search={"fallback": None},
     small={"random_state": 0},
     variants={
         "proset-manual": {

@@ -327,7 +327,7 @@ class ProsetRegressor(_Proset, Growing, VoteRegressor):
     """
 
     contender: ClassVar[Contender] = CONTENDER.of_numbers(
-        "proset-regressor", notes="states a distribution"
+        "proset-regressor", "fallback", notes="states a distribution"
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,

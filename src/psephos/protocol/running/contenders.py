@@ -356,6 +356,7 @@ def _given(one: object, kind: str) -> Contender:
     if isinstance(declared, Contender):
         many, build = getattr(own, "multilabel", False), partial(_clone, model, _reading)
         whole = replace(declared, distributions={}, first={}, variants={}, default=False)
+        whole = replace(whole, shares="", in_search={})
         return replace(whole, name=name, notes=notes, multilabel=many, build=build)
     build = partial(_clone, model, partial(prepared, scale=True))
     needs = "" if root == "sklearn" else root

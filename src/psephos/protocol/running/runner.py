@@ -48,6 +48,7 @@ from psephos.protocol.running.spread import results_of
 from psephos.protocol.running.tasks import (
     FitTask,
     choice_words,
+    in_search,
     shape_of,
     with_choices,
 )
@@ -417,12 +418,14 @@ def _tasks(
             "distributions": repr(sorted(drawn.items())),
             "package": versions([one.needs])[one.needs] if one.needs else "",
         }
+        if in_search(one, protocol):
+            own["in_search"] = repr(sorted(in_search(one, protocol).items()))
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
             seeds = (
                 seed_of(seed, "inner", *words),
                 seed_of(seed, "draws", one.name, *words),
-                seed_of(seed, "model", one.name, *words),
+                seed_of(seed, "model", one.shares or one.name, *words),
             )
             rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
             key = key_of(shared | own | rows | {"seeds": seeds})

@@ -16,16 +16,24 @@ def results_of(
     limit: float | None,
 ) -> Iterator[_Outcome]:  # fmt: skip
     """Yield what `run_task` returns of each task once it is there; lost ones have failed."""
-    calls = [(task, progress, keep, limit) for task in todo]
+    parts: dict[object, list[FitTask]] = {}  # those that share a part of their fits
+    for task in todo:
+        shares = task.contender.shares
+        parts.setdefault((shares, task.split) if shares else task.key, []).append(task)
+    calls = [(part, progress, keep, limit) for part in parts.values()]
 
-    def lost(i: int, error: WorkerLostError) -> _Outcome:
-        return failed_entry(todo[i], error), None
+    def lost(i: int, error: WorkerLostError) -> list[_Outcome]:
+        return [(failed_entry(task, error), None) for task in calls[i][0]]
 
     try:
-        for _, found in results(_done, table, calls, n_jobs, "threads" if limit else None, lost):
-            yield found
+        for _, found in results(_each, table, calls, n_jobs, "threads" if limit else None, lost):
+            yield from found
     finally:
         end_limited()
+
+
+def _each(table: DataTable, tasks: Sequence[FitTask], *how: Any) -> list[_Outcome]:
+    return [_done(table, task, *how) for task in tasks]
 
 
 def _done(

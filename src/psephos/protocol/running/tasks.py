@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import hash as joblib_hash
 from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
@@ -61,6 +62,8 @@ from psephos.vote.positive import usual_positive
 
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
+_MOST_SCORES = 16  # selections that are kept
+_scores: dict[str, Floats] = {}  # of columns, by what they depend on
 
 
 @dataclass(frozen=True)
@@ -407,6 +410,11 @@ def _tuned(
     return best.params, best.score, len(failures), best.threshold
 
 
+def in_search(contender: Contender, protocol: Protocol) -> Params:
+    """Return the parameters of fits in inner folds alone; none where probabilities may count."""
+    return {} if protocol.metric else dict(contender.in_search)
+
+
 def _cost_of(task: FitTask) -> float | None:
     """Return what a missed case costs, where models are ranked by cost."""
     name, _, missed = (task.protocol.metric or "").partition("cost@")
@@ -501,7 +509,8 @@ def _inner_score(
 ) -> tuple[float, int, Any]:  # fmt: skip
     """Return the measure on an inner fold (or NaN), how many columns are read, and the answers."""
     train, test = part
-    model = fitted_part(replace(task, train=train), params, shape, table)
+    quick = in_search(task.contender, task.protocol)
+    model = fitted_part(replace(task, train=train), quick | params, shape, table)
     n_read = len(columns_read(model, table.n_columns)) if task.protocol.select == "one-se" else 0
     X, truth = _values(task, table, test), table.codes[test]
     if chosen is None:
@@ -536,9 +545,20 @@ def fitted_part(task: FitTask, params: Params, shape: Shape, table: DataTable) -
 
 
 def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow) -> None:
-    """Fit a model; one that draws folds of its own must not divide a group, either."""
+    """Fit a model; one that draws folds of its own must not divide a group, either.
+
+    Scores of columns that another has made of the same rows by the same settings are taken over.
+    """
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
+    one, key = final_step(model), ""
+    if task.contender.shares and hasattr(one, "take_scores"):
+        key = str(joblib_hash((type(one).__qualname__, one.selecting(), X, y, groups)))
+        one.take_scores(_scores.get(key))
     model.fit(X, y, **extra)
+    if key:
+        _scores[key] = one.scores_
+        for old in list(_scores)[:-_MOST_SCORES]:
+            del _scores[old]
 
 
 # ------------------------------------------------------------------- reading the model
