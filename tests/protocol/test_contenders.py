@@ -1,5 +1,7 @@
 """Who takes part: models under other names, and estimators of other packages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -10,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import SamBAClassifier
 from psephos._errors import PsephosError
-from psephos.estimator.contender import Shape
+from psephos.estimator.contender import Choice, Contender, Shape
 from psephos.models.columns import budget
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.prototypes import trust
@@ -21,6 +23,18 @@ from psephos.protocol.running.progress import _GUESSES
 from psephos.registry import estimator_class, variant
 
 SHAPE = Shape(5, 2)
+
+
+class Cautious(DecisionTreeClassifier):
+    """A tree of one question, or a deep one that with caution learns nothing."""
+
+    def __init__(self, deep=False, caution=True, max_depth=None, random_state=0):
+        super().__init__(max_depth=max_depth, random_state=random_state)
+        self.deep, self.caution = deep, caution
+
+    def fit(self, X, y):
+        self.max_depth = 9 if self.deep else 1
+        return super().fit(X, np.zeros_like(y) if self.deep and self.caution else y)
 
 
 @pytest.fixture(scope="module")
@@ -228,8 +242,7 @@ def test_column_budgets_of_several_workers_are_the_same(data):
     assert one == two
 
 
-@pytest.mark.parametrize(("metric", "searched"), [(None, None), ("log_loss", "shrink")])
-def test_proset_is_searched_without_the_folds_of_its_fallback(data, monkeypatch, metric, searched):
+def test_proset_is_ranked_without_its_fallback_and_the_best_with_it(data, monkeypatch):
     seen = []
     plain = trust.trusted_share
 
@@ -238,7 +251,28 @@ def test_proset_is_searched_without_the_folds_of_its_fallback(data, monkeypatch,
         return plain(rows, fit, context)
 
     monkeypatch.setattr(trust, "trusted_share", counted)
-    compare(*data, ["proset"], SMALL, n_jobs=1, metric=metric)
-    wholly = {n for n in seen if n >= 30}  # a training part has 30 rows, one in it 15
-    assert wholly == {30, 60}
-    assert any(n < 30 for n in seen) == (searched == "shrink")
+
+    def inner(metric):
+        seen.clear()
+        compare(*data, ["proset"], SMALL, n_jobs=1, metric=metric)
+        assert {n for n in seen if n >= 30} == {30, 60}  # what is fitted at last
+        return sum(n < 30 or n == 30 for n in seen)
+
+    assert 0 < inner(None) < inner("log_loss")
+
+
+def test_a_setting_that_loses_once_it_is_wholly_fitted_is_not_chosen():
+    X = np.random.default_rng(3).standard_normal((200, 1))
+    y = np.where(np.abs(X[:, 0]) < 0.67, "in", "out")  # two questions tell, one some of it
+
+    def deep(build):
+        one = Contender(
+            "two", "none", {"quick": {"deep": Choice((False, True))}}, build=build,
+            origin="baseline", in_search={"caution": False},
+        )  # fmt: skip
+        found = compare(X, y, [one], replace(SMALL, draws=8), n_jobs=1)
+        assert not found.failures
+        return ["true" in row["params"] for row in found.results]
+
+    assert deep(lambda params, shape, seed: Cautious(**{**params, "caution": False})) == [True] * 2
+    assert deep(lambda params, shape, seed: Cautious(**params)) == [False] * 2

@@ -150,8 +150,9 @@ class Contender:
         A name in place of its own from which the seed of a comparison is made, so that models of
         one such name may share a part of their fits; tasks of theirs on one split are done in turn.
     in_search : dict of str, default={}
-        Constructor parameters of the fits in inner folds alone, where settings are chosen by the
-        usual measure: of what is costly there and hardly moves it.
+        Constructor parameters with which settings are ranked in the inner folds by the usual
+        measure, of what is costly there and rarely changes it. The best is then fitted there without
+        them, and so is the next if that lowered its score below it.
 
     Raises
     ------

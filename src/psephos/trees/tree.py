@@ -166,6 +166,17 @@ class TreeNodes:
         first = int(self.child[node])
         return np.arange(first, first + int(self.n_children[node]))
 
+    def leaf_means(self, value: _Floats) -> _Floats:
+        """Return (nodes, K): the mean of the values of the leaves below each node, all alike."""
+        leaf = self.n_children == 0
+        total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(int).tolist()
+        first, n = self.child.tolist(), self.n_children.tolist()
+        for node in np.flatnonzero(~leaf)[::-1].tolist():  # children follow
+            below = slice(first[node], first[node] + n[node])
+            np.add.reduce(total[below], axis=0, out=total[node])
+            number[node] = sum(number[below])
+        return total / np.maximum(number, 1)[:, None]
+
     def softly(self, node: int) -> tuple[float, float] | None:
         """Return the values between which a row is part of both branches; None if nowhere."""
         if self.lower is None or self.upper is None:

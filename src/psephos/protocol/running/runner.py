@@ -48,7 +48,6 @@ from psephos.protocol.running.spread import results_of
 from psephos.protocol.running.tasks import (
     FitTask,
     choice_words,
-    in_search,
     shape_of,
     with_choices,
 )
@@ -418,8 +417,8 @@ def _tasks(
             "distributions": repr(sorted(drawn.items())),
             "package": versions([one.needs])[one.needs] if one.needs else "",
         }
-        if in_search(one, protocol):
-            own["in_search"] = repr(sorted(in_search(one, protocol).items()))
+        if one.in_search and not protocol.metric:  # with one, probabilities count
+            own["in_search"] = repr(sorted(one.in_search.items()))
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
             seeds = (

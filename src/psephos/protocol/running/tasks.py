@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
-from joblib import hash as joblib_hash
 from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
@@ -62,6 +62,7 @@ from psephos.vote.positive import usual_positive
 
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
+_joblib: Any = joblib  # it has no types
 _MOST_SCORES = 16  # selections that are kept
 _scores: dict[str, Floats] = {}  # of columns, by what they depend on
 
@@ -390,15 +391,26 @@ def _tuned(
     tried: list[_Tried] = []
     failures: list[BaseException] = []
     seen: list[Params] = []
+    sure: list[Params] = []
+    quick = {} if task.protocol.metric else dict(task.contender.in_search)
+
+    def attempt(params: Params, more: Params) -> list[_Tried]:
+        try:
+            return [_tried(task, params, more, shape, table, parts)]
+        except (Exception, SystemExit) as error:  # a draw that cannot be fitted has lost
+            failures.append(error)
+            draws.stopped += isinstance(error, StoppedError)
+            return []
+
     for params in draws:
         if params in seen and draws.seconds is None:
             continue  # drawn before, so that it has the same score
         seen.append(params)
-        try:
-            tried.append(_tried(task, params, shape, table, parts))
-        except (Exception, SystemExit) as error:  # a draw that cannot be fitted has lost
-            failures.append(error)
-            draws.stopped += isinstance(error, StoppedError)
+        tried += attempt(params, quick)
+    while quick and tried and (best := _winner(tried, task.protocol.select)).params not in sure:
+        sure.append(best.params)  # once it is fitted without what is quick
+        at = tried.index(best)
+        tried[at : at + 1] = attempt(best.params, {})
     if not tried:
         raise failures[0]
     best = _winner(tried, task.protocol.select)
@@ -408,11 +420,6 @@ def _tuned(
             "chosen by it: choose another measure (--metric)."
         )
     return best.params, best.score, len(failures), best.threshold
-
-
-def in_search(contender: Contender, protocol: Protocol) -> Params:
-    """Return the parameters of fits in inner folds alone; none where probabilities may count."""
-    return {} if protocol.metric else dict(contender.in_search)
 
 
 def _cost_of(task: FitTask) -> float | None:
@@ -439,10 +446,12 @@ def _winner(tried: Sequence[_Tried], select: str) -> _Tried:
 
 
 def _tried(
-    task: FitTask, params: Params, shape: Shape, table: DataTable, parts: Sequence[Split]
-) -> _Tried:
+    task: FitTask, params: Params, quick: Params, shape: Shape, table: DataTable,
+    parts: Sequence[Split],
+) -> _Tried:  # fmt: skip
     chosen = chosen_measure(table, task.protocol)
-    each = [step(_inner_score, task, params, shape, table, part, chosen) for part in parts]
+    fitted = quick | params
+    each = [step(_inner_score, task, fitted, shape, table, part, chosen) for part in parts]
     known = [score for score, *_ in each if score == score]  # of labels: no row may count
     columns, missed, threshold = float(np.mean([n for _, n, _ in each])), _cost_of(task), None
     if chosen is not None and missed is not None:
@@ -509,8 +518,7 @@ def _inner_score(
 ) -> tuple[float, int, Any]:  # fmt: skip
     """Return the measure on an inner fold (or NaN), how many columns are read, and the answers."""
     train, test = part
-    quick = in_search(task.contender, task.protocol)
-    model = fitted_part(replace(task, train=train), quick | params, shape, table)
+    model = fitted_part(replace(task, train=train), params, shape, table)
     n_read = len(columns_read(model, table.n_columns)) if task.protocol.select == "one-se" else 0
     X, truth = _values(task, table, test), table.codes[test]
     if chosen is None:
@@ -552,7 +560,7 @@ def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow)
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
     one, key = final_step(model), ""
     if task.contender.shares and hasattr(one, "take_scores"):
-        key = str(joblib_hash((type(one).__qualname__, one.selecting(), X, y, groups)))
+        key = str(_joblib.hash((type(one).__qualname__, one.selecting(), X, y, groups)))
         one.take_scores(_scores.get(key))
     model.fit(X, y, **extra)
     if key:

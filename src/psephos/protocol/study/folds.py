@@ -183,15 +183,7 @@ def _rules(vote: Vote, names: Names) -> Iterator[ColumnRule]:
 
 def _of_tree(shown: ShownTree, names: Names) -> Iterator[ColumnRule]:
     tree, votes = shown.tree, shown.votes
-    leaves = (np.asarray(tree.n_children) == 0).astype(np.float64)
-    total = votes * leaves[:, None]
-    count = leaves.copy()
-    for node in range(tree.n_nodes - 1, -1, -1):  # children come after their parent
-        first, n = int(tree.child[node]), int(tree.n_children[node])
-        if n:
-            total[node] = total[first : first + n].sum(axis=0)
-            count[node] = count[first : first + n].sum()
-    mean = total / np.maximum(count, 1.0)[:, None]
+    mean = tree.leaf_means(votes)
     for node in np.flatnonzero(tree.n_children == 2).tolist():
         first, bound = int(tree.child[node]), float(tree.threshold[node])
         name, gap = names.columns[int(tree.column[node])], mean[first + 1] - mean[first]

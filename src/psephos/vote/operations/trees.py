@@ -388,12 +388,7 @@ class Trees(ReadsColumns, RowByRow):
         nodes = nodes.on_columns(at[nodes.column], at[nodes.surrogates.column])
         value = self.value[self._of_node[old]]
         if len(self.row) and (self.row[old] < 0).any():
-            leaf = nodes.n_children == 0
-            total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(np.intp)
-            for node in np.flatnonzero(~leaf)[::-1].tolist():  # children follow
-                below = nodes.children(node)
-                total[node], number[node] = total[below].sum(axis=0), number[below].sum()
-            value = total / np.maximum(number, 1)[:, None]
+            value = nodes.leaf_means(value)
         return Tree.of(nodes, value)
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
