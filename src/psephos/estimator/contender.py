@@ -151,8 +151,8 @@ class Contender:
         one such name may share a part of their fits; tasks of theirs on one split are done in turn.
     in_search : dict of str, default={}
         Constructor parameters with which settings are ranked in the inner folds by the usual
-        measure, of what is costly there and rarely changes it. The best is then fitted there without
-        them, and so is the next if that lowered its score below it.
+        measure, of what is costly there and rarely changes it. The best is then fitted there
+        without them, and so is the next if that lowered its score below it.
 
     Raises
     ------
