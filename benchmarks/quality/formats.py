@@ -121,7 +121,7 @@ FORMATS = {
     "t.parquet": (lambda f, p: f.to_parquet(p, index=False), OWN),
     "t.feather": (lambda f, p: f.to_feather(p), OWN),
     "t.xlsx": (lambda f, p: f.to_excel(p, index=False), OWN),
-    "t.ods": (lambda f, p: f.to_excel(p, index=False), OWN),
+    "t.ods": (lambda f, p: f.to_excel(p, index=False, engine="odf"), OWN),
     "t.h5ad": (h5ad, ["--target", "y"]),
     "matrix.mtx": (mtx, ELSEWHERE),
     "GSE1_series_matrix.txt": (geo, ["--target", "y"]),

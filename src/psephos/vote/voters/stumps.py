@@ -136,6 +136,14 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.feature)
 
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes, voter by voter in memory.
+
+        Sums over voters are then made in the order of the sums of weights: where all voters agree,
+        their share is 1 and not nearly 1, and cases that are ties stay ties.
+        """
+        return np.ascontiguousarray(super().votes(X).swapaxes(0, 1)).swapaxes(0, 1)
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
         sets = [self._set(int(t)) for t in voters]
