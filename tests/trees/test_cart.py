@@ -12,7 +12,6 @@ from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
 from psephos.trees.cart import (
     CartProblem,
     CartSettings,
-    cross_validate,
     grow_tree,
     one_se_row,
     prepare,
@@ -20,7 +19,7 @@ from psephos.trees.cart import (
     prunings,
     root_risk,
 )
-from psephos.trees.cart_growth import growth_of, tree_of
+from psephos.trees.cart_growth import cross_validate, growth_of, tree_of
 
 from .cart_twin import Twin, best_of_all_subsets
 

@@ -6,7 +6,7 @@ Rows that were left out, run down a CART as far as each of several complexities 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +14,7 @@ import numpy as np
 from psephos._types import Floats, NDArray
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
-    CLASS,
     COMPLEXITY,
-    FIRST,
-    HEAVIER,
-    MEAN,
-    N_RULES,
-    N_SURROGATES,
     RISK,
     CartNodes,
     grow,
@@ -28,7 +22,6 @@ from psephos.kernels.sorted_trees.cart_grow import (
 )
 from psephos.kernels.sorted_trees.cart_layout import Cart, Picks, Rules, keep_rows, sorted_columns
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
-from psephos.runtime.jit import run_blocks
 from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
@@ -220,77 +213,6 @@ def _picks(settings: CartSettings, p: int) -> Picks:
     return Picks(number if number < p else 0, np.arange(p), np.array([settings.seed], np.uint64))
 
 
-def run_down(
-    grown: CartNodes,
-    values: NDArray[np.float64],
-    place: _Whole,
-    use: int,
-    limits: NDArray[np.float64],
-) -> _Whole:
-    """Return the node at which each row ends under each limit on the complexity.
-
-    A row goes on from a node whose complexity is above the limit, by its rule, a surrogate or (if
-    `use` is 2) to the side of most weight. Column j of the rules is ``values[:, place[j]]``; the
-    limits descend.
-    """
-    n, every = len(values), np.arange(len(limits))
-    ends = np.zeros((n, len(limits)), np.int64)
-    sides = _Sides(grown, values, place, use)
-    # By node: the first limit below its complexity, none at a leaf.
-    below = np.searchsorted(-limits, -grown.real[:, COMPLEXITY], side="right")
-    below[grown.whole[:, CHILD] == 0] = len(limits)
-    rows, node, first = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.intp)
-    while len(rows):
-        first = np.maximum(first, below[node])
-        on = first < len(limits)
-        rows, node, first = rows[on], node[on], first[on]
-        side = sides.of(rows, node)
-        sent = side != 0
-        node = grown.whole[node[sent], CHILD] + (side[sent] > 0)
-        rows, first = rows[sent], first[sent]
-        ends[rows] = np.where(every >= first[:, None], node[:, None], ends[rows])
-    return ends
-
-
-class _Sides:
-    """Where the rules of a tree send rows."""
-
-    def __init__(self, grown: CartNodes, values: NDArray[Any], place: _Whole, use: int) -> None:
-        self.grown, self.values, self.place, self.use = grown, values, place, use
-        sizes = grown.rule_whole[:, 4]
-        ends = np.cumsum(sizes)
-        at = np.repeat(grown.rule_whole[:, 3] - (ends - sizes), sizes) + np.arange(sizes.sum())
-        # One sorted list of (rule, code), as one number each.
-        self.codes = int(grown.code[at].max(initial=-1)) + 1
-        self.key = np.repeat(np.arange(len(sizes)), sizes) * self.codes + grown.code[at]
-        self.branch = grown.branch[at]
-
-    def of(self, rows: _Whole, node: _Whole) -> _Whole:
-        """Return where nodes send rows: -1 left, 1 right, 0 if nothing says so."""
-        whole = self.grown.whole[node]
-        side = self._by_rule(rows, whole[:, FIRST])
-        n_surrogates = whole[:, N_SURROGATES] if self.use > 0 else np.zeros_like(node)
-        first = whole[:, FIRST] + whole[:, N_RULES]
-        for k in range(int(n_surrogates.max(initial=0))):
-            left = np.flatnonzero((side == 0) & (n_surrogates > k))
-            side[left] = self._by_rule(rows[left], first[left] + k)
-        return np.where(side == 0, whole[:, HEAVIER], side) if self.use == 2 else side
-
-    def _by_rule(self, rows: _Whole, rule: _Whole) -> _Whole:
-        held = self.grown.rule_whole[rule]
-        x = self.values[rows, self.place[held[:, 0]]]
-        side = np.where(x < self.grown.rule_real[rule, 1], held[:, 2], -held[:, 2])
-        side[np.isnan(x)] = 0
-        category = held[:, 4] > 0
-        if category.any():
-            side[category] = 0
-            known = np.flatnonzero(category & (x >= 0) & (x < self.codes))
-            wanted = rule[known] * self.codes + x[known].astype(np.int64)
-            at = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
-            side[known] = np.where(self.key[at] == wanted, self.branch[at], 0)
-        return side
-
-
 _SAME = 1e-12  # of the root's risk: complexities that differ by less are one
 
 
@@ -343,80 +265,3 @@ def one_se_row(table: Prunings) -> int:
     """Return the smallest pruning within one standard error of the least cross-validated error."""
     best = int(table.xerror.argmin())
     return int(np.flatnonzero(table.xerror <= table.xerror[best] + table.xstd[best])[0])
-
-
-def _limits(cp: Floats) -> Floats:
-    """Return complexities that stand for the intervals of the table: their geometric means."""
-    return np.concatenate([[10.0 * cp[0]], np.sqrt(cp[:-1] * cp[1:])])
-
-
-def cross_validate(
-    data: CartData,
-    settings: CartSettings,
-    table: Prunings,
-    values: Any,
-    folds: NDArray[np.intp],
-    n_jobs: int | None,
-    risk: float,
-) -> Prunings:
-    """Return the table with its cross-validated errors.
-
-    For each fold a tree is grown on the other rows, with complexities in proportion to their
-    weight; every row left out is run down it once per row of the table.
-
-    `values`: ``values(rows, columns)`` is that part of the table, dense. `folds` (n,): the fold in
-    which each row is left out. `risk`: the root's.
-
-    With e_i the loss of row i times rho of its class (or the squared error), W the weight::
-
-        xerror = sum_i w_i e_i / risk
-        xstd   = sqrt(sum_i w_i e_i^2 - (sum_i w_i e_i)^2 / W) / risk
-    """
-    names = np.unique(folds)
-    errors = np.zeros((len(folds), len(table.cp)))
-    plan = _for_folds(data, settings)
-
-    def one(b: int) -> None:
-        out = np.flatnonzero(folds == names[b])
-        kept = np.flatnonzero(folds != names[b]).astype(np.int32)
-        if len(kept):
-            errors[out] = _left_out(data, plan, table, values, kept, out, risk)
-
-    run_blocks(one, len(names), n_jobs)
-    weight = data.cart.weight[:, None]
-    unit = risk if risk > 0 else 1.0
-    total, squares = (weight * errors).sum(axis=0), (weight * errors**2).sum(axis=0)
-    spread = np.sqrt(np.maximum(squares - total**2 / weight.sum(), 0.0))
-    return table._replace(xerror=total / unit, xstd=spread / unit)
-
-
-def _for_folds(data: CartData, settings: CartSettings) -> CartSettings:
-    """Return the settings without what cross-validation does not read."""
-    whole = bool((data.sorted.known == len(data.cart.weight)).all())
-    lists = bool(data.sorted.n_codes.any())
-    n_surrogates = 0 if whole and not lists else settings.max_surrogates
-    return replace(settings, max_competitors=0, max_surrogates=n_surrogates)
-
-
-def _left_out(
-    data: CartData,
-    settings: CartSettings,
-    table: Prunings,
-    values: Any,
-    kept: NDArray[np.int32],
-    out: NDArray[np.intp],
-    risk: float,
-) -> Floats:
-    cart = data.cart
-    scale = float(cart.weight[kept].sum() / cart.weight.sum()) * risk
-    grown = grow_tree(data, settings, kept, float(table.cp[-1]) * scale)
-    columns = np.unique(grown.rule_whole[:, 0])
-    place = np.zeros(len(data.sorted.known), np.int64)
-    place[columns] = np.arange(len(columns))
-    limits = _limits(table.cp) * scale
-    ends = run_down(grown, values(out, columns), place, settings.use_surrogates, limits)
-    if cart.n_classes == 0:
-        return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2
-    answers = grown.whole[ends, CLASS]
-    truth = cart.y[out, None]
-    return cart.rho[truth] * cart.loss[truth, answers]

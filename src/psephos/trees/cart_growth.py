@@ -10,6 +10,7 @@ from psephos._types import Array, Floats, NDArray
 from psephos.files.field_types import Nullable
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
+    CLASS,
     COMPLEXITY,
     FIRST,
     HEAVIER,
@@ -22,7 +23,8 @@ from psephos.kernels.sorted_trees.cart_grow import (
     WEIGHT,
     CartNodes,
 )
-from psephos.trees.cart import CartData, Prunings
+from psephos.runtime.jit import run_blocks
+from psephos.trees.cart import CartData, CartSettings, Prunings, grow_tree
 from psephos.trees.tree import STAY, Surrogates, Tree
 
 _Whole = NDArray[np.int64]
@@ -333,3 +335,104 @@ def _values(grown: CartNodes, data: CartData) -> Floats:
     total = weighed.sum(axis=1, keepdims=True)
     plain = grown.counts / grown.counts.sum(axis=1, keepdims=True)
     return np.where(total > 0, weighed / np.where(total > 0, total, 1.0), plain)
+
+
+def run_down(
+    grown: CartNodes, tree: Tree, values: NDArray[np.float64], limits: NDArray[np.float64]
+) -> _Whole:
+    """Return the node at which each row ends under each limit on the complexity.
+
+    A row goes on from a node whose complexity is above the limit, as in the tree; the limits
+    descend.
+    """
+    n, every = len(values), np.arange(len(limits))
+    ends = np.zeros((n, len(limits)), np.int64)
+    # By node: the first limit below its complexity, none at a leaf.
+    below = np.searchsorted(-limits, -grown.real[:, COMPLEXITY], side="right")
+    below[tree.n_children == 0] = len(limits)
+    rows, node, first = np.arange(n), np.zeros(n, np.intp), np.zeros(n, np.intp)
+    while len(rows):
+        first = np.maximum(first, below[node])
+        on = first < len(limits)
+        rows, node, first = rows[on], node[on], first[on]
+        branch = tree.branches(values, rows, node)
+        sent = branch >= 0
+        node, rows, first = tree.child[node[sent]] + branch[sent], rows[sent], first[sent]
+        ends[rows] = np.where(every >= first[:, None], node[:, None], ends[rows])
+    return ends
+
+
+def _limits(cp: Floats) -> Floats:
+    """Return complexities that stand for the intervals of the table: their geometric means."""
+    return np.concatenate([[10.0 * cp[0]], np.sqrt(cp[:-1] * cp[1:])])
+
+
+def cross_validate(
+    data: CartData,
+    settings: CartSettings,
+    table: Prunings,
+    values: Any,
+    folds: NDArray[np.intp],
+    n_jobs: int | None,
+    risk: float,
+) -> Prunings:
+    """Return the table with its cross-validated errors.
+
+    For each fold a tree is grown on the other rows, with complexities in proportion to their
+    weight; every row left out is run down it once per row of the table.
+
+    `values`: ``values(rows, columns)`` is that part of the table, dense. `folds` (n,): the fold in
+    which each row is left out. `risk`: the root's.
+
+    With e_i the loss of row i times rho of its class (or the squared error), W the weight::
+
+        xerror = sum_i w_i e_i / risk
+        xstd   = sqrt(sum_i w_i e_i^2 - (sum_i w_i e_i)^2 / W) / risk
+    """
+    names = np.unique(folds)
+    errors = np.zeros((len(folds), len(table.cp)))
+    plan = _for_folds(data, settings)
+
+    def one(b: int) -> None:
+        out = np.flatnonzero(folds == names[b])
+        kept = np.flatnonzero(folds != names[b]).astype(np.int32)
+        if len(kept):
+            errors[out] = _left_out(data, plan, table, values, kept, out, risk)
+
+    run_blocks(one, len(names), n_jobs)
+    weight = data.cart.weight[:, None]
+    unit = risk if risk > 0 else 1.0
+    total, squares = (weight * errors).sum(axis=0), (weight * errors**2).sum(axis=0)
+    spread = np.sqrt(np.maximum(squares - total**2 / weight.sum(), 0.0))
+    return table._replace(xerror=total / unit, xstd=spread / unit)
+
+
+def _for_folds(data: CartData, settings: CartSettings) -> CartSettings:
+    """Return the settings without what cross-validation does not read."""
+    whole = bool((data.sorted.known == len(data.cart.weight)).all())
+    lists = bool(data.sorted.n_codes.any())
+    n_surrogates = 0 if whole and not lists else settings.max_surrogates
+    return replace(settings, max_competitors=0, max_surrogates=n_surrogates)
+
+
+def _left_out(
+    data: CartData,
+    settings: CartSettings,
+    table: Prunings,
+    values: Any,
+    kept: NDArray[np.int32],
+    out: NDArray[np.intp],
+    risk: float,
+) -> Floats:
+    cart = data.cart
+    scale = float(cart.weight[kept].sum() / cart.weight.sum()) * risk
+    grown = grow_tree(data, settings, kept, float(table.cp[-1]) * scale)
+    tree = tree_of(growth_of(grown, data, table), grown, data, settings.use_surrogates)
+    columns, spare = tree.columns, tree.surrogates.column
+    tree = tree.on_columns(np.searchsorted(columns, tree.column), np.searchsorted(columns, spare))
+    ends = run_down(grown, tree, values(out, columns), _limits(table.cp) * scale)
+    if cart.n_classes == 0:
+        return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2
+    answers = grown.whole[ends, CLASS]
+    truth = cart.y[out, None]
+    return cart.rho[truth] * cart.loss[truth, answers]

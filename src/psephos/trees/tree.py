@@ -195,7 +195,7 @@ class TreeNodes:
             leaf = self.n_children[going.node] == 0
             found.append(going.take(leaf))
             going = going.take(~leaf)
-            branch = self._branches(table, going)
+            branch = self.branches(table, going.row, going.node)
             stays = branch == STAY
             found.append(going.take(stays))
             divided = (branch < 0) & ~stays
@@ -206,9 +206,8 @@ class TreeNodes:
             going = Ends(*map(np.concatenate, zip(*parts, strict=True)))
         return Ends(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _branches(self, X: _Floats, at: Ends) -> _Whole:
-        """Return the branch of each entry at its node; `SPREAD`, `STAY`, or `_SOFT`."""
-        row, node = at.row, at.node
+    def branches(self, X: _Floats, row: _Whole, node: _Whole) -> _Whole:
+        """Return the branch of each of some rows at its node; `SPREAD`, `STAY`, or `_SOFT`."""
         x = X[row, self.column[node]]
         branch = self._named(self, node, x)
         spare = self.surrogates

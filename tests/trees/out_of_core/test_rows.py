@@ -6,7 +6,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.trees.out_of_core.disk import ScratchFolder
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows, block_length
 
 
@@ -202,21 +201,3 @@ def test_without_pyarrow_a_sentence_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'psephos\[parquet\]'"):
         ParquetRows("parts", "y")
-
-
-# ------------------------------------------------------------------- scratch
-def test_scratch_keeps_blocks_and_goes_away(tmp_path):
-    scratch = ScratchFolder(tmp_path)
-    whole = np.arange(30, dtype=np.int32).reshape(15, 2)
-    spool = None
-    for a, b in ((0, 4), (4, 5), (5, 15)):
-        number = scratch.append(b - a)
-        spool = spool or scratch.spool("numbers", np.int32, 2)
-        spool.write(number, whole[a:b])
-    spool.write(1, whole[4:5] + 100)
-    assert scratch.n_blocks == 3
-    assert_array_equal(spool.read(2), whole[5:15].ravel())
-    assert_array_equal(spool.read(0), whole[:4].ravel())
-    assert_array_equal(spool.read(1), whole[4].ravel() + 100)
-    scratch.close()
-    assert list(tmp_path.iterdir()) == []

@@ -28,7 +28,6 @@ from psephos.models.units import power_of, power_of_weights, refuse_huge
 from psephos.trees.cart import (
     CartProblem,
     CartSettings,
-    cross_validate,
     grow_tree,
     one_se_row,
     prepare,
@@ -36,7 +35,7 @@ from psephos.trees.cart import (
     prunings,
     root_risk,
 )
-from psephos.trees.cart_growth import CartGrowth, growth_of, tree_of
+from psephos.trees.cart_growth import CartGrowth, cross_validate, growth_of, tree_of
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, CostTarget, Readout, Vote
 from psephos.vote.target import AnyTarget

@@ -1,7 +1,4 @@
-"""Rows on a disk while trees are grown: bins, gradients and nodes in spools, block by block.
-
-Working space on disk: so many bytes a row, read and written block by block.
-"""
+"""Rows on a disk while trees are grown: bins, gradients and nodes, a file for each block."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,77 +13,7 @@ from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
 from psephos.runtime.jit import run_blocks
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary, SummaryStream
 from psephos.trees.out_of_core.grow import BlockObjective, Level, Scales
-from psephos.trees.out_of_core.rows import Block, RowSource, fill
-
-
-class Spool:
-    """A file that holds, for each row, `width` numbers; a block is stored as it is laid out.
-
-    It is read and written by plain calls, not mapped: pages of a map would count as the
-    process's own memory until the system takes them back.
-
-    `bounds`: first row of each block, and the end of the last one; it may still grow.
-    """
-
-    def __init__(self, path: Path, dtype: Any, width: int, bounds: list[int]):
-        self._dtype, self._width, self._bounds = np.dtype(dtype), width, bounds
-        self._file = path.open("w+b", buffering=0)
-
-    def read(self, block: int) -> NDArray[Any]:
-        """Return the numbers of a block, one after another."""
-        start, stop = self._bounds[block : block + 2]
-        out = np.empty(self._width * (stop - start), dtype=self._dtype)
-        self._file.seek(start * self._width * self._dtype.itemsize)
-        fill(self._file, out)
-        return out
-
-    def write(self, block: int, values: Array) -> None:
-        """Store a block of `width` numbers a row."""
-        self._file.seek(self._bounds[block] * self._width * self._dtype.itemsize)
-        view = np.ascontiguousarray(values, dtype=self._dtype).data.cast("B")
-        done = 0
-        while done < len(view):
-            done += self._file.write(view[done:])
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-class ScratchFolder:
-    """A folder of spools that is removed at the end.
-
-    `folder`: where to make the folder: a disk with free space; None is the system's temporary
-    folder.
-    """
-
-    def __init__(self, folder: str | Path | None = None):
-        self._bounds = [0]
-        self._folder = tempfile.TemporaryDirectory(prefix="psephos-blocks-", dir=folder)
-        self._spools: list[Spool] = []
-
-    @property
-    def n_blocks(self) -> int:
-        """Return the number of blocks."""
-        return len(self._bounds) - 1
-
-    def append(self, n_rows: int) -> int:
-        """Add a block of rows; return its number."""
-        self._bounds.append(self._bounds[-1] + n_rows)
-        return self.n_blocks - 1
-
-    def spool(self, name: str, dtype: Any, width: int = 1) -> Spool:
-        """Return a new spool."""
-        path = Path(self._folder.name) / name
-        self._spools.append(Spool(path, dtype, width, self._bounds))
-        return self._spools[-1]
-
-    def close(self) -> None:
-        """Remove the folder."""
-        for spool in self._spools:
-            spool.close()
-        self._folder.cleanup()
-
+from psephos.trees.out_of_core.rows import Block, RowSource
 
 _Singles = NDArray[np.float32]
 _COLUMNS = 8  # columns of one task of the thread pool
@@ -100,7 +27,7 @@ def row_gradients(objective: BlockObjective, margin: _Singles, y: Array) -> _Sin
     return out
 
 
-def pairs_of(gh: _Singles, weight: Floats | None) -> Array:
+def pairs_of(gh: _Singles, weight: Floats | None = None) -> Array:
     """Return gradients (m, 2) times the weights of the rows, in float64."""
     return gh.astype(np.float64) if weight is None else gh * weight[:, None]
 
@@ -174,8 +101,8 @@ class DiskHolder:
         keep: Callable[[Block], None] = lambda _: None,
     ):
         self._source, self._targets, self._n_jobs, self._keep = source, targets, n_jobs, keep
-        self._scratch = ScratchFolder(folder)
-        self._spools: dict[str, Spool] = {}
+        self._scratch = tempfile.TemporaryDirectory(prefix="psephos-blocks-", dir=folder)
+        self._n_blocks = 0
         self._missing = np.empty(0, dtype=np.int64)
         self._weighted = False
         self._at_root = True  # all rows: no nodes need be read
@@ -185,7 +112,7 @@ class DiskHolder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._scratch.close()
+        self._scratch.cleanup()
 
     def summaries(self, eps: float) -> list[QuantileSummary]:
         """Return the summary of each column, rows counted by their weight."""
@@ -202,34 +129,33 @@ class DiskHolder:
         """Write bins, targets and first margins to the scratch folder."""
         self._missing = bins.n_bins
         for block in self._blocks():
-            b = self._scratch.append(len(block.y))
+            b = self._n_blocks
+            self._n_blocks += 1
             self._keep(block)
-            self._write("codes", b, bins.codes(block.columns, self._n_jobs), len(bins.n_bins))
-            self._write("y", b, self._targets(block.y), 1)
+            self._write("codes", b, bins.codes(block.columns, self._n_jobs))
+            self._write("y", b, self._targets(block.y))
             self._weighted = block.weight is not None
             if block.weight is not None:
-                self._write("weight", b, block.weight, 1)
-            self._write("margin", b, np.repeat(base[None], len(block.y), axis=0), len(base))
+                self._write("weight", b, block.weight)
+            self._write("margin", b, np.repeat(base[None], len(block.y), axis=0))
 
     def gradients(self, objective: BlockObjective) -> None:
         """Add the last round's answers to margins, and write gradients."""
-        k = objective.n_outputs
         nodes = [f"node {output}" for output in self._answers]
-        for b, (margin, y, *node) in self._pass("margin", "y", *nodes):
-            margins = margin.reshape(-1, k)
+        for b, (margins, y, *node) in self._pass("margin", "y", *nodes):
             for output, at in zip(self._answers, node, strict=True):
                 margins[:, output] += self._answers[output][at]
             if self._answers:
-                self._write("margin", b, margins, k)
+                self._write("margin", b, margins)
             for output, gh in enumerate(row_gradients(objective, margins, y)):
-                self._write(f"gradient {output}", b, gh, 2)
+                self._write(f"gradient {output}", b, gh)
         self._answers = {}
 
     def sizes(self, output: int) -> Floats:
         """Return the sums of absolute gradients and hessians."""
         total = np.zeros(2)
         for _, (gh, *weight) in self._pass(f"gradient {output}", *self._weights()):
-            add_sizes(self._pairs(gh, weight), total)
+            add_sizes(pairs_of(gh, *weight), total)
         self._at_root = True
         return total
 
@@ -260,18 +186,13 @@ class DiskHolder:
         nodes = [] if self._at_root else [f"node {output}"]
         names = ("codes", f"gradient {output}", *nodes, *self._weights())
         for b, (codes, gh, *rest) in self._pass(*names):
-            table = codes.reshape(len(self._missing), -1)
-            node = moved(table, rest.pop(0) if nodes else None, level, self._missing)
-            self._write(f"node {output}", b, node, 1)
-            yield table, node, self._pairs(gh, rest)
+            node = moved(codes, rest.pop(0) if nodes else None, level, self._missing)
+            self._write(f"node {output}", b, node)
+            yield codes, node, pairs_of(gh, *rest)
         self._at_root = False
 
     def _weights(self) -> list[str]:
         return ["weight"] if self._weighted else []
-
-    @staticmethod
-    def _pairs(gh: NDArray[Any], weight: list[NDArray[Any]]) -> Array:
-        return pairs_of(gh.reshape(-1, 2), weight[0] if weight else None)
 
     def _blocks(self) -> Iterator[Block]:
         """Yield the blocks of the source that have a row of weight."""
@@ -280,13 +201,16 @@ class DiskHolder:
             if len(counted.y):
                 yield counted
 
-    def _write(self, name: str, block: int, values: Array, width: int) -> None:
-        if name not in self._spools:
-            self._spools[name] = self._scratch.spool(name, values.dtype, width)
-        self._spools[name].write(block, values)
+    def _file(self, name: str, block: int) -> Path:
+        return Path(self._scratch.name) / f"{name} {block}.npy"
+
+    def _write(self, name: str, block: int, values: Array) -> None:
+        np.save(self._file(name, block), values)
 
     def _pass(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """Yield the number of each block and what the spools of these names hold of it."""
-        spools = [self._spools[name] for name in names]
-        for b in range(self._scratch.n_blocks):
-            yield b, [spool.read(b) for spool in spools]
+        """Yield the number of each block and what is kept of it under these names.
+
+        Files are read, not mapped: pages of a map would count as the process's own memory.
+        """
+        for b in range(self._n_blocks):
+            yield b, [np.load(self._file(name, b)) for name in names]

@@ -197,24 +197,14 @@ def _rows(array: Array, start: int, stop: int) -> Array:
     whole = name is not None and getattr(array, "base", None).__class__.__name__ == "mmap"
     if not (whole and array.flags.c_contiguous):
         return np.array(array[start:stop])
-    out = np.empty((stop - start, *array.shape[1:]), dtype=array.dtype)
-    with open(str(name), "rb", buffering=0) as file:
-        file.seek(array.offset + start * array.strides[0])  # type: ignore[attr-defined]
-        fill(file, out)
-    return out
+    size = (stop - start) * array[0].size
+    offset = array.offset + start * array.strides[0]  # type: ignore[attr-defined]
+    out = np.fromfile(str(name), array.dtype, size, offset=offset)
+    if len(out) < size:
+        raise PsephosError(f"{str(name)!r} is shorter than its header says: write it again.")
+    return out.reshape(stop - start, *array.shape[1:])
 
 
-def fill(file: Any, out: Array) -> None:
-    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once."""
-    view, done = out.data.cast("B"), 0
-    while done < len(view):
-        got = file.readinto(view[done:])
-        if not got:
-            raise PsephosError(f"{file.name!r} is shorter than its header says: write it again.")
-        done += got
-
-
-# ------------------------------------------------------------------- parquet
 class ParquetRows:
     """Rows of a directory of parquet parts (or of one file), in the order of the parts' names.
 
