@@ -54,7 +54,7 @@ def test_algorithm_1_step_by_step():
     assert found.reason == "all voters"
     assert_allclose(learner.asked[0], [0.25] * 4)
     assert_allclose(learner.asked[1], [0.2, 0.2, 0.2, 0.4])
-    assert_allclose(found.errors(), [0.25, 0.2])
+    assert_allclose([r.error for r in found.rounds], [0.25, 0.2])
     assert_array_equal(found.rounds[1].right, [True, False, True, True])
 
 

@@ -56,10 +56,6 @@ class Boosted:
     reason: str = "all voters"
     pi: Floats | None = None  # the sample weights of the last round
 
-    def errors(self) -> Floats:
-        """Return each voter's weighted error, shape (T,)."""
-        return np.array([r.error for r in self.rounds])
-
 
 def boost(
     learner: VoterLearner,

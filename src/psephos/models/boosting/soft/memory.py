@@ -14,7 +14,7 @@ from psephos.base import Labels
 from psephos.estimator.input import Table
 from psephos.files.field_types import AnySize, Nullable
 from psephos.models.design import Design
-from psephos.models.units import power_of_columns
+from psephos.models.units import moments_of_columns
 from psephos.optimise.arrays import on_device, on_host
 from psephos.trees.soft.training import CrossEntropy, SoftPlan, SoftTrainer, SquaredError
 from psephos.trees.soft.trees import SoftTrees
@@ -144,21 +144,12 @@ def centre_and_scale(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
     A column of one value has the scale 1. Columns beyond the range of squares are measured in a
     unit of their own.
     """
-    power = power_of_columns(values)
-    D = np.ldexp(values, -power) if power.any() else values
-    known = ~np.isnan(D)
-    share = weight / weight.max()
-    mass = share @ known
-    mass = np.where(mass > 0, mass, 1.0)
-    centre = share @ np.where(known, D, 0.0) / mass
-    apart = np.where(known, D - centre, 0.0)
-    scale = np.sqrt(share @ (apart * apart) / mass)
-    low, high = (f.reduce(D, axis=0) for f in (np.fmin, np.fmax))
+    _, centre, scale = moments_of_columns(values, weight / weight.max())
+    low, high = (f.reduce(values, axis=0) for f in (np.fmin, np.fmax))
     one = ~(low < high)
     centre[one] = np.nan_to_num(low[one])
     scale[one | (scale == 0)] = 1.0
-    unit = np.where(one, 0, power)
-    return np.ldexp(centre, power), np.ldexp(scale, unit)
+    return centre, scale
 
 
 _Singles = NDArray[np.float32]
