@@ -101,14 +101,14 @@ def test_the_net_benefit_is_its_definition():
         assert b == pytest.approx(m / 80 - n / 80 * t / (1 - t))
 
 
-def test_a_stretch_where_a_model_is_worth_something_is_the_longest_and_long_enough():
-    grid = np.arange(1, 91) / 100
-    nothing, one = np.zeros(90), np.zeros(90)
-    one[9:14] = one[39:60] = 0.1
-    assert worth(grid, one, nothing) == pytest.approx((0.40, 0.60))
-    assert worth(grid, nothing, nothing) is None
-    one[39:60] = 0
-    assert worth(grid, one, nothing) is None  # 0.04 long
+def test_every_long_stretch_where_a_model_is_worth_something_is_counted_to_its_ends():
+    nothing, one = np.zeros(99), np.zeros(99)
+    one[9:14] = one[39:60] = one[61:99] = 0.1
+    found = worth(GRID, one, nothing)
+    assert found == [pytest.approx((0.40, 0.60)), pytest.approx((0.62, 0.99))]
+    assert worth(GRID, nothing, nothing) == []
+    one[39:] = 0
+    assert worth(GRID, one, nothing) == []  # 0.04 long
 
 
 @pytest.mark.parametrize(("n", "levels"), [(80, None), (3000, None), (200, 5)])

@@ -23,6 +23,7 @@ from psephos.report.words import (
     of,
     plural,
     rate,
+    series,
     span,
     threshold_words,
 )
@@ -195,8 +196,8 @@ def interval_words(about: About, share: bool = True) -> str:
 
 def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, about: About) -> str:
     grid, pos = benefit_grid(about.edges), names.pos
-    stretch = worth(grid, *benefits(answers, positive, grid))
-    if stretch is None:
+    stretches = worth(grid, *benefits(answers, positive, grid))
+    if not stretches:
         return (
             f"Over no stretch of thresholds is acting on it worth more than calling everyone, or"
             f" nobody, {pos}."
@@ -208,8 +209,8 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
         )
     return (
         f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} from a"
-        f" threshold of about {rate(stretch[0])} to {rate(stretch[1])}; with other cases these ends"
-        " would differ."
+        f" threshold of about {series([span(*one) for one in stretches])}; with other cases these"
+        " ends would differ."
     )
 
 

@@ -14,7 +14,7 @@ from psephos.report.words import chance, count, of, rate, span
 
 BINS = 50  # columns of a lane
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
-GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
+GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
 _FEWEST = 10  # cases of a fifth, where no single answer is to be told
 _LEAST = 0.05  # a stretch of thresholds that is named is at least as long
@@ -36,20 +36,16 @@ def steps(answers: Floats, positive: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros((1, 2), np.int64), called])
 
 
-def worth(grid: Floats, model: Floats, everyone: Floats) -> tuple[float, float] | None:
-    """Return the longest stretch of thresholds where a model is worth more than no model.
+def worth(grid: Floats, model: Floats, everyone: Floats) -> list[tuple[float, float]]:
+    """Return the stretches of thresholds where a model is worth more than no model, upwards.
 
-    That is: more than calling everyone positive and than calling nobody. None where no stretch
-    is at least 0.05 long.
+    That is: more than calling everyone positive and than calling nobody. A stretch is at least
+    0.05 long.
     """
     better = model > np.maximum(everyone, 0.0) + 1e-9
     edges = np.flatnonzero(np.diff(np.concatenate([[0], better.astype(np.int8), [0]])))
-    runs = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    if not runs:
-        return None
-    a, b = max(runs, key=lambda run: run[1] - run[0])
-    low, high = float(grid[a]), float(grid[b])
-    return (low, high) if high - low >= _LEAST - 1e-9 else None
+    ends = zip(grid[edges[::2]].tolist(), grid[edges[1::2] - 1].tolist(), strict=True)
+    return [(low, high) for low, high in ends if high - low >= _LEAST - 1e-9]
 
 
 def curves_of(
@@ -112,7 +108,7 @@ def _group(one: CalibrationBin, pos: str) -> JsonObject:
 
 def benefit_grid(edges: Sequence[float] | None) -> Floats:
     """Return the thresholds at which the net benefit is told."""
-    return GRID if edges is None else np.array([e for e in edges if 0 < e <= GRID[-1]])
+    return GRID if edges is None else np.array([e for e in edges if 0 < e < 1])
 
 
 def benefits(

@@ -267,7 +267,7 @@ def _first_state(
     units, places = in_millionths(chances[:, code]), np.flatnonzero(known)
     listed = [one for one in parted if one.listed][:_GROUPS]
     state |= {
-        "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
+        "names": asdict(names), "classes": told.classes, "positive": code,
         "kept": told.kept, "lists": [], "groups": None, "wrong": None,
         "wording": shared["wording"], "threshold": t, "weight": f"{(1 - t) / t:.2g}",
         "heads": _heads(columns, listed),

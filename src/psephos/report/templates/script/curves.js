@@ -7,11 +7,35 @@ page.curves = (() => {
   const up = (v, top) => f.top + ((top - v) / (top + 0.1)) * (f.height - f.top - f.bottom);
 
   const fixed = (v) => Math.round(v * 10) / 10;
-  const path = (id, points) =>
-    at(id).setAttribute(
-      "d",
-      points.length ? "M" + points.map(([a, b]) => `${fixed(a)} ${fixed(b)}`).join("L") : "",
+  const line = (kind, x1, x2, y1, y2) => svg("line", { class: kind, x1, x2, y1, y2 });
+  const path = (kind, id, points) =>
+    svg("path", {
+      class: kind,
+      id,
+      d: points.length ? "M" + points.map(([a, b]) => `${fixed(a)} ${fixed(b)}`).join("L") : "",
+    });
+  const label = (words, left, low, end = "start", kind = "soft halo") =>
+    svg("text", { class: kind, x: left, y: fixed(low), "text-anchor": end }, words);
+
+  // Draws a chart anew: its axes, what stands in it, and a place for the mark of the threshold.
+  const draw = (test, words, ticks, ...inside) => {
+    const box = at("curves").querySelector(`[data-test="${test}"]`),
+      [right, low] = [f.width - f.right, f.height - f.bottom];
+    box.setAttribute("width", f.width);
+    box.setAttribute("height", f.height);
+    box.replaceChildren(
+      ...[0, 0.5, 1].flatMap((t) => [
+        line("axis", x(t), x(t), low, low + 4),
+        label(String(t), x(t), low + 17, t === 1 ? "end" : "middle", "soft"),
+      ]),
+      line("axis", f.left, right, low, low),
+      line("axis", f.left, f.left, f.top, low),
+      label(words, right, f.height - 2, "end", "soft"),
+      ...ticks.map(([place, text]) => label(text, f.left - 6, place + 4, "end", "soft")),
+      ...inside,
+      svg("g", { class: "here follows", id: `${test}-here` }),
     );
+  };
 
   // Words on the base line of the precision stand off the curve: beneath it, else on top, right.
   const besideBase = (points, share) => {
@@ -25,39 +49,66 @@ page.curves = (() => {
     return [left, Math.min(beneath, low), "start"];
   };
 
-  const show = (c) => {
-    const [m, n] = c.steps[c.steps.length - 1],
-      share = m / (m + n);
-    path("roc-d", m && n ? c.steps.map(([found, alarms]) => [x(alarms / n), y(found / m)]) : []);
-    at("roc-area").textContent = c.roc.area;
-    at("roc-interval").textContent = c.roc.interval;
+  const called = (c, m, n, halves) => {
+    const share = m / (m + n),
+      [right, low] = [f.width - f.right, f.height - f.bottom];
+    draw(
+      "roc",
+      "1 \u2212 specificity",
+      halves,
+      line("dash", x(0), x(1), y(0), y(1)),
+      path("line", "roc-d", m && n ? c.steps.map(([k, j]) => [x(j / n), y(k / m)]) : []),
+      label(c.roc.area, right, low - 24, "end", "strong halo"),
+      label(c.roc.interval, right, low - 9, "end"),
+    );
     const precision = c.steps
       .filter(([found, alarms]) => found + alarms)
       .map(([found, alarms]) => [m ? found / m : 0, found / (found + alarms)]);
-    path("pr-d", m ? precision.map(([recall, right]) => [x(recall), y(right)]) : []);
-    ["y1", "y2"].forEach((end) => at("pr-base").setAttribute(end, fixed(y(share))));
-    at("pr-text").textContent = c.pr;
-    besideBase(precision, share).forEach((value, i) =>
-      at("pr-text").setAttribute(["x", "y", "text-anchor"][i], value),
+    draw(
+      "pr",
+      "sensitivity (recall)",
+      halves,
+      line("dash", x(0), x(1), fixed(y(share)), fixed(y(share))),
+      path("line", "pr-d", m ? precision.map(([recall, hits]) => [x(recall), y(hits)]) : []),
+      label(c.pr, ...besideBase(precision, share)),
     );
-    at("cal-points").replaceChildren(
+  };
+  const calibration = (c, axis, halves) =>
+    draw(
+      "cal",
+      axis,
+      halves,
+      line("dash", x(0), x(1), y(0), y(1)),
+      label("more were", f.left + 6, f.top + 10),
+      label("than it said", f.left + 6, f.top + 24),
       ...c.cal.flatMap(({ at: [told, value, low, high] }) => [
-        svg("line", { class: "interval", x1: x(told), x2: x(told), y1: y(low), y2: y(high) }),
+        line("interval", x(told), x(told), y(low), y(high)),
         svg("circle", { class: "dot", cx: x(told), cy: y(value), r: 4 }),
       ]),
     );
-    if (c.nb)
+  const benefit = ({ at: grid, model, all, top }) => {
+    const worth = (values) =>
+        grid.map((t, i) => [x(t), up(values[i], top), values[i]]).filter(([, , v]) => v >= -0.1),
+      zero = up(0, top);
+    draw(
+      "nb",
+      "threshold",
       [
-        ["nb-d", c.nb.model],
-        ["nb-all", c.nb.all],
-      ].forEach(([id, worth]) =>
-        path(
-          id,
-          c.nb.at
-            .map((t, i) => [x(t), up(worth[i], c.nb.top), worth[i]])
-            .filter(([, , value]) => value >= -0.1),
-        ),
-      );
+        [f.top, top.toFixed(1)],
+        [zero, "0"],
+      ],
+      line("axis", x(0), x(1), zero, zero),
+      path("dash", "nb-all", worth(all)),
+      path("line", "nb-d", worth(model)),
+      label("call nobody", f.left + 5, zero - 5),
+      label("dashed: call everyone", f.left + 5, f.height - f.bottom - 6),
+    );
+  };
+  const show = (c, axis) => {
+    const halves = [1, 0.5, 0].map((v) => [y(v), String(v)]);
+    called(c, ...c.steps[c.steps.length - 1], halves);
+    calibration(c, axis, halves);
+    if (c.nb) benefit(c.nb);
     const rows = c.cal.map((p) => {
       const row = page.make("tr"),
         head = page.make("th", p.cells[0]);
@@ -115,7 +166,7 @@ page.curves = (() => {
       ),
     );
     const worth = (n.found - (n.alarms * t) / (1 - t)) / all;
-    if (t < 1 && t <= 0.9 && worth >= -0.1)
+    if (t < 1 && worth >= -0.1)
       mark("nb-here", x(t), up(worth, model.curves.nb.top), words);
     else mark("nb-here", null);
   };

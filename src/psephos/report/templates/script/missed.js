@@ -520,7 +520,7 @@
     words.fill({ model: m.label, axis: m.axis });
     at("missed-note").textContent = m.note;
     if (two) {
-      page.curves.show(m.curves);
+      page.curves.show(m.curves, m.axis);
       fillBody(
         "tenths",
         m.tenths.map((row) => line(row)),
@@ -538,7 +538,7 @@
       right: `${m.right} of ${m.n}`,
       cost: m.cost[c],
     });
-    page.curves.show(m.curves[c]);
+    page.curves.show(m.curves[c], m.axis);
     fillBody(
       "grid",
       m.grid.map((row, is) =>
