@@ -293,17 +293,11 @@ class _Graph:
                 self.trees.setdefault(name, []).append(one)
 
     def _split(
-        self,
-        column: int,
-        threshold: float | dict[str, str],
-        codes: list[int],
-        missing: int,
-        way: Any,
+        self, column: int, threshold: float, codes: list[int], missing: int, way: Any
     ) -> int:
         """Write a split, and return the number of its node: a test, or one an end of codes."""
         if not codes:
-            bound = float(threshold["float"]) if isinstance(threshold, dict) else threshold
-            return self._runs(column, [(bound, 0)], missing, 1, way)
+            return self._runs(column, [(threshold, 0)], missing, 1, way)
         ways = [branch if branch >= 0 else missing for branch in codes]
         ends = [k for k in range(len(ways)) if ways[k : k + 1] != ways[k + 1 : k + 2]]
         return self._runs(column, [(k + 0.5, ways[k]) for k in ends], missing, missing, way)
@@ -339,7 +333,7 @@ class _Graph:
             own = trees.within(tree)
             if len(own) == 1:
                 self.base += weight * np.array(trees.value[root])
-            elif all(trees.missing[n] >= 0 and len(trees.rules(n)) == 1 and len(
+            elif all(trees.missing[n] >= 0 and len(trees.node_rules(n)) == 1 and len(
                 trees.children[n]) == 2 for n in own if trees.children[n]):  # fmt: skip
                 self._next = 0
                 self._grow(trees, root, weight)
@@ -366,11 +360,11 @@ class _Graph:
             number = self._next - 1
             self._leaf(number, weight * np.array(trees.value[node]))
             return number
-        rules = trees.rules(node)
+        rules = trees.node_rules(node)
         rule, missing = rules[0], trees.missing[node]
         children = trees.children[node]
         codes, bound = rule.codes, rule.threshold
-        if not codes and isinstance(bound, float):
+        if not codes and np.isfinite(bound):
             bound = bound_in_single(bound, trees.strict, trees.single)
         flip = rule.flip and not codes
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from psephos.scoring.plain_rules import Branching, bound_in_single
-from psephos.vote.reading.core import after_hook
 from psephos.vote.reading.trees import spoken_share
 
 
@@ -50,7 +49,7 @@ class TreeLevels:
     def _branches(self) -> str:
         """Return the branch of each inner node, (n, inner); -1: to all by share; -2: it stays."""
         trees, inner = self._trees, self._inner
-        rules = [trees.rules(n) for n in inner]
+        rules = [trees.node_rules(n) for n in inner]
         found = ""
         for rank in range(max(map(len, rules), default=0) - 1, -1, -1):
             own = self._looked_up([own[rank] if rank < len(own) else None for own in rules])
@@ -62,12 +61,14 @@ class TreeLevels:
     def _looked_up(self, rules: Sequence[Any]) -> str:
         """Return the branch that each rule names, (n, inner); -1 where it knows none."""
         column, bound, most, start, table = [], [], [], [], [-1]
+        how = self._trees.strict, self._trees.single
         for rule in rules:
             start.append(len(table) if rule else 0)
             column.append(rule.column if rule else 0)
             codes = rule.codes if rule else []
             most.append(len(codes) + 1 if codes else 0)
-            bound.append(0.0 if codes or not rule else self._bound(rule))
+            there = rule and not codes
+            bound.append(bound_in_single(rule.threshold, *how) if there else 0.0)
             if rule and codes:
                 table += [-1, *codes, -1]
             elif rule:
@@ -89,11 +90,6 @@ class TreeLevels:
         return self._op(
             "Gather", [self._floats(table), self._op("Add", [at, self._whole(start)])], axis=0
         )
-
-    def _bound(self, rule: Any) -> float:
-        value = rule.threshold
-        bound = float(after_hook(value)["float"] if isinstance(value, dict) else value)
-        return bound_in_single(bound, self._trees.strict, self._trees.single)
 
     def _ends(self, value: Any) -> str:
         """Return the sum over nodes where a case ends of its part there times the node's row.

@@ -4,13 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.vote.reading.core import after_hook, spans, unpacked
+from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.trees import TreeReader
-
-
-def codes_of(ptr: list[int], codes: list[int]) -> list[list[int]]:
-    """Return each rule's part of the codes; none where there are no pointers."""
-    return [codes[a:b] for a, b in spans(ptr)]
 
 
 def single_bound(threshold: float, strict: bool) -> float:
@@ -41,7 +36,7 @@ class NodeRule(NamedTuple):
     flip: bool
 
 
-class Branching:
+class Branching(TreeReader):
     """The operation `Trees`, node by node, for what is written of it.
 
     `children` of each node (none of a leaf), `missing` its branch of a missing value (-2: it
@@ -50,18 +45,10 @@ class Branching:
     """
 
     def __init__(self, part: dict[str, Any]) -> None:
-        nodes, reader = part["nodes"], TreeReader(unpacked(part))
-        self.root, self.value, self.group = part["root"], reader.value, reader.group
-        self.grouped, self.says, self.code = reader.grouped, part["says"], part["code"]
-        self.abstains, self.reads, self.last = bool(part["abstains"]), reader.reads, reader.last
-        self.missing, self.strict, self.single = nodes["missing"], nodes["strict"], nodes["single"]
-        self.share, self.soft = nodes["share"], bool(nodes["lower"])
-        ends = zip(nodes["child"], nodes["n_children"], strict=True)
-        self.children = [list(range(first, first + n)) if n else [] for first, n in ends]
-        self._nodes, self._columns = nodes, part["columns"]
-        self._codes = codes_of(nodes["code_ptr"], nodes["code_branch"])
-        spare = nodes["surrogates"]
-        self._spare, self._spare_codes = spare, codes_of(spare["code_ptr"], spare["code_branch"])
+        super().__init__(unpacked(part))
+        self.strict, self.single, self.soft = self.rules.strict, self.rules.rounded, self.lower
+        ends = zip(self.child, self.n_children, strict=True)
+        self.children = [list(range(first, first + n)) for first, n in ends]
 
     def within(self, tree: int) -> list[int]:
         """Return the nodes of a tree."""
@@ -69,32 +56,16 @@ class Branching:
 
     def divides(self, tree: int) -> bool:
         """Return whether a case may end at several nodes of a tree."""
-        return self.soft or any(
-            self.missing[n] == -1 and self.children[n] for n in self.within(tree)
-        )
+        return any(self.missing[n] == -1 and self.children[n] for n in self.within(tree))
 
-    def rules(self, node: int) -> list[NodeRule]:
+    def node_rules(self, node: int) -> list[NodeRule]:
         """Return the rule of a node and its surrogates, in the order in which they are asked."""
-        own, spare = self._nodes, self._spare
-        found = [
-            NodeRule(
-                self._columns[own["column"][node]],
-                _bound(own["threshold"][node]),
-                self._codes[node],
-                bool(own["flip"][node]),
-            )
+        spare = range(self.ptr[node], self.ptr[node + 1])
+        each = [(self.rules, node), *((self.surrogates, r) for r in spare)]
+        return [
+            NodeRule(own.column[r], own.threshold[r], own.codes[r], bool(own.flip[r]))
+            for own, r in each
         ]
-        for r in range(spare["ptr"][node], spare["ptr"][node + 1]):
-            column = self._columns[spare["column"][r]]
-            bound, flip = _bound(spare["threshold"][r]), bool(spare["flip"][r])
-            found.append(NodeRule(column, bound, self._spare_codes[r], flip))
-        return found
-
-
-def _bound(threshold: float | dict[str, Any]) -> Any:
-    return (
-        after_hook(threshold) if isinstance(threshold, dict) and "shape" in threshold else threshold
-    )
 
 
 def bound_in_single(threshold: float, strict: bool, single: bool) -> float:

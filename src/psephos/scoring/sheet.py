@@ -304,7 +304,8 @@ def _rules(model: dict[str, Any]) -> str:
     names = Names([c["name"] for c in model["columns"]], levels)
     lines: list[str] = []
     for t in order:
-        asked = [_asked(names, rules.rules(n)[0]) for n in rules.within(t) if rules.children[n]]
+        inner = [n for n in rules.within(t) if rules.children[n]]
+        asked = [_asked(names, rules.node_rules(n)[0]) for n in inner]
         answer = model["classes"][_class_of(model, rules.value[rules.last(t)])]
         when = f"If {' and '.join(asked)}" if asked else "Otherwise"
         lines.append(f"<li>{escape(when)}: <b>{escape(str(answer))}</b></li>")

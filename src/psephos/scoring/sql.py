@@ -8,6 +8,7 @@ overflow. The innermost SELECT makes NULL of NaN: databases do not agree on how 
 DuckDB and Postgres it equals itself and is greater than all numbers).
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, zip_longest
@@ -250,7 +251,7 @@ class _Writer:
         return [each[k][t] for k, t in zip(part["part"], part["place"], strict=True)]
 
     def _branch(
-        self, j: int, threshold: float | dict[str, str], codes: list[int], strict: bool, flip: bool
+        self, j: int, threshold: float, codes: list[int], strict: bool, flip: bool
     ) -> list[tuple[str, int]]:
         """Return (condition, branch) of a rule, in order; none holds where it knows no branch."""
         name, levels = self.columns[j], self.levels[j]
@@ -261,8 +262,8 @@ class _Writer:
                 for b in sorted(set(codes) - {-1})
                 if (own := [c for c, way in enumerate(codes) if way == b and c < len(words)])
             ]
-        if isinstance(threshold, dict):  # every number goes one way
-            first = (threshold["float"] == "inf") != flip
+        if math.isinf(threshold):  # every number goes one way
+            first = (threshold > 0) != flip
             return [(f"{name} IS NOT NULL", 0 if first else 1)]
         sign = "<" if strict else "<="
         ways = (1, 0) if flip else (0, 1)
@@ -471,9 +472,9 @@ class _Writer:
 
     def _tests(self, trees: Branching, node: int) -> list[list[tuple[str, int]]]:
         tests: list[list[tuple[str, int]]] = []
-        for rule in trees.rules(node):
+        for rule in trees.node_rules(node):
             bound = rule.threshold
-            if trees.single and isinstance(bound, float):
+            if trees.single and not rule.codes and math.isfinite(bound):
                 bound = single_bound(bound, trees.strict)
             strict = trees.strict and not trees.single
             tests.append(self._branch(rule.column, bound, rule.codes, strict, rule.flip))
@@ -481,7 +482,7 @@ class _Writer:
 
     def _taken(self, trees: Branching, node: int, b: int, asked: str) -> str:
         """Return the condition that a case takes a branch."""
-        rules, tests = trees.rules(node), self._tests(trees, node)
+        rules, tests = trees.node_rules(node), self._tests(trees, node)
         if len(rules) == 1 and rules[0].codes and trees.missing[node] != b:
             return next((held for held, branch in tests[0] if branch == b), "1 = 0")
         if len(rules) > 1 or rules[0].codes or len(tests[0]) != 2:

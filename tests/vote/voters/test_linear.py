@@ -83,7 +83,7 @@ def test_who_lacks_a_value_abstains(n_classes, says):
     assert_allclose(said[~lacks], by_hand(model, np.nan_to_num(X))[~lacks], rtol=1e-12)
     whole = voters(n_classes, says)
     row = int(np.isnan(X[:, [0, 2, 4]]).any(axis=1).argmax())
-    with pytest.raises(PsephosError, match=f"row {row} of these lacks a value that linear models"):
+    with pytest.raises(PsephosError, match=f"row {row} of these lacks a value that voters by a"):
         whole.votes(X)
 
 

@@ -145,7 +145,7 @@ def test_voters_that_need_every_value_say_so():
     X, _ = table(2, missing=0.1)
     row = int(np.isnan(X).any(axis=1).argmax())
     bayes = (GaussianNB(), "voters by Gaussian naive Bayes")
-    for kind, words in ((LogisticRegression(), "linear models"), bayes):
+    for kind, words in ((LogisticRegression(), "voters by a linear model"), bayes):
         voters, _ = three(kind, 2)
         with pytest.raises(PsephosError, match=f"row {row} of these lacks a value that {words}"):
             voters.votes(X)

@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 NAN = math.nan
 LEVEL = 2.0**-41  # scores that differ by less are equal: 0.5e-12
@@ -14,12 +14,13 @@ VOTERS: dict[str, Any] = {}
 WEIGHTS: dict[str, Any] = {}
 CALIBRATIONS: dict[str, Any] = {}
 Row = Sequence[float]
+_Reader = TypeVar("_Reader")
 
 
-def of_kind(table: dict[str, Any], *kinds: str) -> Callable[[Any], Any]:
+def of_kind(table: dict[str, Any], *kinds: str) -> Callable[[_Reader], _Reader]:
     """Register the reader of kinds of parts."""
 
-    def add(reader: Any) -> Any:
+    def add(reader: _Reader) -> _Reader:
         table.update(dict.fromkeys(kinds, reader))
         return reader
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -153,6 +153,10 @@ _LINEAR = (
 )
 
 
+_NUMBER_TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor")
+_NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet")
+
+
 def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -> Voters:
     """Return fitted classifiers of the codes 0 ... n_classes - 1 as voters.
 
@@ -164,14 +168,40 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     code : ndarray of shape (n_classes, K)
         The vote for each class.
     """
-    kind = cast("type[Any]", type(estimators[0]))
-    own = kind.__module__.startswith("sklearn.")
-    full = all(len(e.classes_) == len(code) for e in estimators)
-    if own and kind.__name__ in TREES:
-        return tree_voters(estimators, n_features, code)
-    if own and full and kind.__name__ in _LINEAR:
-        return linear_voters(estimators, n_features, code)
-    if own and full and kind.__name__ == "GaussianNB":
+    whole = [np.arange(n_features)] * len(estimators)
+    votes = plain_voters(estimators, n_features, code, "answer")
+    if votes is None:
+        votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
+    if votes is not None:
+        return votes
+    read = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
+    return ForeignVoters.of(
+        estimators, read, n_features, "answer", code, abstains=False, whole=True
+    )
+
+
+def plain_voters(
+    estimators: Sequence[Any], n_features: int, code: _Floats, says: str
+) -> Voters | None:
+    """Return estimators of scikit-learn, all of one class, as plain arrays; None of other kinds.
+
+    They say 'answer', 'probability' or 'value'. Of linear classifiers only logistic regression has
+    probabilities by the link that voters have.
+    """
+    model: Any = estimators[0]
+    name = type(model).__name__
+    if not type(model).__module__.startswith("sklearn."):
+        return None
+    if says == "value" and name in _NUMBER_TREES and model.n_outputs_ == 1:
+        return tree_voters(estimators, n_features, code, says)
+    if says == "value":
+        lines = name in _NUMBER_LINES and np.ndim(model.coef_) == 1
+        return linear_voters(estimators, n_features, np.zeros((1, 1)), says) if lines else None
+    if name in TREES:
+        return tree_voters(estimators, n_features, code, says)
+    if any(len(e.classes_) != len(code) for e in estimators):
+        return None
+    if name == "GaussianNB":
         _check_variances(estimators)
         return NaiveBayesVoters(
             n_features,
@@ -180,15 +210,16 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
             np.stack([e.var_ for e in estimators]).astype(np.float64),
             np.log(np.stack([e.class_prior_ for e in estimators]).astype(np.float64)),
             code,
+            says=says,
         )
-    whole = [np.arange(n_features)] * len(estimators)
-    votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
-    if votes is not None:
-        return votes
-    read = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
-    return ForeignVoters.of(
-        estimators, read, n_features, "answer", code, abstains=False, whole=True
-    )
+    softmax = name == "LogisticRegression" and _is_softmax(model)
+    linear = softmax if says == "probability" else name in _LINEAR
+    return linear_voters(estimators, n_features, code, says) if linear else None
+
+
+def _is_softmax(model: Any) -> bool:
+    two = len(model.classes_) == 2
+    return two or (model.solver != "liblinear" and getattr(model, "multi_class", "auto") != "ovr")
 
 
 def _check_variances(estimators: Sequence[Any]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says
-from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_present
+from psephos.vote.part import Columns, ReadsColumns, check, check_part
 
 _Floats = NDArray[np.float64]
 
@@ -73,11 +73,6 @@ class LinearVoters(ReadsColumns, ReadAsLowered):
     @property
     def n_voters(self) -> int:
         return len(self.coef)
-
-    def votes(self, X: _Floats) -> _Floats:
-        if not self.abstains:
-            check_present(X[:, self.columns], "linear models")
-        return self.lowered().votes(X)
 
     @cached_property
     def _operation(self) -> Scores:

@@ -1,7 +1,6 @@
 """A list of fitted estimators of any kinds as the voters of one vote."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,13 @@ from psephos.vote.voters.foreign import (
     TREES,
     ForeignVoters,
     from_estimators,
-    linear_voters,
-    tree_voters,
+    plain_voters,
 )
 from psephos.vote.weights.neighbours import Neighbours
 
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
-_NUMBER_TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor")
-_NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet")
 
 
 def mixed_voters(
@@ -89,7 +85,8 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
     if says == "answer":
         return from_estimators([model], n_features, code)
     some = _code(model, code, says)
-    known = None if some is None else _known(model, n_features, some, says)
+    plainly = "value" if says == "value" else "probability"
+    known = None if some is None else plain_voters([model], n_features, some, plainly)
     if known is not None and some is code and says in ("probability", "value"):
         return known
     if known is not None:  # a vote of one voter: of some of the classes, or it says log-odds
@@ -115,35 +112,6 @@ def _code(model: Any, code: _Floats, says: str) -> _Floats | None:
         return code
     known = len(getattr(model, "classes_", code))
     return Target(np.arange(known)).code if known > 1 else None
-
-
-def _known(model: Any, n_features: int, code: _Floats, says: str) -> Voters | None:
-    """Return a model of scikit-learn as plain arrays that say probabilities or a number, or None.
-
-    Of linear classifiers only logistic regression has probabilities by the link that voters have.
-    """
-    name = type(model).__name__
-    if not type(model).__module__.startswith("sklearn."):
-        return None
-    if says == "value":
-        number = np.zeros((1, 1))
-        if name in _NUMBER_TREES and model.n_outputs_ == 1:
-            return tree_voters([model], n_features, number, says)
-        if name in _NUMBER_LINES and np.ndim(model.coef_) == 1:
-            return linear_voters([model], n_features, number, says)
-        return None
-    if name == "LogisticRegression" and _is_softmax(model):
-        return replace(from_estimators([model], n_features, code), says="probability")  # type: ignore[type-var]
-    if name in TREES:
-        return tree_voters([model], n_features, code, says="probability")
-    if name == "GaussianNB":
-        return replace(from_estimators([model], n_features, code), says="probability")  # type: ignore[type-var]
-    return None
-
-
-def _is_softmax(model: Any) -> bool:
-    two = len(model.classes_) == 2
-    return two or (model.solver != "liblinear" and getattr(model, "multi_class", "auto") != "ovr")
 
 
 def neighbour_vote(model: Any) -> Vote | None:
