@@ -11,7 +11,6 @@ from typing import Any, Self
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -293,8 +292,8 @@ def _copies(X: Any, unit: Indices, test: Any) -> int:
 
     Rows of one group are drawn together, so that they are asked of no model that has seen one.
     """
-    given = [X] if test is None else [X, test[0]]
-    tables = [x.toarray() if issparse(x) else np.asarray(x) for x in given]
+    given: list[Any] = [X] if test is None else [X, test[0]]
+    tables = [x.toarray() if hasattr(x, "toarray") else np.asarray(x) for x in given]
     same = row_groups(as_numbers(np.vstack(tables)))
     own, asked = same[: len(unit)], same[len(unit) :]
     if test is not None:

@@ -13,8 +13,6 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import pyplot
 from psephos.vote.frames import Framed
 
-_Counts = Indices
-
 
 def searched_by(estimator: VoteEstimator) -> Any:
     """Return the small models that a fitted estimator searched; None if it makes no search."""
@@ -45,9 +43,9 @@ class ErrorDisplay(Framed):
         Errors of other models on the same folds, such as the mechanism on all columns.
     """
 
-    dimension: _Counts
-    counts: _Counts
-    chosen: _Counts
+    dimension: Indices
+    counts: Indices
+    chosen: Indices
     edges: Floats
     threshold: Floats
     median: Floats

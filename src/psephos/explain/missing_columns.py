@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._types import TableLike
+from psephos._types import Floats, NDArray, TableLike
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote.frames import Framed
 from psephos.vote.profile import Profile
 from psephos.vote.reading.core import LEVEL
 from psephos.vote.vote import Vote
 
-_Floats = NDArray[np.float64]
 VALUES = 10  # of a column of numbers
 
 
@@ -38,8 +36,8 @@ class NextColumn(Framed):
 
     case: list[Any]
     column: list[str]
-    change: _Floats
-    flips: _Floats
+    change: Floats
+    flips: Floats
     unmoved: list[Any]
 
     def table(self) -> dict[str, list[Any]]:
@@ -56,7 +54,7 @@ class NextColumn(Framed):
 
 
 def next_of(
-    vote: Vote, profile: Profile, names: Sequence[str], X: _Floats, cases: Sequence[Any]
+    vote: Vote, profile: Profile, names: Sequence[str], X: Floats, cases: Sequence[Any]
 ) -> NextColumn:
     """Return what `next_column` does, of a vote on its own columns and rows X of shape (n, q)."""
     score, now, answer = _answers(vote, X)
@@ -93,21 +91,21 @@ def next_of(
     )
 
 
-def _with_values(X: _Floats, column: int, values: _Floats) -> _Floats:
+def _with_values(X: Floats, column: int, values: Floats) -> Floats:
     """Return each row of X with each value of a column, rows first."""
     rows = np.repeat(X, len(values), axis=0)
     rows[:, column] = np.tile(values, len(X))
     return rows
 
 
-def _differ(after: _Floats, score: _Floats) -> NDArray[np.bool_]:
+def _differ(after: Floats, score: Floats) -> NDArray[np.bool_]:
     """Return which rows of (n, K) scores any of the (n v, K) scores differs from."""
     apart = np.abs(after.reshape(len(score), -1, score.shape[1]) - score[:, None])
     moved: Any = apart > LEVEL * np.maximum(np.abs(score), 1.0)[:, None]
     return moved.any(axis=(1, 2))
 
 
-def _every_value(vote: Vote, profile: Profile, column: int) -> _Floats:
+def _every_value(vote: Vote, profile: Profile, column: int) -> Floats:
     """Return values of a column in each part of its range that a vote distinguishes."""
     levels = profile.levels(column)
     if levels is not None:
@@ -118,7 +116,7 @@ def _every_value(vote: Vote, profile: Profile, column: int) -> _Floats:
     return np.concatenate([known, own, np.nextafter(own, -np.inf), np.nextafter(own, np.inf)])
 
 
-def _answers(vote: Vote, X: _Floats) -> tuple[_Floats, _Floats, NDArray[Any]]:
+def _answers(vote: Vote, X: Floats) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return (n, K) scores, probabilities (numbers: answers), and the answers."""
     score, mass = vote.score_and_mass(X)
     if not vote.target.n_classes:

@@ -15,7 +15,6 @@ from psephos.vote.frames import Framed
 from psephos.vote.operations.distance import PRIOR
 
 _stats: Any = scipy.stats  # its types say less than they promise
-_Counts = Indices
 _BLOCK = 1 << 18  # entries of a table of distances held at once
 
 
@@ -30,7 +29,7 @@ class Prototypes(NamedTuple):
     vote: Vote
     voters: PrototypeVoters
     kernels: KernelWeights
-    columns: _Counts
+    columns: Indices
     names: list[str]
     levels: list[list[str]]
 
@@ -51,7 +50,7 @@ class Prototypes(NamedTuple):
         return cls(vote, vote.voters, vote.weighting, whole.columns, names, levels)
 
     @property
-    def batch(self) -> _Counts:
+    def batch(self) -> Indices:
         """Return the batch of each voter, shape (T,); -1 for a prior."""
         return self.voters.batches.batch
 
@@ -105,7 +104,7 @@ class Prototypes(NamedTuple):
         """Return the (B, q) inverse bandwidths per original unit; of a category as they are."""
         return self.voters.batches.inverse_bandwidth * self.kernels.inverse
 
-    def described(self, voter: _Counts) -> dict[str, list[Any]]:
+    def described(self, voter: Indices) -> dict[str, list[Any]]:
         """Return the number, training row, answer and weight of some voters, by name."""
         at, answers, rows = voter.tolist(), self.answers(), self.voters.rows.tolist()
         return {
@@ -156,7 +155,7 @@ class PrototypeTable(Framed):
     """
 
     prototypes: Prototypes
-    voter: _Counts
+    voter: Indices
     answer: list[Any]
     weight: Floats
     mean_share: Floats
@@ -427,8 +426,8 @@ class PrototypeBallot(Framed):
     X: Floats
     similarity: Floats
     impact: Floats
-    rank: _Counts
-    last: _Counts | None
+    rank: Indices
+    last: Indices | None
 
     @classmethod
     def from_estimator(cls, estimator: VoteEstimator, X: TableLike) -> Self:
@@ -535,7 +534,7 @@ class PrototypeBallot(Framed):
             table[f"similarity_{name}"] = factors[case, voter, d].tolist()
         return table
 
-    def _order(self) -> tuple[_Counts, _Counts]:
+    def _order(self) -> tuple[Indices, Indices]:
         """Return case and voter of each entry of the table."""
         order = np.argsort(self.rank, axis=1, kind="stable")
         return np.repeat(np.arange(len(order)), order.shape[1]), order.ravel()
@@ -586,7 +585,7 @@ def _unweighted(kernels: KernelWeights) -> KernelWeights:
     return replace(kernels, weight=np.ones_like(kernels.weight))
 
 
-def _last(mass: Floats, impact: Floats, rank: _Counts) -> int:
+def _last(mass: Floats, impact: Floats, rank: Indices) -> int:
     """Return the last rank of a case's dominant set; `mass` is (T, K), a voter's by class."""
     n_ranks = int(rank.max())
     ranked = np.zeros((n_ranks + 1, mass.shape[1]))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, NDArray
+from psephos._types import Array, Floats, NDArray
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote import Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.names import fixed, plural
@@ -18,7 +18,6 @@ from psephos.vote.operations.distance import PRIOR
 from psephos.vote.part import Voters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 
-_Floats = NDArray[np.float64]
 _FEWEST = 3  # training rows that a prototype stands for
 
 
@@ -103,7 +102,7 @@ def lighter(
     return Lighter(other, len(rows), same, greatest, number)
 
 
-def _kept_rows(vote: Vote) -> _Floats | None:
+def _kept_rows(vote: Vote) -> Floats | None:
     """Return (m, p) training rows that a vote keeps, NaN in columns it does not keep; or None."""
     weights: Any = vote.weighting
     cases, batches = weights.kept_cases(), weights.prototype_batches()
@@ -116,7 +115,7 @@ def _kept_rows(vote: Vote) -> _Floats | None:
     return rows if len(rows) else None
 
 
-def _compared(vote: Vote, light: Vote, rows: _Floats) -> tuple[int, float]:
+def _compared(vote: Vote, light: Vote, rows: Floats) -> tuple[int, float]:
     same = np.asarray(vote.answers(rows) == light.answers(rows))
     if vote.target.n_classes:
         told = np.abs(vote.probabilities(rows) - light.probabilities(rows))
@@ -126,7 +125,7 @@ def _compared(vote: Vote, light: Vote, rows: _Floats) -> tuple[int, float]:
     return int(alike.sum()), float(told.max(initial=0.0))
 
 
-def _shortened(table: _Floats, digits: int) -> _Floats:
+def _shortened(table: Floats, digits: int) -> Floats:
     words = [f"{v:.{digits}g}" if np.isfinite(v) else "nan" for v in table.ravel().tolist()]
     return np.array([float(w) for w in words]).reshape(table.shape)
 
@@ -209,7 +208,7 @@ def _groups(local: Local, n_prototypes: int) -> NDArray[np.intp]:
     return group
 
 
-def _joined(labels: Array, centres: _Floats) -> Array:
+def _joined(labels: Array, centres: Floats) -> Array:
     """Return groups of which none is of less than three rows, if there are so many."""
     while True:
         count = np.bincount(labels, minlength=len(centres))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._types import Array, NDArray
+from psephos._types import Array, Floats, NDArray
 from psephos.files.cells import FARTHEST
 from psephos.files.field_types import AnySize, Nullable
 from psephos.scoring.reader.model import said_words
@@ -21,7 +21,6 @@ from psephos.vote.codec import register
 from psephos.vote.names import Names
 from psephos.vote.part import check
 
-_Floats = NDArray[np.float64]
 _MOST = 1 << 16  # numbers of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # shares of values: missing, where an answer turns
 _DIGITS = 13  # of scores in a file, which is then the same wherever it is written
@@ -119,7 +118,7 @@ class Vectors:
                 )
         return Checked(len(self.rows), worst, note)
 
-    def _check_size(self, what: str, wanted: _Floats, found: _Floats) -> float:
+    def _check_size(self, what: str, wanted: Floats, found: Floats) -> float:
         """Return the greatest difference as a share of the size; raise if it is no rounding."""
         size = np.maximum(np.abs(wanted).max(axis=1, initial=0.0), 1.0)
         apart = np.abs(found - wanted).max(axis=1, initial=0.0) / size
@@ -221,12 +220,12 @@ def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
     return Vectors(rows, _rounded(found.scores), found.answers, chances, words)
 
 
-def _rounded(table: _Floats) -> _Floats:
+def _rounded(table: Floats) -> Floats:
     written = np.array([float(f"{v:.{_DIGITS}g}") for v in table.ravel().tolist()])
     return written.reshape(table.shape)
 
 
-def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> _Floats:
+def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> Floats:
     """Return (n, q) rows on the columns that a vote reads, drawn where its answers turn.
 
     A value is missing, the very threshold of a rule, or between the least and the greatest of the
@@ -255,7 +254,7 @@ def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> _Float
     return _with_gaps(vote, rows, gap < _GAPS)
 
 
-def read_in_single(vote: Vote, X: _Floats) -> _Floats:
+def read_in_single(vote: Vote, X: Floats) -> Floats:
     """Return rows as a reader of single precision sees them: what is rounded to a mark is the mark.
 
     A threshold is rounded as the values are, so that a value equal to it stays on its side.
@@ -268,7 +267,7 @@ def read_in_single(vote: Vote, X: _Floats) -> _Floats:
     return out
 
 
-def _column(marks: _Floats, n_levels: int, where: _Floats, exact: NDArray[np.bool_]) -> _Floats:
+def _column(marks: Floats, n_levels: int, where: Floats, exact: NDArray[np.bool_]) -> Floats:
     if n_levels:
         return np.floor(where * n_levels)
     if not len(marks):
@@ -280,7 +279,7 @@ def _column(marks: _Floats, n_levels: int, where: _Floats, exact: NDArray[np.boo
     return np.clip(np.where(exact, at, between), -FARTHEST, FARTHEST)
 
 
-def _with_gaps(vote: Vote, rows: _Floats, gaps: NDArray[np.bool_]) -> _Floats:
+def _with_gaps(vote: Vote, rows: Floats, gaps: NDArray[np.bool_]) -> Floats:
     """Return rows with gaps, if the vote answers rows with gaps."""
     holed = np.where(gaps, np.nan, rows)
     try:
@@ -290,7 +289,7 @@ def _with_gaps(vote: Vote, rows: _Floats, gaps: NDArray[np.bool_]) -> _Floats:
     return holed
 
 
-def _whole(vote: Vote, rows: _Floats) -> _Floats:
+def _whole(vote: Vote, rows: Floats) -> Floats:
     """Return the rows on all columns of the vote's table, or on its own if it reads none."""
     out = np.zeros((len(rows), vote.n_features))
     out[:, vote.columns] = rows
@@ -303,18 +302,18 @@ def _names(vote: Vote, schema: Any) -> Names:
 
 
 class _Told(NamedTuple):
-    scores: _Floats
+    scores: Floats
     answers: Array
     chances: Any
 
 
-def _of_its_columns(vote: Vote, rows: _Floats) -> tuple[Vote, _Floats]:
+def _of_its_columns(vote: Vote, rows: Floats) -> tuple[Vote, Floats]:
     if not len(vote.columns):
         return vote, _whole(vote, rows)
     return vote.select(vote.columns), rows
 
 
-def _told(vote: Vote, rows: _Floats) -> _Told:
+def _told(vote: Vote, rows: Floats) -> _Told:
     small, rows = _of_its_columns(vote, rows)
     scores, mass = small.score_and_mass(rows)
     chances = None
@@ -323,7 +322,7 @@ def _told(vote: Vote, rows: _Floats) -> _Told:
     return _Told(scores, small.decided(scores, mass), chances)
 
 
-def _words_of(vote: Vote, names: Names, rows: _Floats) -> list[str]:
+def _words_of(vote: Vote, names: Names, rows: Floats) -> list[str]:
     """Return how things are called, and the first row's ballots, but for named training rows."""
     target: Any = vote.target
     classes = [str(c) for c in target.classes] if target.n_classes else list(target.outputs)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from psephos._types import Array, NDArray
+from psephos._types import Array, Floats, NDArray
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
@@ -20,7 +20,6 @@ from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, with
 from psephos.vote.vote import Terms, Vote
 
 _NEAREST = 5
-_Floats = NDArray[np.float64]
 
 
 def _say(vote: Vote, value: Sequence[float]) -> str:
@@ -35,7 +34,7 @@ class Line(NamedTuple):
     words: str  # the reason and the answer: ``g1 = 1.877 > 0.779 → ill``
     answer: str
     weight: float  # the sum of their shares of the weight
-    contribution: _Floats  # (K,), the sum of their contributions to the score
+    contribution: Floats  # (K,), the sum of their contributions to the score
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +70,11 @@ class Ballots:
     X: Any
     case_ids: list[Any]
     numbers: NDArray[np.intp] | None = None
-    score: _Floats = field(init=False)
-    mass: _Floats = field(init=False)
-    votes: _Floats = field(init=False)
-    shares: _Floats = field(init=False)
-    contributions: _Floats = field(init=False)
+    score: Floats = field(init=False)
+    mass: Floats = field(init=False)
+    votes: Floats = field(init=False)
+    shares: Floats = field(init=False)
+    contributions: Floats = field(init=False)
 
     @classmethod
     def of(cls, vote: Vote, names: Names, X: Any, case_ids: list[Any]) -> "Ballots":
@@ -128,7 +127,7 @@ class Ballots:
         case, output : int
             From 0; outputs are classes or labels, in the order of the target.
         """
-        added: _Floats = self.contributions[case, :, output]
+        added: Floats = self.contributions[case, :, output]
         order: list[int] = np.argsort(-added, kind="stable").tolist()
         return [self._voter_name(case, t) for t in order if added[t] > 0]
 
@@ -250,10 +249,10 @@ class Ballots:
         """
         return before_weighing(self.vote, self.score[case])
 
-    def _decided(self, case: int) -> _Floats:
+    def _decided(self, case: int) -> Floats:
         return self.vote.readout.decided(*self._row(case))[0]
 
-    def _row(self, case: int) -> tuple[_Floats, Any, _Floats]:
+    def _row(self, case: int) -> tuple[Floats, Any, Floats]:
         """Return what the read-out is asked with: the score, the target and the mass."""
         return self.score[[case]], self.vote.target, self.mass[[case]]
 

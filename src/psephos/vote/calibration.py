@@ -9,30 +9,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import check, check_part
 
-_Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _NAMED = 5  # classes in words
 _NO_LIMIT = "the least probability of a map must be at least 0 and below 0.5"
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
-def log_odds(chances: _Floats, least: float) -> _Floats:
+def log_odds(chances: Floats, least: float) -> Floats:
     """Return the log-odds of probabilities moved from [0, 1] to [least, 1 - least]."""
     return _special.logit(moved(chances, least, 1.0 - _LEAST))
 
 
-def moved(chances: _Floats, least: float, most: float = 1.0) -> _Floats:
+def moved(chances: Floats, least: float, most: float = 1.0) -> Floats:
     """Return probabilities moved from [0, 1] to [least, 1 - least]; they have a logarithm."""
     return np.clip(least + (1.0 - 2.0 * least) * chances, _LEAST, most)
 
 
-def _together(chances: _Floats, apart: bool) -> _Floats:
+def _together(chances: Floats, apart: bool) -> Floats:
     """Return chances of classes made to sum to 1; those of labels stand each on its own."""
     if apart:
         return chances
@@ -55,8 +54,8 @@ class Sigmoid:
     """
 
     tag: ClassVar[str] = "sigmoid calibration"
-    slope: _Floats
-    offset: _Floats
+    slope: Floats
+    offset: Floats
     least: float = 0.0
 
     def __post_init__(self) -> None:
@@ -67,7 +66,7 @@ class Sigmoid:
     def words(self, classes: list[str]) -> str:
         return "calibrated (sigmoid)"
 
-    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+    def chances(self, chances: Floats, apart: bool) -> Floats:
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
         odds = log_odds(chances, self.least)
         return _together(_special.expit(self.slope * odds + self.offset), apart)
@@ -97,7 +96,7 @@ class Temperature:
     def words(self, classes: list[str]) -> str:
         return "calibrated (temperature)"
 
-    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+    def chances(self, chances: Floats, apart: bool) -> Floats:
         if apart:
             return _special.expit(log_odds(chances, self.least) / self.t)
         return _special.softmax(np.log(moved(chances, self.least)) / self.t, axis=1)
@@ -118,8 +117,8 @@ class Isotonic:
     """
 
     tag: ClassVar[str] = "isotonic calibration"
-    given: tuple[_Floats, ...]
-    told: tuple[_Floats, ...]
+    given: tuple[Floats, ...]
+    told: tuple[Floats, ...]
     fixed: bool = False
 
     def __post_init__(self) -> None:
@@ -133,10 +132,10 @@ class Isotonic:
     def words(self, classes: list[str]) -> str:
         return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
 
-    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+    def chances(self, chances: Floats, apart: bool) -> Floats:
         check(chances.shape[1] == len(self.given), "a class lacks a map")
         maps = zip(chances.T, self.given, self.told, strict=True)
-        mapped: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
+        mapped: list[Floats] = [np.interp(p, x, y) for p, x, y in maps]
         return _together(np.stack(mapped, axis=1), apart)
 
 
@@ -154,8 +153,8 @@ class PosteriorTable:
     """
 
     tag: ClassVar[str] = "table of posteriors"
-    posterior: _Floats
-    prior: _Floats = field(default_factory=lambda: np.empty(0))
+    posterior: Floats
+    prior: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors are no table")
@@ -166,14 +165,14 @@ class PosteriorTable:
     def words(self, classes: list[str]) -> str:
         return "looked up in a table of posteriors"
 
-    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+    def chances(self, chances: Floats, apart: bool) -> Floats:
         """Return (n, K) posteriors of shares of yes."""
         k, m = self.posterior.shape
         check(chances.shape[1] == k, "a label has no posteriors")
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
 
-    def with_prior(self, chances: _Floats, weighed: NDArray[np.bool_], apart: bool) -> _Floats:
+    def with_prior(self, chances: Floats, weighed: NDArray[np.bool_], apart: bool) -> Floats:
         """Return these chances, of rows on which no voter has a weight the prior."""
         if not len(self.prior):
             return chances
@@ -196,7 +195,7 @@ class ClassVotes:
     """
 
     tag: ClassVar[str] = "class votes"
-    weight: _Floats
+    weight: Floats
     of: Sigmoid | Isotonic | Temperature | None = None
 
     def __post_init__(self) -> None:
@@ -217,7 +216,7 @@ class ClassVotes:
         votes = ", ".join(named[:_NAMED]) + more if named else "each class × 1"
         return f"{first}weighed by class ({votes})"
 
-    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+    def chances(self, chances: Floats, apart: bool) -> Floats:
         """Return weighted (n, K) probabilities; of labels (`apart`), each its own, there are none.
 
         A row that has votes for classes of weight 0 alone is shared evenly by the others.

@@ -9,23 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from psephos._types import Floats, NDArray
+
 TIE = 1e-12  # cumulative shares round
-_Terms = tuple[_Floats, _Floats]  # shares and the votes they multiply, (n, T, K)
+_Terms = tuple[Floats, Floats]  # shares and the votes they multiply, (n, T, K)
 
 
-def _each(share: _Floats, votes: _Floats) -> _Floats:
+def _each(share: Floats, votes: Floats) -> Floats:
     return np.broadcast_to(share[:, :, None], votes.shape)
 
 
-def _shares(weights: _Floats) -> _Floats:
+def _shares(weights: Floats) -> Floats:
     size = np.abs(weights).sum(axis=1, keepdims=True)
     return np.abs(weights) / np.where(size > 0, size, 1.0)
 
 
-def _majority(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _majority(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Count each voter, by its weight, for the class it votes for; a vote of 0 abstains."""
     voting = (votes != 0).any(axis=2)
     if settings.target.kind == "multilabel":
@@ -36,25 +36,25 @@ def _majority(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) ->
     return _each(_shares(np.where(voting, weights, 0.0)), votes), vote
 
 
-def _loudest(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _loudest(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Take the vote of the voter of greatest weight (maximum a posteriori), the first of equals."""
     return _alone(votes, np.abs(weights).argmax(axis=1))
 
 
-def _drawn(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _drawn(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Take the vote of one voter, drawn with the chance of its weight (Gibbs)."""
     ends = np.cumsum(_shares(weights), axis=1)
     at = uniform_of(rows, settings.seed) * ends[:, -1]
     return _alone(votes, np.minimum((ends <= at[:, None]).sum(axis=1), votes.shape[1] - 1))
 
 
-def _alone(votes: _Floats, voter: NDArray[np.intp]) -> _Terms:
+def _alone(votes: Floats, voter: NDArray[np.intp]) -> _Terms:
     share = np.zeros_like(votes)
     share[np.arange(len(votes)), voter] = 1.0
     return share, votes
 
 
-def uniform_of(rows: _Floats, seed: int) -> _Floats:
+def uniform_of(rows: Floats, seed: int) -> Floats:
     """Return a number in [0, 1) for each row, drawn by its content and a seed.
 
     A row gets the same number in any order and in any batch; -0.0 is 0.0, and every NaN one NaN.
@@ -65,7 +65,7 @@ def uniform_of(rows: _Floats, seed: int) -> _Floats:
     return np.array([int.from_bytes(h, "little") >> 11 for h in hashed]) / 2.0**53
 
 
-def _borda(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _borda(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Give K - 1 points to each voter's first class, 0 to its last; equals share their points.
 
     Points are shares of what a voter gives, in the coding of classes; for two classes it is the
@@ -83,7 +83,7 @@ def _borda(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _T
     return _each(shares, votes), (k * share - 1.0) / (k - 1)
 
 
-def _median(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _median(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Take the weighted median, output by output; between two voters, half of each."""
     order, ends, _ = _ordered(votes, weights)
     low = (ends < 0.5 - TIE).sum(axis=1, keepdims=True)
@@ -94,7 +94,7 @@ def _median(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _
     return _back(kept, order), votes
 
 
-def _trimmed(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+def _trimmed(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Take the mean without the share `cut` of the weight at either end, output by output."""
     order, ends, ordered = _ordered(votes, weights)
     inside = np.minimum(ends, 1.0 - settings.cut) - np.maximum(ends - ordered, settings.cut)
@@ -102,21 +102,21 @@ def _trimmed(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> 
     return _back(kept / kept.sum(axis=1, keepdims=True), order), votes
 
 
-def _ordered(votes: _Floats, weights: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+def _ordered(votes: Floats, weights: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return the order of votes, output by output, their cumulative shares, and their shares."""
     order = np.argsort(votes, axis=1, kind="stable")
     ordered = np.take_along_axis(_each(_shares(weights), votes), order, axis=1)
     return order, np.cumsum(ordered, axis=1), ordered
 
 
-def _back(kept: _Floats, order: NDArray[np.intp]) -> _Floats:
+def _back(kept: Floats, order: NDArray[np.intp]) -> Floats:
     out = np.zeros_like(kept)
     np.put_along_axis(out, order, kept, axis=1)
     return out
 
 
 #: What a score may be besides sum and normalised, and how its terms are made.
-CHOICES: dict[str, Callable[[_Floats, _Floats, _Floats, Any], _Terms]] = {
+CHOICES: dict[str, Callable[[Floats, Floats, Floats, Any], _Terms]] = {
     "majority": _majority,
     "loudest": _loudest,
     "drawn": _drawn,

@@ -4,13 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_part, evenly, over_outputs, sparse
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
-_Floats = NDArray[np.float64]
 _ROWS, _FEWEST = 512, 32  # training rows that importance is measured on
 _NUMBERS = 1 << 20  # of them: 8 MiB
 _BLOCK = 1 << 20  # numbers in one (rows, columns) or (rows, voters, outputs) block
@@ -36,10 +35,10 @@ class Baseline:
     """
 
     tag: ClassVar[str] = "baseline"
-    centre: _Floats
-    votes: _Floats
-    weights: _Floats
-    importance: _Floats
+    centre: Floats
+    votes: Floats
+    weights: Floats
+    importance: Floats
     profile: Profile | None = None
 
     def __post_init__(self) -> None:
@@ -82,8 +81,8 @@ class SampleRows(NamedTuple):
     """Some training rows, evenly spaced, in the columns that a vote reads, for its importance."""
 
     columns: Columns  # (c,), sorted
-    values: _Floats  # (n, c)
-    labels: _Floats | None = None  # (n,), classes as indices; None where they are not known
+    values: Floats  # (n, c)
+    labels: Floats | None = None  # (n,), classes as indices; None where they are not known
     total: int = 0  # of how many rows
     several: bool = False  # calls of partial_fit, which may have brought rows again
 
@@ -169,7 +168,7 @@ def _keeps_cases(weighting: Any) -> bool:
     return any(one is not None for one in kept)
 
 
-def _centre(X: _Floats, is_category: NDArray[np.bool_]) -> _Floats:
+def _centre(X: Floats, is_category: NDArray[np.bool_]) -> Floats:
     known = ~np.isnan(X)
     number = np.maximum(known.sum(axis=0), 1)
     centre = (np.where(known, X, 0.0) / number).sum(axis=0)  # divided first: no sum overflows
@@ -185,7 +184,7 @@ def _rows(vote: Any, n: int) -> list[slice]:
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
-def column_moves(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
+def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
     """Return (n, p), not negative: by how much each column moves the score of each row.
 
     A voter adds w h to the score, its weight times its vote. That is ``w (h - mean h)``, by how
@@ -213,12 +212,12 @@ def column_moves(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
 def path_moves(
     leaf: NDArray[np.intp],
     parent: NDArray[np.intp],
-    step: _Floats,
+    step: Floats,
     asked: Any,
-    size: _Floats,
+    size: Floats,
     group: NDArray[np.intp],
     width: int,
-) -> _Floats:
+) -> Floats:
     """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
 
     `leaf` (n, trees) is where each row ends in each tree, -1: nowhere, the tree is passed over;
@@ -243,7 +242,7 @@ def path_moves(
     return flat.reshape(n, width)
 
 
-def _from_root(parent: NDArray[np.intp], step: _Floats) -> _Floats:
+def _from_root(parent: NDArray[np.intp], step: Floats) -> Floats:
     """Return the sum of the steps from the root to each node."""
     total, above = step.copy(), parent
     while (on := np.flatnonzero(above >= 0)).size:

@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.trees.tree import Tree
 from psephos.vote.part import Breakpoints, ShownTree, Voters, Weighting
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reasons import Reason
-
-_Floats = NDArray[np.float64]
 
 
 class LoweredOnce:
@@ -42,7 +40,7 @@ class ReadAsLowered(LoweredOnce, Voters):
     class lacks.
     """
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes."""
         return self.lowered().votes(X)
 
@@ -54,15 +52,15 @@ class ReadAsLowered(LoweredOnce, Voters):
         """Return the voter in words."""
         return self.lowered().rule(voter, names, levels)
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does."""
         return self.lowered().reasons(X)
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return a voter's possible votes."""
         return self.lowered().sides(voter)
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): how much of the sizes each column accounts for."""
         return self.lowered().divided(X, size, centre)
 
@@ -86,17 +84,17 @@ class ReadAsLowered(LoweredOnce, Voters):
 class WeighedAsLowered(LoweredOnce, Weighting):
     """Weights that are those of the operation they lower to; see `ReadAsLowered`."""
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         """Return the raw (n, T) weights."""
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative if log_scale is None else relative * np.exp(log_scale)[:, None]
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats | None]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats | None]:
         """Return (w, log_scale): the raw weights are exp(log_scale) times w."""
         return self.lowered().relative(X)
 
-    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+    def of_votes(self, votes: Floats, target: Any) -> Floats:
         """Return the weights beside votes, of a class whose `needs_votes` is True."""
         return self.lowered().of_votes(votes, target)
 
@@ -108,7 +106,7 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         """Return why a vote cannot have these weights."""
         return self.lowered().fits(target, is_sum)
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's mean share of the weight."""
         return self.lowered().mean_share()
 
@@ -120,7 +118,7 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         """Return the (T, p) table of who reads what."""
         return self.lowered().usage()
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): how much of the sizes each column accounts for."""
         return self.lowered().divided(X, size, centre)
 
@@ -136,15 +134,15 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         """Return which voters have weight only where values are missing."""
         return self.lowered().reserve()
 
-    def available(self, X: _Floats) -> NDArray[np.bool_] | None:
+    def available(self, X: Floats) -> NDArray[np.bool_] | None:
         """Return which models of a library have all the columns that they read."""
         return self.lowered().available(X)
 
-    def similarities(self, X: _Floats) -> _Floats | None:
+    def similarities(self, X: Floats) -> Floats | None:
         """Return the similarity of each row to the training case that a voter is."""
         return self.lowered().similarities(X)
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Any:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Any:
         """Return the training cases of greatest weight."""
         return self.lowered().nearest(voters, target, X, k)
 
@@ -154,7 +152,7 @@ class RowByRow(Voters):
 
     reader: ClassVar[type[Any]]  # in psephos.vote.reading
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does."""
         rows = zip(X.tolist(), self.votes(X).tolist(), strict=True)
         return [self._reader.reasons(x, votes) for x, votes in rows]

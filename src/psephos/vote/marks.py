@@ -6,12 +6,11 @@ Values of training rows are left out: a range is rounded outwards.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Indices, NDArray
 from psephos.vote.part import Breakpoints
 
 Marks = Breakpoints
-_Columns = NDArray[np.intp]
 
 
 def joined_marks(marks: Sequence[Marks]) -> Marks:
@@ -20,7 +19,7 @@ def joined_marks(marks: Sequence[Marks]) -> Marks:
     return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
 
 
-def outer_marks(columns: _Columns, low: NDArray[np.float64], high: NDArray[np.float64]) -> Marks:
+def outer_marks(columns: Indices, low: NDArray[np.float64], high: NDArray[np.float64]) -> Marks:
     """Return marks about ranges: their ends, rounded outwards to a tenth of the range or less."""
     unit = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-300)))
     unit = np.where(high > low, unit, np.maximum(np.abs(low), 1.0))
@@ -29,7 +28,7 @@ def outer_marks(columns: _Columns, low: NDArray[np.float64], high: NDArray[np.fl
 
 
 def range_marks(
-    columns: _Columns, cases: NDArray[np.float64], is_category: NDArray[np.bool_]
+    columns: Indices, cases: NDArray[np.float64], is_category: NDArray[np.bool_]
 ) -> Marks:
     """Return marks about the range of cases (m, q), of columns of numbers that any has."""
     known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)

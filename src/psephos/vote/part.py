@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Usage
+from psephos._types import Array, Floats, NDArray, Usage
 from psephos.files.field_types import array_types
 from psephos.trees.tree import Tree
 from psephos.vote.names import Names
@@ -26,8 +25,7 @@ sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
 
-_Floats = NDArray[np.float64]
-Breakpoints = tuple[NDArray[np.intp], _Floats]  # columns and values, (m,) each
+Breakpoints = tuple[NDArray[np.intp], Floats]  # columns and values, (m,) each
 
 
 class ShownTree(NamedTuple):
@@ -38,8 +36,8 @@ class ShownTree(NamedTuple):
     """
 
     tree: Tree
-    shares: _Floats | None
-    votes: _Floats
+    shares: Floats | None
+    votes: Floats
 
 
 class Part(ABC):
@@ -85,7 +83,7 @@ class Part(ABC):
         """
         return self
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): how much of the sizes (n, T) each column accounts for.
 
         `centre` (p,) are the training means. By default every column that a voter reads gets the
@@ -114,7 +112,7 @@ class Voters(Part):
     """T voters: their votes on rows, and why. Base class of every kind of voters."""
 
     @abstractmethod
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p): finite.
 
         X holds numbers as they are in the table, NaN where one is missing, and of a category its
@@ -126,18 +124,18 @@ class Voters(Part):
         """Return the voter in words."""
 
     @abstractmethod
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row of X, shape (n, p), why each of the T voters votes as it does."""
 
     @abstractmethod
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
 
         Of several, the first is ``if so``, and others say whether they take missing values:
         ``otherwise, also if missing``, or ``otherwise`` and ``if missing``.
         """
 
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+    def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
         """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t]."""
         votes = self.votes(X)
         check_answers(votes, (len(X), self.n_voters), self, "votes")
@@ -180,7 +178,7 @@ class Voters(Part):
         """Return what the voters say: 'answer', 'probability', 'log-odds' or 'value'."""
         return getattr(self, "says", None)
 
-    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Any, _Floats, Names] | None:
+    def open(self, voter: int, X: Floats, names: Names) -> tuple[Any, Floats, Names] | None:
         """Return (vote, rows, names) of the vote that a voter is; None if it is not one."""
         return None
 
@@ -204,7 +202,7 @@ class Voters(Part):
         """Return the tree that a voter is, for text; None of other kinds."""
         return None
 
-    def components(self) -> tuple[_Floats, _Floats] | None:
+    def components(self) -> tuple[Floats, Floats] | None:
         """Return (means, standard deviations) of the densities that are the votes, (T,) each."""
         return None
 
@@ -222,7 +220,7 @@ class Weighting(Part):
     weighs_few: ClassVar[bool] = False
 
     @abstractmethod
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         """Return the raw (n, T) weights on the rows of X, shape (n, p): finite.
 
         X is as `Voters.votes` gets it: NaN where a value is missing, and of a category its code,
@@ -231,7 +229,7 @@ class Weighting(Part):
         """
 
     @abstractmethod
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return (T,): each voter's mean share of the weight, >= 0, with sum 1.
 
         The mean is over the training rows that the weights keep; of weights that keep none it is
@@ -246,7 +244,7 @@ class Weighting(Part):
         """Return why a vote cannot have these weights; '' if it can."""
         return ""
 
-    def of_votes(self, votes: _Floats, target: "AnyTarget") -> _Floats:
+    def of_votes(self, votes: Floats, target: "AnyTarget") -> Floats:
         """Return the weights (n, T) or (n, T, K) beside votes (n, T, K); see `needs_votes`."""
         raise NotImplementedError
 
@@ -257,7 +255,7 @@ class Weighting(Part):
         """
         return None
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats | None]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats | None]:
         """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
 
         So weights beyond the range of float64 have shares. None: w are the weights themselves.
@@ -267,7 +265,7 @@ class Weighting(Part):
             check_answers(weights, (len(X), self.n_voters), self, "weights")
         return weights, None
 
-    def sums_with(self, voters: Voters) -> Callable[[_Floats], tuple[_Floats, _Floats]] | None:
+    def sums_with(self, voters: Voters) -> Callable[[Floats], tuple[Floats, Floats]] | None:
         """Return a function of X to (sums, mass) without weights; None if there is none."""
         return None
 
@@ -279,23 +277,23 @@ class Weighting(Part):
         """Return which voters, (T,), have weight only where values are missing."""
         return np.zeros(self.n_voters, dtype=bool)
 
-    def available(self, X: _Floats) -> NDArray[np.bool_] | None:
+    def available(self, X: Floats) -> NDArray[np.bool_] | None:
         """Return (n, T): which models of a library have all the columns that they read."""
         return None
 
-    def weighed(self, X: _Floats) -> NDArray[np.intp] | None:
+    def weighed(self, X: Floats) -> NDArray[np.intp] | None:
         """Return the voters that have a weight on any row; None: all may have one."""
         return None
 
-    def similarities(self, X: _Floats) -> _Floats | None:
+    def similarities(self, X: Floats) -> Floats | None:
         """Return (n, T): the similarity of each row to the training case that a voter is."""
         return None
 
-    def nearest(self, voters: Voters, target: "AnyTarget", X: _Floats, k: int) -> Any:
+    def nearest(self, voters: Voters, target: "AnyTarget", X: Floats, k: int) -> Any:
         """Return `Nearest`, the training cases of greatest weight; None where none is kept."""
         return None
 
-    def kept_cases(self) -> _Floats | None:
+    def kept_cases(self) -> Floats | None:
         """Return the (m, q) training cases that weights compare with: anchors, neighbours."""
         return None
 
@@ -303,7 +301,7 @@ class Weighting(Part):
         """Return the `InverseDistance` of local weights, for bounds."""
         return None
 
-    def anchor_scores(self, voters: Voters) -> _Floats | None:
+    def anchor_scores(self, voters: Voters) -> Floats | None:
         """Return (m, K): what local weights and these voters answer at the anchors."""
         return None
 
@@ -395,7 +393,7 @@ def no_columns() -> Columns:
     return np.empty(0, dtype=np.intp)
 
 
-def evenly(table: Any, size: _Floats) -> _Floats:
+def evenly(table: Any, size: Floats) -> Floats:
     """Return (n, p): the sizes (n, T) divided equally among the columns of a (T, p) table."""
     usage: Usage = table.astype(np.float64)
     read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)

@@ -4,13 +4,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_columns, check_part, check_ptr
 
-_Floats = NDArray[np.float64]
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles that are kept
 
 
@@ -45,13 +44,13 @@ class Profile:
 
     tag: ClassVar[str] = "profile of columns"
     n_rows: int
-    missing: _Floats
+    missing: Floats
     quantiles: Nullable
     mean: Nullable
     spread: Nullable
     category: NDArray[np.intp]
     ptr: NDArray[np.intp]
-    share: _Floats
+    share: Floats
     mass: Nullable = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -73,7 +72,7 @@ class Profile:
         """Return q."""
         return len(self.missing)
 
-    def levels(self, column: int) -> _Floats | None:
+    def levels(self, column: int) -> Floats | None:
         """Return the shares of the levels of the column at a position; None of numbers."""
         at = int(np.searchsorted(self.category, column))
         if at == len(self.category) or self.category[at] != column:
@@ -96,7 +95,7 @@ class Profile:
             share=self.share[np.repeat(stays, sizes)],
         )
 
-    def points(self, column: int, n: int) -> tuple[_Floats, _Floats]:
+    def points(self, column: int, n: int) -> tuple[Floats, Floats]:
         """Return values of a column and their probabilities: its levels, or n like quantiles.
 
         Quantiles between those that are kept are linear; there are none of a column that had no
@@ -111,11 +110,11 @@ class Profile:
             return np.empty(0), np.empty(0)
         at = (np.arange(n) + 0.5) / n
         between: Any = np.interp
-        values: _Floats = between(at, LEVELS, known)
+        values: Floats = between(at, LEVELS, known)
         return values, np.full(n, 1.0 / n)
 
 
-def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
+def profile_of(X: Floats, is_category: NDArray[np.bool_]) -> Profile:
     """Return the profile of the columns of training rows (n, q); categories are codes."""
     known = ~np.isnan(X)
     count = known.sum(axis=0)
@@ -148,16 +147,16 @@ def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
     )
 
 
-def _quantiles(X: _Floats, count: NDArray[np.intp]) -> _Floats:
+def _quantiles(X: Floats, count: NDArray[np.intp]) -> Floats:
     """Return the quantiles, (q, 7), of columns that have `count` values each, linear between."""
     ordered = np.sort(X, axis=0)  # missing values come last
-    found: list[_Floats] = []
+    found: list[Floats] = []
     for level in LEVELS:
         at = level * (count - 1)
         low = np.floor(at).astype(np.intp)
         high = np.minimum(low + 1, count - 1)
-        below: _Floats = np.take_along_axis(ordered, low[None], axis=0)[0]
-        above: _Floats = np.take_along_axis(ordered, high[None], axis=0)[0]
-        between: _Floats = below + (at - low) * (above - below)
+        below: Floats = np.take_along_axis(ordered, low[None], axis=0)[0]
+        above: Floats = np.take_along_axis(ordered, high[None], axis=0)[0]
+        between: Floats = below + (at - low) * (above - below)
         found.append(np.where(low == high, below, between))
     return np.maximum.accumulate(np.stack(found, axis=1), axis=1)

@@ -3,18 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from psephos._types import Floats, NDArray
 
 
-def columns_of(values: Any, columns: Any) -> _Floats:
+def columns_of(values: Any, columns: Any) -> Floats:
     """Return some columns of a table, dense."""
     part: Any = values[:, columns]
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
 
 
-def row_groups(rows: _Floats) -> NDArray[np.intp]:
+def row_groups(rows: Floats) -> NDArray[np.intp]:
     """Return a number per row, by its content; equal rows share it (NaN equals NaN, -0 is 0)."""
     plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0)
     keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()

@@ -7,13 +7,12 @@ import numpy as np
 from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
-from psephos._types import NDArray, Values
+from psephos._types import Floats, NDArray, Values
 from psephos.vote.importance import SampleRows, evenly_spaced
 from psephos.vote.names import plural
 from psephos.vote.profile import Profile, profile_of
 from psephos.vote.rows import columns_of, first_of, row_groups
 
-_Floats = NDArray[np.float64]
 _RARE = math.log(1e6)  # rarer than once in a million is not by chance
 _DRAWS, _COLUMNS = 999, 64  # bootstrap samples, and their columns, that a summary is compared with
 _ROUNDING = 1e-9
@@ -136,7 +135,7 @@ def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
     return near._replace(single=False) if near.often or near.ordered or near.others else exact
 
 
-def _compared(found: Seen, kept: _Floats, rows: _Floats, labelled: bool) -> Seen:
+def _compared(found: Seen, kept: Floats, rows: Floats, labelled: bool) -> Seen:
     """Return how rows are beside kept ones; the last column is the labels if it is `labelled`."""
     known, (n, m) = row_groups(np.vstack([kept, rows])), (len(kept), len(rows))
     count = np.bincount(known[:n], minlength=known.max() + 1)
@@ -159,7 +158,7 @@ def _compared(found: Seen, kept: _Floats, rows: _Floats, labelled: bool) -> Seen
     return found._replace(same=same, single=bool(single), often=often, ordered=ordered)
 
 
-def _rounded(kept: _Floats, rows: _Floats) -> tuple[_Floats, _Floats]:
+def _rounded(kept: Floats, rows: Floats) -> tuple[Floats, Floats]:
     """Return kept and other rows, with numbers that are the same in another precision made equal.
 
     Kept numbers of a column are the same if no gap between them is wider than 1e-5 of the number
@@ -267,7 +266,7 @@ def first_copies(X: Values) -> NDArray[np.intp]:
     return first if copied else alone
 
 
-def _no_chance(different: _Floats, log_pairs: float) -> bool:
+def _no_chance(different: Floats, log_pairs: float) -> bool:
     """Return whether fewer than one in a thousand of so many pairs of rows are equal by chance.
 
     Two rows agree in all columns with the product of the chances that they do in each, which are
@@ -305,7 +304,7 @@ def _alike(one: Profile, other: Profile, near: float) -> bool:
     return exact and not bool(far.any() or apart.any())
 
 
-def _by_chance(rows: _Floats, near: float) -> bool:
+def _by_chance(rows: Floats, near: float) -> bool:
     """Return whether other rows of the same distribution may have the same summary.
 
     Bootstrap samples stand for them, and sums of columns for summaries: where one of 999 is the

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, NDArray, Usage, Values
+from psephos._types import Array, Floats, NDArray, Usage, Values
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
@@ -20,15 +20,13 @@ from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
-
 
 class Terms(NamedTuple):
     """What the score of some cases is made of."""
 
-    votes: _Floats  # (n, T, K)
-    shares: _Floats  # (n, T), as `Vote.shares`
-    contributions: _Floats  # (n, T, K): they sum to the score over the voters
+    votes: Floats  # (n, T, K)
+    shares: Floats  # (n, T), as `Vote.shares`
+    contributions: Floats  # (n, T, K): they sum to the score over the voters
 
 
 _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
@@ -206,7 +204,7 @@ class Vote:
             return False
         return self._own_sums() is not None
 
-    def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, _Floats]]:
+    def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, Floats]]:
         """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
         rows = X.shape[0]
         per_row = self.n_voters if self._own_sums() is None else 1  # weights
@@ -219,19 +217,19 @@ class Vote:
             part = slice(start, min(start + size, rows))
             yield part, _dense(read[part][:, columns])
 
-    def _dense(self, X: Values) -> _Floats:
+    def _dense(self, X: Values) -> Floats:
         return _dense(X[:, self.columns])
 
     # ------------------------------------------------------------------ the sum
-    def score(self, X: Values) -> _Floats:
+    def score(self, X: Values) -> Floats:
         """Return F, shape (n, K)."""
         return self.score_and_mass(X)[0]
 
-    def mass(self, X: Values) -> _Floats:
+    def mass(self, X: Values) -> Floats:
         """Return the raw total weight, sum over t of |w_t(x)|, shape (n,)."""
         return self.score_and_mass(X)[1]
 
-    def score_and_mass(self, X: Values) -> tuple[_Floats, _Floats]:
+    def score_and_mass(self, X: Values) -> tuple[Floats, Floats]:
         """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
         score = np.empty((X.shape[0], self.target.n_outputs))
         mass = np.empty(X.shape[0])
@@ -256,7 +254,7 @@ class Vote:
             score[part] = self.readout.finish(total, size)
         return self.target.level(score), mass
 
-    def _sums(self, X: _Floats) -> tuple[_Floats, _Floats, _Floats | None]:
+    def _sums(self, X: Floats) -> tuple[Floats, Floats, Floats | None]:
         """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
 
         The true sums are exp(log_scale) times these; None: they are these.
@@ -269,8 +267,8 @@ class Vote:
         return total, np.abs(weights).sum(axis=1), log_scale
 
     def _votes_and_weights(
-        self, read: _Floats, n_voters: int | None = None
-    ) -> tuple[_Floats, _Floats]:
+        self, read: Floats, n_voters: int | None = None
+    ) -> tuple[Floats, Floats]:
         """Return (votes, weights) of the first voters on rows of the columns that are read.
 
         Votes are (n, T, K), weights (n, T), or (n, T, K) where they differ by output; a common
@@ -283,7 +281,7 @@ class Vote:
         first = self.weighting.take(kept)
         return votes, cast("Any", first).of_votes(votes, self.target)
 
-    def _terms(self, votes: _Floats, weights: _Floats, read: _Floats) -> tuple[_Floats, _Floats]:
+    def _terms(self, votes: Floats, weights: Floats, read: Floats) -> tuple[Floats, Floats]:
         """Return (shares, votes), whose product sums over voters to the score."""
         if not self.readout.is_sum:
             return self.readout.terms(votes, weights, read, self.target)
@@ -303,11 +301,11 @@ class Vote:
         """Return the answer to each row, by the score and, where there is one, the calibration."""
         return self.decided(*self.score_and_mass(X))
 
-    def decided(self, score: _Floats, mass: _Floats | None = None) -> Array:
+    def decided(self, score: Floats, mass: Floats | None = None) -> Array:
         """Return the answers that (n, K) scores come to; see `Readout.probabilities` of `mass`."""
         return self.target.decode(self.readout.decided(score, self.target, mass))
 
-    def unanswered(self, X: Values, score: _Floats, mass: _Floats) -> list[str]:
+    def unanswered(self, X: Values, score: Floats, mass: Floats) -> list[str]:
         """Return why each row has no answer, of its score and mass; '' if it has one.
 
         See `psephos.vote.reading.answered`: 'weight', 'values' or 'tie'.
@@ -337,18 +335,18 @@ class Vote:
         reads = [np.flatnonzero(row).tolist() for row in table.toarray()]
         return reads, needing_all(vote.voters, vote.weighting)
 
-    def unanswered_words(self, X: Values, score: _Floats, mass: _Floats, names: Names) -> list[str]:
+    def unanswered_words(self, X: Values, score: Floats, mass: Floats, names: Names) -> list[str]:
         """Return why each row has no answer, in words that say what would do; '' if it has one."""
         how = *self._compact.column_needs, self.target, names.select(self.columns.tolist())
         rows = zip(self.unanswered(X, score, mass), self._dense(X).tolist(), strict=True)
         return [why and unanswered_words(why, x, *how) for why, x in rows]
 
-    def probabilities(self, X: Values) -> _Floats:
+    def probabilities(self, X: Values) -> Floats:
         """Return the (n, n_classes) probabilities of rows."""
         score, mass = self.score_and_mass(X)
         return self.readout.probabilities(score, self.target, mass)
 
-    def votes(self, X: Values) -> _Floats:
+    def votes(self, X: Values) -> Floats:
         """Return every vote, shape (n, T, K): for small cases."""
         return self._compact.voters.votes(self._dense(X))
 
@@ -363,14 +361,14 @@ class Vote:
         none = np.empty((len(read), 0), dtype=np.intp)
         return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])
 
-    def weights(self, X: Values) -> _Floats:
+    def weights(self, X: Values) -> Floats:
         """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
         read = self._dense(X)
         if self._of_votes:
             return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
-    def constant_weights(self) -> _Floats | None:
+    def constant_weights(self) -> Floats | None:
         """Return the raw weights, (T,), if no case can change them; else None."""
         if self._of_votes or len(self.weighting.columns):
             return None
@@ -388,13 +386,13 @@ class Vote:
         """Return the voters that have a weight on any row; None unless the weighting says so."""
         return self._compact.weighting.weighed(self._dense(X))
 
-    def similarities(self, X: Values) -> _Floats | None:
+    def similarities(self, X: Values) -> Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
         return self._compact.weighting.similarities(self._dense(X))
 
     def open(
         self, voter: int, X: Values, names: Names, member: int | None = None
-    ) -> tuple["Vote", _Floats, Names] | None:
+    ) -> tuple["Vote", Floats, Names] | None:
         """Return the vote that a voter is, and the rows and words it is asked with, or None.
 
         With `member`, of voters that read answers: that of the member.
@@ -429,7 +427,7 @@ class Vote:
             f"reading {read})"
         )
 
-    def shares(self, X: Values) -> _Floats:
+    def shares(self, X: Values) -> Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
 
         Where they differ by output, and of read-outs that pick voters, their mean over outputs.
@@ -438,7 +436,7 @@ class Vote:
             return self.weights(X)
         return over_outputs(self.output_shares(X))
 
-    def output_shares(self, X: Values) -> _Floats:
+    def output_shares(self, X: Values) -> Floats:
         """Return the weights as the score uses them, (n, T, K); (n, T, 1) if alike by output."""
         read = self._dense(X)
         if not self._adds_up:
@@ -447,7 +445,7 @@ class Vote:
             return self.weights(X)[:, :, None]
         return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
 
-    def contributions(self, X: Values) -> _Floats:
+    def contributions(self, X: Values) -> Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
         return self.terms(X).contributions
 
@@ -463,11 +461,11 @@ class Vote:
         shares = over_outputs(weights if self.readout.score == "sum" else each)
         return Terms(votes, shares, each * entered)
 
-    def staged_scores(self, X: Values) -> Iterator[_Floats]:
+    def staged_scores(self, X: Values) -> Iterator[Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
         return (score for score, _ in self.staged(X))
 
-    def staged(self, X: Values) -> Iterator[tuple[_Floats, _Floats | None]]:
+    def staged(self, X: Values) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield (score, mass) of the first 1, 2, ..., T voters: (n, K) and (n,).
 
         The mass is None where weights depend on the votes, and where a read-out picks voters.
@@ -490,7 +488,7 @@ class Vote:
             mass = mass + np.abs(weights[:, t])
             yield self.target.level(self.readout.finish(total, mass)), mass
 
-    def anchor_scores(self) -> _Floats:
+    def anchor_scores(self) -> Floats:
         """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.
 
         Theorem 1 of the SamBA paper is about this vote: anchor i is weighed with its own
@@ -507,7 +505,7 @@ class Vote:
         return found
 
     # ------------------------------------------------------------------ what is read off it
-    def margins(self, X: Values, y: NDArray[np.intp]) -> _Floats:
+    def margins(self, X: Values, y: NDArray[np.intp]) -> Floats:
         """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
 
         For K > 2 classes the margin of the SAMME coding lies in [-1/(K-1), 1].
@@ -517,7 +515,7 @@ class Vote:
             score = score / mass[:, None]
         return self.target.margin(score, y)
 
-    def local_importance(self, X: Values, baseline: Baseline) -> _Floats:
+    def local_importance(self, X: Values, baseline: Baseline) -> Floats:
         """Return (n, q): each column's share of what moves a row's score from its training mean.
 
         Rows sum to 1, or to 0 where no column moves the score; columns are those of `columns`.
@@ -537,12 +535,12 @@ class Vote:
         return self.weighting.words()
 
 
-def _shares(weights: _Floats) -> _Floats:
+def _shares(weights: Floats) -> Floats:
     """Return weights divided by the sum of their sizes; zero where no voter has a weight."""
     size = np.abs(weights).sum(axis=1, keepdims=True)
     return weights / np.where(size > 0, size, 1.0)
 
 
-def _dense(part: Any) -> _Floats:
+def _dense(part: Any) -> Floats:
     whole: Any = part.toarray() if sparse.issparse(part) else part
     return np.ascontiguousarray(whole, dtype=np.float64)

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psephos._types import Array, Usage
+from psephos._types import Array, Floats, NDArray, Usage
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -28,7 +27,6 @@ from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.near import CaseReader
 from psephos.vote.reasons import Reason
 
-_Floats = NDArray[np.float64]
 _NAMED = 6  # a rule names no more columns than this
 
 
@@ -68,8 +66,8 @@ class PrototypeVoters(ReadsLike, Voters):
     read_by: ClassVar[str] = "batches"
     batches: Batches
     cases: Nullable
-    values: _Floats
-    spread: _Floats
+    values: Floats
+    spread: Floats
     rows: Array
     name: str
 
@@ -89,10 +87,10 @@ class PrototypeVoters(ReadsLike, Voters):
     def row_names(self) -> Array:
         return self.rows
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
-    def components(self) -> tuple[_Floats, _Floats] | None:
+    def components(self) -> tuple[Floats, Floats] | None:
         """Return (means, standard deviations), (T,), of the density of each vote."""
         return (self.values[:, 0], self.spread) if self.values.shape[1] == 1 else None
 
@@ -130,7 +128,7 @@ class PrototypeVoters(ReadsLike, Voters):
         values = [self._value(voter, d, names, levels) for d in sharpest]
         return near_words(self.rows.tolist()[voter], values)
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
         reader = CaseReader({**unpacked(to_plain(self)), "rows": self.rows.tolist()})
         return [reader.reasons(x) for x in X.tolist()]
@@ -145,7 +143,7 @@ class PrototypeVoters(ReadsLike, Voters):
         word = known[int(value)] if 0 <= value < len(known) else number(value)
         return f"{names[column]} = {word}"
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return [("always", self.values[voter])]
 
 
@@ -172,7 +170,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     n_features: int
     columns: Columns
     cases: Nullable
-    values: _Floats
+    values: Floats
     rows: Array
 
     def __post_init__(self) -> None:
@@ -191,7 +189,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     def are_cases(self) -> bool:
         return True
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def named_rows(self, names: Array) -> Self:

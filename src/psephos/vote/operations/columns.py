@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -23,10 +23,8 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Reason
 
-_Floats = NDArray[np.float64]
 
-
-def design_matrix(X: _Floats, source: Columns, level: _Floats) -> _Floats:
+def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
     """Return the (n, P) design of a table: its numbers as they are, its categories as 0 and 1.
 
     Parameters
@@ -58,14 +56,14 @@ class _OnColumns(ReadsColumns, Voters):
     def _of(self) -> NDArray[np.intp]:
         raise NotImplementedError
 
-    def _table(self, X: _Floats) -> _Floats:
+    def _table(self, X: Floats) -> Floats:
         raise NotImplementedError
 
     @property
     def n_voters(self) -> int:
         return self.inner.n_voters
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         return self.inner.votes(self._table(X))
 
     def usage(self) -> Usage:
@@ -74,7 +72,7 @@ class _OnColumns(ReadsColumns, Voters):
         voter, made = inner.coords
         return usage_at(self, voter, self._of[made])
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided as on the table, added up for each column."""
         found = self.inner.divided(self._table(X), size, self._table(centre[None])[0])
         out = np.zeros((self.n_features, len(X)))
@@ -91,7 +89,7 @@ class _OnColumns(ReadsColumns, Voters):
     def training_rows(self) -> int:
         return self.inner.training_rows()
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return self.inner.sides(voter)
 
 
@@ -131,7 +129,7 @@ class CodedVoters(_OnColumns):
     def _of(self) -> NDArray[np.intp]:
         return self.source
 
-    def _table(self, X: _Floats) -> _Floats:
+    def _table(self, X: Floats) -> Floats:
         return design_matrix(X[:, self.columns], self.source, self.level)
 
     def primary(self) -> Self:
@@ -161,7 +159,7 @@ class CodedVoters(_OnColumns):
         """Return the voter in words; a 0/1 column is '<column> is <category>'."""
         return self.inner.rule(voter, self._names(names, levels), {})
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does, in the table's own columns."""
         columns, levels = self.columns[self.source].tolist(), self.level.tolist()
         return [
@@ -180,7 +178,7 @@ class CodedVoters(_OnColumns):
         return words
 
 
-def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np.intp]) -> _Floats:
+def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.intp]) -> Floats:
     """Return the normal scores of the values of a table.
 
     Between two knots a score is interpolated, beyond the ends it is that of the end. A missing
@@ -233,7 +231,7 @@ class RankedVoters(_OnColumns):
     columns: Columns
     inner: Voters
     knots: AnySize
-    scores: _Floats
+    scores: Floats
     start: NDArray[np.intp]
 
     def __post_init__(self) -> None:
@@ -252,7 +250,7 @@ class RankedVoters(_OnColumns):
     def _of(self) -> NDArray[np.intp]:
         return np.arange(len(self.columns))
 
-    def _table(self, X: _Floats) -> _Floats:
+    def _table(self, X: Floats) -> Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
     def marks(self) -> Marks:
@@ -279,7 +277,7 @@ class RankedVoters(_OnColumns):
         """Return the voter in words, on 'normal score of <column>'."""
         return self.inner.rule(voter, [_scored(names[int(j)]) for j in self.columns], {})
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does: values and their scores."""
         columns = self.columns.tolist()
         return [

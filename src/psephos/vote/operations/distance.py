@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.vote.codec import register
@@ -22,7 +22,6 @@ from psephos.vote.part import (
     usage_at,
 )
 
-_Floats = NDArray[np.float64]
 PRIOR = -1  # the batch of a point that is at distance 0 from every row
 #: Metrics between rows of numbers, by the names of scikit-learn and SciPy.
 METRICS = (
@@ -51,7 +50,7 @@ class Batches(ReadsColumns):
     tag: ClassVar[str] = "prototype batches"
     n_features: int
     columns: Columns
-    inverse_bandwidth: _Floats
+    inverse_bandwidth: Floats
     batch: NDArray[np.intp]
 
     def __post_init__(self) -> None:
@@ -127,7 +126,7 @@ class Distance(ReadsLike):
     inverse: AnySize
     is_category: NDArray[np.bool_]
     points: Nullable
-    gaps: _Floats
+    gaps: Floats
     absent: _Size
     farthest: _Size = np.inf
     metric: str = "euclidean"
@@ -144,22 +143,22 @@ class Distance(ReadsLike):
 
     @classmethod
     def of_cases(
-        cls, part: Any, cases: _Floats, scale: _Floats, is_category: NDArray[np.bool_], **more: Any
+        cls, part: Any, cases: Floats, scale: Floats, is_category: NDArray[np.bool_], **more: Any
     ) -> Self:
         """Return the distance from cases on a part's columns, differences divided by `scale`."""
         q, none = len(scale), np.zeros(len(cases), dtype=np.intp)
         batches = Batches(part.n_features, part.columns, 1.0 / scale[None], none)
         return cls(batches, np.zeros(q), np.ones(q), is_category, cases, np.empty((0, q)), **more)
 
-    def scaled(self, X: _Floats) -> _Floats:
+    def scaled(self, X: Floats) -> Floats:
         """Return the (n, q) scaled columns z of rows of the table."""
         with np.errstate(over="ignore"):
             return (X[:, self.columns] - self.centre) * self.inverse
 
     @cached_property
-    def _members(self) -> list[tuple[Any, _Floats]]:
+    def _members(self) -> list[tuple[Any, Floats]]:
         """Return where the points of each batch stand (a slice if it can be), and their values."""
-        members: list[tuple[Any, _Floats]] = []
+        members: list[tuple[Any, Floats]] = []
         for b in range(len(self.batches.inverse_bandwidth)):
             own = np.flatnonzero(self.batches.batch == b)
             together = len(own) > 0 and own[-1] - own[0] == len(own) - 1
@@ -167,7 +166,7 @@ class Distance(ReadsLike):
             members.append((where, np.ascontiguousarray(self.points[own].T)))
         return members
 
-    def squares(self, z: _Floats) -> _Floats:
+    def squares(self, z: Floats) -> Floats:
         """Return (n, m) squared distances of scaled rows, column by column.
 
         So equal rows are at 0, and a row's distances do not depend on the other rows.
@@ -185,7 +184,7 @@ class Distance(ReadsLike):
                 out[:, where] = self._of_batch(z, b)
         return out
 
-    def _of_batch(self, z: _Floats, b: int) -> _Floats:
+    def _of_batch(self, z: Floats, b: int) -> Floats:
         """Return (n, J) squared distances from the points of a batch."""
         v, points = self.batches.inverse_bandwidth[b], self._members[b][1]
         q, total, term = z.shape[1], *np.zeros((2, len(z), points.shape[1]))
@@ -208,7 +207,7 @@ class Distance(ReadsLike):
         shared = total * (q / np.maximum(known, 1.0))
         return np.where(missing == 0, total, np.where(known > 0, shared, self.absent**2))
 
-    def parts(self, z: _Floats, point: _Floats, b: int) -> _Floats:
+    def parts(self, z: Floats, point: Floats, b: int) -> Floats:
         """Return (n, q): what each column adds to the square, the gaps where it is missing."""
         gap = z - point
         apart = np.where(self.is_category & ~np.isnan(gap), gap != 0, gap)
@@ -216,7 +215,7 @@ class Distance(ReadsLike):
             part = (apart * self.batches.inverse_bandwidth[b]) ** 2
         return np.where(np.isnan(part), self.gaps[b] if len(self.gaps) else 0.0, part)
 
-    def refuse_far(self, z: _Floats) -> None:
+    def refuse_far(self, z: Floats) -> None:
         """Raise PsephosError for a row beside which the differences of others would be lost."""
         if self.farthest == np.inf:
             return
@@ -241,7 +240,7 @@ class Distance(ReadsLike):
         )
 
 
-def far_error(row: _Floats) -> PsephosError:
+def far_error(row: Floats) -> PsephosError:
     """Return the error of a row that is too far from all points."""
     values = np.nan_to_num(row)
     return PsephosError(

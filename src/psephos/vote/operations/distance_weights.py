@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Usage
+from psephos._types import Array, Floats, NDArray, Usage
 from psephos.kernels.numerics.powers import inverse_in_logs, of_greatest
 from psephos.vote.codec import register
 from psephos.vote.marks import range_marks
@@ -28,7 +27,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
 _CELLS = 1 << 20  # distances held at once
 _MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
 
@@ -41,8 +39,8 @@ class Nearest(NamedTuple):
     """
 
     anchor: NDArray[np.intp]
-    distance: _Floats
-    share: _Floats
+    distance: Floats
+    share: Floats
     row: Array
     answer: NDArray[Any]
     meaning: str
@@ -65,7 +63,7 @@ class InversePower:
     scale: float
     per_query: bool
 
-    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+    def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
         """Return (w, log_scale): similarities times mass are exp(log_scale) w, (n, m) and (n,)."""
         near, log_scale = inverse_in_logs(
             u, self.a, self.b, self.scale, mass * float(self.per_query)
@@ -81,7 +79,7 @@ class Gaussian:
     tag: ClassVar[str] = "gaussian profile"
     words: ClassVar[str] = "weights by Gaussian kernels"
 
-    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+    def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
         """Return (w, log_scale): similarities times mass are exp(log_scale) w."""
         near, log_scale = of_greatest(-0.5 * u)
         return near * mass, log_scale
@@ -108,7 +106,7 @@ class NearestK:
         """Return what weights by them are."""
         return f"the {self.k} nearest neighbours"
 
-    def near(self, u: _Floats, mass: _Floats) -> tuple[_Floats, _Floats]:
+    def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
         """Return (w, 0): similarities times what is counted of each point's mass."""
         apart = np.sqrt(u)
         order = np.argsort(apart, axis=1, kind="stable")
@@ -120,7 +118,7 @@ class NearestK:
         np.put_along_axis(out, order, self.weighed(apart, counted), axis=1)
         return out, np.zeros(len(u))
 
-    def weighed(self, apart: _Floats, counted: _Floats) -> _Floats:
+    def weighed(self, apart: Floats, counted: Floats) -> Floats:
         """Return the weights of neighbours at distances, of which so much is counted."""
         if self.needed and not counted.any(axis=1).all():
             raise PsephosError(
@@ -169,7 +167,7 @@ class RightOrWrong:
         """Return the (m, T) truth table."""
         return np.unpackbits(self.right, axis=1, count=self.voters).astype(bool)
 
-    def sums(self, near: _Floats) -> _Floats:
+    def sums(self, near: Floats) -> Floats:
         """Return the (n, T) sums of similarities (n, m) times the table."""
         total = near.sum(axis=1, keepdims=True)
         return self.low * total + (self.high - self.low) * (near @ self.was_right)
@@ -185,7 +183,7 @@ class Degrees:
     """A table `degrees` (m, T) of any numbers of at least 0."""
 
     tag: ClassVar[str] = "degrees"
-    degrees: _Floats
+    degrees: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -195,7 +193,7 @@ class Degrees:
     def n_voters(self) -> int:
         return self.degrees.shape[1]
 
-    def sums(self, near: _Floats) -> _Floats:
+    def sums(self, near: Floats) -> Floats:
         return near @ self.degrees
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -217,7 +215,7 @@ class OwnPoint:
     def n_voters(self) -> int:
         return len(self.voter)
 
-    def sums(self, near: _Floats) -> _Floats:
+    def sums(self, near: Floats) -> Floats:
         return near[:, self.voter]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -245,7 +243,7 @@ class DistanceWeights(ReadsLike, Weighting):
     read_by: ClassVar[str] = "distance"
     distance: Distance
     profile: InversePower | Gaussian | NearestK
-    mass: _Floats
+    mass: Floats
     table: RightOrWrong | Degrees | OwnPoint
 
     def __post_init__(self) -> None:
@@ -272,35 +270,35 @@ class DistanceWeights(ReadsLike, Weighting):
             return self.table.voter
         return None
 
-    def _blocks(self, z: _Floats) -> Iterator[tuple[slice, _Floats]]:
+    def _blocks(self, z: Floats) -> Iterator[tuple[slice, Floats]]:
         step = max(1, _CELLS // len(self.mass))
         for start in range(0, len(z), step):
             rows = slice(start, start + step)
             yield rows, self.distance.squares(z[rows])
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         relative, log_scale = self.relative(X)
         with np.errstate(over="ignore"):
             return relative * np.exp(log_scale)[:, None]
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats]:
         return self._relative(self.distance.scaled(X))
 
-    def _relative(self, z: _Floats) -> tuple[_Floats, _Floats]:
+    def _relative(self, z: Floats) -> tuple[Floats, Floats]:
         weights, log_scale = np.empty((len(z), self.n_voters)), np.empty(len(z))
         for rows, u in self._blocks(z):
             near, log_scale[rows] = self.profile.near(u, self.mass)
             weights[rows] = self.table.sums(near)
         return weights, log_scale
 
-    def similarities(self, X: _Floats) -> _Floats | None:
+    def similarities(self, X: Floats) -> Floats | None:
         """Return (n, T): the kernel between each row and the point a voter is."""
         if not isinstance(self.profile, Gaussian):
             return None
         z = self.distance.scaled(X)
         return self.table.sums(np.exp(-0.5 * self.distance.squares(z)))
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the table; of voters that are points, of the weight there.
 
         Of kernels each point is left out at its own place, as in the fit, where prototypes are
@@ -325,7 +323,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def words(self) -> str:
         return self.profile.words
 
-    def nearest_points(self, X: _Floats, k: int) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+    def nearest_points(self, X: Floats, k: int) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Return the k points of greatest weight, of equals the nearest: (index, distance, share).
 
         Shares are of the total weight, priors included; priors are not among the points.
@@ -343,7 +341,7 @@ class DistanceWeights(ReadsLike, Weighting):
             share[rows] = some / np.where(total > 0, total, 1.0)
         return order, np.minimum(apart, _MOST), share
 
-    def nearest(self, voters: Voters, target: AnyTarget, X: _Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
         """Return the k points of greatest weight that voters are; None where they are not points.
 
         The distance is that of the profile, such as ``sqrt(-2 log G)`` of a Gaussian G.
@@ -358,7 +356,7 @@ class DistanceWeights(ReadsLike, Weighting):
             return usage_of_all(self)
         return self.distance.batches.usage()[self.table.voter]
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the squared distance.
 
         Of kernels, and of several batches, it is the distance from each voter's point (a prior
@@ -404,7 +402,7 @@ def cases_near(
     voter: NDArray[np.intp],
     voters: Any,
     target: AnyTarget,
-    found: tuple[NDArray[np.intp], _Floats, _Floats],
+    found: tuple[NDArray[np.intp], Floats, Floats],
 ) -> Nearest | None:
     """Return `found` points (index, distance, share) as the training cases that voters are.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
@@ -16,7 +16,6 @@ from psephos.vote.names import formula_name, plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reading.scores import SoftTreeReader
 
-_Floats = NDArray[np.float64]
 _NAMED = 6  # columns of a gate that a rule names
 _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at them
 
@@ -53,11 +52,11 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     columns: Columns
     centre: AnySize
     scale: AnySize
-    coef: _Floats
-    bias: _Floats
+    coef: Floats
+    bias: Floats
     gaps: NDArray[np.intp]
-    absent: _Floats
-    leaf: _Floats
+    absent: Floats
+    leaf: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -82,7 +81,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         """Return D."""
         return self.leaf.shape[1].bit_length() - 1
 
-    def _inputs(self, X: _Floats) -> _Floats:
+    def _inputs(self, X: Floats) -> Floats:
         """Return (n, q + a): what the gates' coefficients, then `absent`, are times."""
         read = X[:, self.columns]
         with np.errstate(over="ignore"):
@@ -90,13 +89,13 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         known = np.clip(np.where(np.isnan(away), 0.0, away), -_FARTHEST, _FARTHEST)
         return np.concatenate([known, np.isnan(read[:, self.gaps])], axis=1)
 
-    def _linear(self, inputs: _Floats) -> _Floats:
+    def _linear(self, inputs: Floats) -> Floats:
         """Return the log-odds of going left at each gate, (T, gates, n)."""
         coef = np.concatenate([self.coef, self.absent], axis=2)
         linear = _times(coef.reshape(self.bias.size, coef.shape[2]), inputs.T)
         return linear.reshape(*self.bias.shape, len(inputs)) + self.bias[:, :, None]
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         each = zip(self._linear(self._inputs(X)), self.leaf, strict=True)
         votes = [_times(leaf.T, _reach(one)[len(one) :]).T for one, leaf in each]
         return np.stack(votes, axis=1)
@@ -151,11 +150,11 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         odds = " ".join([f"{self.bias[voter, 0]:.3g}", *terms[:_NAMED]])
         return f"{tree}; its first gate goes left by log-odds {odds}{beyond} ({unit})"
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return no answer: a soft tree has as many as there are cases."""
         return []
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided among gates, and in a gate among its terms.
 
         A gate counts for what its moving from where it stands at the training mean changes, with
@@ -185,7 +184,7 @@ def _kind(coded: bool) -> str:
     return "input" if coded else "column"
 
 
-def _times(table: _Floats, cases: _Floats) -> _Floats:
+def _times(table: Floats, cases: Floats) -> Floats:
     """Return the product, a case's part of it the same bits whatever the other cases.
 
     So are those of a row of the table whatever the others are, and columns of 0.
@@ -194,12 +193,12 @@ def _times(table: _Floats, cases: _Floats) -> _Floats:
     return product
 
 
-def _chance(linear: _Floats) -> _Floats:
+def _chance(linear: Floats) -> Floats:
     """Return 1 / (1 + exp(-linear))."""
     return 0.5 + 0.5 * np.tanh(0.5 * linear)
 
 
-def _reach(linear: _Floats) -> _Floats:
+def _reach(linear: Floats) -> Floats:
     """Return the share of each row that arrives at each node, (2 gates + 1, n)."""
     reach = np.ones((2 * len(linear) + 1, linear.shape[1]))
     left = _chance(linear)
@@ -209,7 +208,7 @@ def _reach(linear: _Floats) -> _Floats:
     return reach
 
 
-def _gate_moves(linear: _Floats, mean: _Floats, leaf: _Floats) -> _Floats:
+def _gate_moves(linear: Floats, mean: Floats, leaf: Floats) -> Floats:
     """Return (gates, n): how much each gate's not being at its mean changes the tree's answer."""
     left, gates = _chance(linear), len(linear)
     below = np.empty((2 * gates + 1, linear.shape[1], leaf.shape[1]))

@@ -7,14 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, NDArray, Usage
+from psephos._types import Array, Floats, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, sentence_name
 from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within, sparse
 from psephos.vote.reasons import OfAnswers, Reason
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -67,15 +65,15 @@ class JoinedVoters(Voters):
         """Return the part of a voter, and its number in it."""
         return self.parts[int(self.part[voter])], int(self.place[voter])
 
-    def votes(self, X: _Floats) -> _Floats:
-        votes: list[_Floats] = []
+    def votes(self, X: Floats) -> Floats:
+        votes: list[Floats] = []
         for k, part in enumerate(self.parts):
             mine = self.place[self.part == k]
             votes.append(part.votes(X)[:, mine])
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
         return np.concatenate(votes, axis=1)[:, order]
 
-    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+    def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
         """Return the (n, K) weighted sums, part by part if each voter of a part is there once."""
         if self._own is None:
             return super().weighted_sum(weights, X)
@@ -120,7 +118,7 @@ class JoinedVoters(Voters):
     def primary(self) -> Self:
         return replace(self, parts=tuple(part.primary() for part in self.parts))
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the rule of each part."""
         out = np.zeros((len(X), self.n_features))
         for k, part in enumerate(self.parts):
@@ -171,16 +169,16 @@ class JoinedVoters(Voters):
         part, place = self._at(voter)
         return part.rule(place, names, levels)
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         reasons = [part.reasons(X) for part in self.parts]
         order = list(zip(self.part.tolist(), self.place.tolist(), strict=True))
         return [[reasons[k][i][t] for k, t in order] for i in range(len(X))]
 
-    def open(self, voter: int, X: _Floats, names: Names) -> Any:
+    def open(self, voter: int, X: Floats, names: Names) -> Any:
         part, place = self._at(voter)
         return part.open(place, X, names)
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         part, place = self._at(voter)
         return part.sides(place)
 
@@ -251,7 +249,7 @@ class ComposedVoters(Voters):
     def _outputs(self) -> int:
         return len(self.answers) // self.members.n_voters
 
-    def table(self, X: _Floats) -> _Floats:
+    def table(self, X: Floats) -> Floats:
         """Return the (n, p + B K') table that the readers read."""
         votes = self.members.votes(X)
         whole = votes.shape[1] * votes.shape[2] == len(self.answers)
@@ -261,7 +259,7 @@ class ComposedVoters(Voters):
             answers = as_read(answers, self._outputs)
         return np.ascontiguousarray(np.hstack([X, answers]))
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         return self.readers.votes(self.table(X))
 
     def kinds(self) -> tuple[str, ...]:
@@ -280,7 +278,7 @@ class ComposedVoters(Voters):
     def primary(self) -> Self:
         return replace(self, members=self.members.primary(), readers=self.readers.primary())._kept()
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided among what readers read; answers among columns."""
         p = self.n_features
         middle = self.table(centre[None])[0]
@@ -338,7 +336,7 @@ class ComposedVoters(Voters):
     def read_members(self) -> Voters:
         return self.members
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each reader votes as it does, in columns and answers."""
         p, reasons = self.n_features, self.readers.reasons(self.table(X))
         usage: Usage = self.usage()
@@ -352,16 +350,16 @@ class ComposedVoters(Voters):
         rows = zip(reasons, X.tolist(), strict=True)
         return [[of_answers(*each, x) for each in zip(row, read, strict=True)] for row, x in rows]
 
-    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Any, _Floats, Names] | None:
+    def open(self, voter: int, X: Floats, names: Names) -> tuple[Any, Floats, Names] | None:
         """Return the vote that a reader is, with its rows and words; None if it is not one."""
         wide = replace(names, columns=[*names.columns, *self.answers])
         return self.readers.open(voter, self.table(X), wide)
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return self.readers.sides(voter)
 
 
-def as_read(answers: _Floats, n_outputs: int) -> _Floats:
+def as_read(answers: Floats, n_outputs: int) -> Floats:
     """Return the probabilities that coded answers v, (n, B K), are the means of codes by.
 
     They are ((K - 1) v + 1) / K; of two classes (K = 1) that of the second, (1 + v) / 2.

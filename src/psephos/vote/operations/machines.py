@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -24,7 +24,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reading.scores import KernelMachines
 
-_Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule names no more columns than this
 _BLOCK = 2**20  # entries of a table of kernels held at once
 
@@ -99,11 +98,11 @@ class KernelVoters(ReadsColumns, RowByRow):
     centre: AnySize
     inverse: AnySize
     rows: NDArray[np.intp]
-    support: _Floats
-    dual: _Floats
-    intercept: _Floats
-    gamma: _Floats
-    value: _Floats
+    support: Floats
+    dual: Floats
+    intercept: Floats
+    gamma: Floats
+    value: Floats
     kernel: str = "rbf"
     says: str = "answer"
     abstains: bool = False
@@ -142,7 +141,7 @@ class KernelVoters(ReadsColumns, RowByRow):
     def n_voters(self) -> int:
         return len(self.gamma)
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         read = X[:, self.columns]
         if not self.abstains:
             check_present(read, f"{self.called}s")
@@ -161,14 +160,14 @@ class KernelVoters(ReadsColumns, RowByRow):
     def _own(self, voter: int) -> slice:
         return slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
 
-    def _support(self, voter: int) -> _Floats:
+    def _support(self, voter: int) -> Floats:
         """Return the (m, d) scaled support rows."""
         sizes = np.diff(self.ptr) * np.diff(self.rows)
         first = int(sizes[:voter].sum())
         shape = (self.rows[voter + 1] - self.rows[voter], self.ptr[voter + 1] - self.ptr[voter])
         return self.support[first : first + int(sizes[voter])].reshape(shape)
 
-    def _margins(self, voter: int, z: _Floats) -> _Floats:
+    def _margins(self, voter: int, z: Floats) -> Floats:
         """Return (n, P) margins of scaled rows; sums run in one order, whatever the rows."""
         support = self._support(voter)
         kernel = np.zeros((len(z), len(support)))
@@ -184,7 +183,7 @@ class KernelVoters(ReadsColumns, RowByRow):
         sums = [(kernel * row).sum(axis=1) for row in dual]
         return np.stack(sums, axis=1) + self.intercept[voter]
 
-    def _said(self, margins: _Floats) -> _Floats:
+    def _said(self, margins: Floats) -> Floats:
         """Return the (n, K) votes of margins (n, P)."""
         if len(self.value) == 2:
             scores = np.concatenate([np.zeros_like(margins), margins], axis=1)
@@ -244,11 +243,11 @@ class KernelVoters(ReadsColumns, RowByRow):
             f"{len(called)} columns{named}"
         )
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return []
 
 
-def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:
+def _pair_scores(margins: Floats, n_classes: int) -> Floats:
     """Return (n, classes) scores of the margins (n, P) of all pairs."""
     votes, total = np.zeros((2, len(margins), n_classes))
     pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psephos._types import Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
@@ -28,9 +27,8 @@ from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 
-_Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
-_Levels = tuple[tuple[int, _Floats], ...]
+_Levels = tuple[tuple[int, Floats], ...]
 
 
 @register
@@ -67,7 +65,7 @@ class NestedVoters(ReadsColumns, Voters):
     inner: tuple[Vote, ...]
     levels: tuple[_Levels, ...]
     says: str
-    value: _Floats
+    value: Floats
     abstains: bool
 
     def __post_init__(self) -> None:
@@ -104,7 +102,7 @@ class NestedVoters(ReadsColumns, Voters):
         inner = [" and ".join(vote.voters.kinds()) for vote in self.inner]
         return tuple(dict.fromkeys(f"votes of {kinds}" for kinds in inner))
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
@@ -115,7 +113,7 @@ class NestedVoters(ReadsColumns, Voters):
                 out[complete, t] = self._votes(vote, *vote.score_and_mass(table))
         return out
 
-    def _votes(self, vote: Vote, score: _Floats, mass: _Floats) -> _Floats:
+    def _votes(self, vote: Vote, score: Floats, mass: Floats) -> Floats:
         """Return the (n, K) votes that the (n, k) scores of an inner vote come to, mass (n,)."""
         target: Any = vote.target
         if target.kind == "regression":
@@ -159,7 +157,7 @@ class NestedVoters(ReadsColumns, Voters):
         alike = replace(self, places=tuple(places), inner=tuple(small), levels=tuple(levels))
         return alike.take(np.arange(self.n_voters))
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the importance inside each vote.
 
         Inside, a voter counts for how far it moves from its vote on the row of column means;
@@ -214,7 +212,7 @@ class NestedVoters(ReadsColumns, Voters):
         told = f" and on members' answers ({listed(answers, 6)})" if answers else ""
         return f"{_who(vote)} on {listed(words) or 'no column'}{told}"
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, the reason of a vote's only voter, or how many they are."""
         votes, read = self.votes(X), X[:, self.columns]
         reasons: list[list[Reason]] = [[] for _ in X]
@@ -226,7 +224,7 @@ class NestedVoters(ReadsColumns, Voters):
         return reasons
 
     def _inner_reasons(
-        self, voter: int, table: _Floats, given: _Floats, votes: _Floats
+        self, voter: int, table: Floats, given: Floats, votes: Floats
     ) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
@@ -247,7 +245,7 @@ class NestedVoters(ReadsColumns, Voters):
             reasons[i] = reason.says(tuple(votes[i].tolist()), self.says)
         return reasons
 
-    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:
+    def open(self, voter: int, X: Floats, names: Names) -> tuple[Vote, Floats, Names]:
         """Return a vote within the vote, the table it is asked with, and the words of both."""
         vote = self.inner[voter]
         table: list[int] = self.columns[self.places[voter]].tolist()
@@ -274,7 +272,7 @@ class NestedVoters(ReadsColumns, Voters):
         codes: list[int] = target.classes.tolist()
         return [known[c] if c < len(known) else str(c) for c in codes]
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return the answers of a vote's only voter, if its weight is constant."""
         vote = self.inner[voter]
         if vote.n_voters > 1 or not isinstance(vote.weighting, Constant):
@@ -309,7 +307,7 @@ def _primary(vote: Vote, unsure: Sequence[int]) -> Vote:
     return replace(vote, voters=vote.voters.primary_beside(unsure))
 
 
-def _coded(table: _Floats, levels: _Levels) -> _Floats:
+def _coded(table: Floats, levels: _Levels) -> Floats:
     """Return a table of one's own in which categories are codes."""
     for j, values in levels:
         order = np.argsort(values)
@@ -323,7 +321,7 @@ def nested(
     subsets: Sequence[Columns],
     n_features: int,
     says: str,
-    code: _Floats,
+    code: Floats,
     *,
     abstains: bool,
 ) -> NestedVoters | None:

@@ -3,18 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices, NDArray
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes
 from psephos.vote.part import check, check_ptr, check_within
 
-_Floats = NDArray[np.float64]
-_Whole = NDArray[np.intp]
-
 
 def flat_nodes(
-    child: _Whole, column: _Whole, threshold: _Floats, missing: _Whole, *,
-    code_ptr: _Whole | None = None, code_branch: _Whole | None = None, flip: Any = None,
+    child: Indices, column: Indices, threshold: Floats, missing: Indices, *,
+    code_ptr: Indices | None = None, code_branch: Indices | None = None, flip: Any = None,
     single: bool = False,
 ) -> TreeNodes:  # fmt: skip
     """Return nodes of two branches, or leaves where `column` is -1, without surrogates."""
@@ -35,8 +32,8 @@ def flat_nodes(
 
 
 def chains(
-    sizes: _Whole, column: _Whole, op: _Whole, bound: _Floats
-) -> tuple[_Whole, _Whole, TreeNodes]:
+    sizes: Indices, column: Indices, op: Indices, bound: Floats
+) -> tuple[Indices, Indices, TreeNodes]:
     """Return tests as chains: the roots, where each ends if all its tests hold, and the nodes.
 
     Parameters
@@ -72,7 +69,7 @@ def chains(
 
 
 # ---------------------------------------------------------------------- checks
-def check_nodes(root: _Whole, nodes: TreeNodes, n_columns: int) -> None:
+def check_nodes(root: Indices, nodes: TreeNodes, n_columns: int) -> None:
     """Check that nodes are those of trees: kernels trust them."""
     _check_kinds(nodes)
     _check_rules(nodes, n_columns)

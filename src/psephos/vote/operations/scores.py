@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
@@ -23,7 +23,6 @@ from psephos.vote.part import (
 )
 from psephos.vote.reading.scores import ScoreReader
 
-_Floats = NDArray[np.float64]
 _NAMED = 6  # columns that a rule of a linear model spells out
 _FEW = 4  # columns whose means and deviations a rule spells out
 _LOWEST = -1e300  # of a score, so that differences of scores are numbers
@@ -80,7 +79,7 @@ class Scores(ReadsColumns, RowByRow):
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
     constant: AnySize
-    value: _Floats
+    value: Floats
     called: str
     says: str = "answer"
     slope: float = 1.0
@@ -115,7 +114,7 @@ class Scores(ReadsColumns, RowByRow):
         own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
         return own, self.columns[self.position[own]]
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         if not self.abstains:
             check_present(X[:, self.columns], f"voters by {self.called}")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
@@ -123,7 +122,7 @@ class Scores(ReadsColumns, RowByRow):
             out[:, t] = votes_by_score(self._scores(t, X), self.value, self.says, self.slope)
         return out
 
-    def _scores(self, voter: int, X: _Floats) -> _Floats:
+    def _scores(self, voter: int, X: Floats) -> Floats:
         """Return the (n, R) scores of a voter: sums in one order, whatever the other rows are."""
         own, read = self._own(voter)
         score = np.zeros((len(X), self.constant.shape[1]))
@@ -140,7 +139,7 @@ class Scores(ReadsColumns, RowByRow):
                     score[:, k] -= 0.5 * length * length
         return score + self.constant[voter]
 
-    def _added(self, entry: int, values: _Floats) -> _Floats:
+    def _added(self, entry: int, values: Floats) -> Floats:
         """Return what a column of a voter adds to its scores, (n, R)."""
         if self.coef is not None:
             return values[:, None] * self.coef[:, entry]
@@ -149,7 +148,7 @@ class Scores(ReadsColumns, RowByRow):
         spread = variance[:, entry]
         return -0.5 * (gap * gap / spread + np.log(2 * np.pi * spread))
 
-    def _means(self, own: Any) -> _Floats:
+    def _means(self, own: Any) -> Floats:
         centre: Any = self.centre
         return centre[:, own]
 
@@ -158,7 +157,7 @@ class Scores(ReadsColumns, RowByRow):
         """Return where each voter's matrices begin in `whitening`, and the end."""
         return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
 
-    def _matrices(self, voter: int) -> _Floats:
+    def _matrices(self, voter: int) -> Floats:
         """Return the (R, d, d) whitening matrices of a voter."""
         whitening: Any = self.whitening
         d, start = self.ptr[voter + 1] - self.ptr[voter], self.blocks[voter]
@@ -170,7 +169,7 @@ class Scores(ReadsColumns, RowByRow):
     def usage(self) -> Usage:
         return usage_at(self, self._of_entry(), self.position)
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``.
 
         Among the columns of a density they are divided evenly.
@@ -244,7 +243,7 @@ class Scores(ReadsColumns, RowByRow):
             spread = np.sqrt((inverse * inverse).sum(axis=2))
         return list(zip(self._means(own).T.tolist(), spread.T.tolist(), strict=True))
 
-    def _line(self, coef: _Floats, constant: _Floats, named: list[str]) -> str:
+    def _line(self, coef: Floats, constant: Floats, named: list[str]) -> str:
         """Return a linear model in words, the greatest coefficient first."""
         names = [formula_name(name) for name in named]
         coded = any(name.startswith("(") for name in named)
@@ -275,7 +274,7 @@ class Scores(ReadsColumns, RowByRow):
             return f"{score} > 0"
         return f"log-odds {self.slope:.4g} × ({score})" if self.slope != 1 else f"log-odds {score}"
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return the two answers of a linear model, one if it reads no column, or none."""
         if self.coef is None or self.constant.shape[1] > 1 or self.says != "answer":
             return []
@@ -296,7 +295,7 @@ def _signed(terms: list[tuple[bool, str]]) -> str:
     return " ".join([head, *(f"{sign} {words}" for sign, words in rest)])
 
 
-def check_says(value: _Floats, n_scores: int, says: str) -> None:
+def check_says(value: Floats, n_scores: int, says: str) -> None:
     """Check that a table of codes is of the classes that scores are of."""
     check(says in ("answer", "probability", "value"), f"says is {says!r}")
     if says == "value":
@@ -307,7 +306,7 @@ def check_says(value: _Floats, n_scores: int, says: str) -> None:
         check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
 
 
-def votes_by_score(score: _Floats, value: _Floats, says: str, slope: float = 1.0) -> _Floats:
+def votes_by_score(score: Floats, value: Floats, says: str, slope: float = 1.0) -> Floats:
     """Return the (..., K) votes of scores (..., R), see `Scores`; 0 where a score is missing."""
     missing = np.isnan(score).any(axis=-1)
     one = score.shape[-1] == 1

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psephos._types import Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
@@ -42,8 +41,6 @@ from psephos.vote.part import (
 from psephos.vote.reading.trees import TreeReader
 from psephos.vote.reasons import Reason
 
-_Floats = NDArray[np.float64]
-_Whole = NDArray[np.intp]
 _EACH = ("tree", "stump", "constant", "rule", "hypothesis")
 _CHAINS = ("rule", "hypothesis")
 _AT_ONCE = 1 << 17  # nodes that are read row by row as lists
@@ -53,7 +50,7 @@ register(TreeNodes)
 register(Tree)
 
 
-def _empty() -> _Whole:
+def _empty() -> Indices:
     return np.empty(0, np.intp)
 
 
@@ -103,12 +100,12 @@ class Trees(ReadsColumns, RowByRow):
     reader: ClassVar[type[Any]] = TreeReader
     n_features: int
     columns: Columns
-    root: _Whole
+    root: Indices
     nodes: TreeNodes
-    value: _Floats
-    row: _Whole = field(default_factory=_empty)
-    group: _Whole = field(default_factory=_empty)
-    code: _Floats | None = None
+    value: Floats
+    row: Indices = field(default_factory=_empty)
+    group: Indices = field(default_factory=_empty)
+    code: Floats | None = None
     says: str = "value"
     abstains: bool = False
     each: str = "tree"
@@ -148,24 +145,24 @@ class Trees(ReadsColumns, RowByRow):
         return len(self._groups) - 1
 
     @cached_property
-    def _groups(self) -> _Whole:
+    def _groups(self) -> Indices:
         return self.group if len(self.group) else np.arange(len(self.root) + 1)
 
     @cached_property
-    def _of_node(self) -> _Whole:
+    def _of_node(self) -> Indices:
         """Return the row of `value` of each node; of nodes where no case ends any row."""
         return np.maximum(self.row, 0) if len(self.row) else np.arange(self.nodes.n_nodes)
 
     @cached_property
-    def node_votes(self) -> _Floats:
+    def node_votes(self) -> Floats:
         """Return the (nodes, K) votes of the nodes."""
         return self._spoken(self.value)[self._of_node]
 
-    def _spoken(self, value: _Floats) -> _Floats:
+    def _spoken(self, value: Floats) -> Floats:
         return value if self.code is None else spoken(value, self.says, self.code)
 
     # ------------------------------------------------------------------ what is voted
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes."""
         read, leaf, voted = self._read(X), self.leaves(X), self._said
         if not len(self.group):
@@ -200,12 +197,12 @@ class Trees(ReadsColumns, RowByRow):
         return reads
 
     @cached_property
-    def _said(self) -> _Floats:
+    def _said(self) -> Floats:
         """Return what nodes add to a voter, its vote or part of a mean; and 0 at the end."""
         voted = self.value[self._of_node] if len(self.group) else self.node_votes
         return np.append(voted, np.zeros((1, voted.shape[1])), axis=0)
 
-    def leaves(self, X: _Floats) -> _Whole:
+    def leaves(self, X: Floats) -> Indices:
         """Return the (n, trees) node at which each row of X ends; -1 if it is divided."""
         read = self._read(X)
         if not fused() or self._packed is None:
@@ -217,7 +214,7 @@ class Trees(ReadsColumns, RowByRow):
             leaves[gaps] = self.nodes.leaves(read[gaps], self.root)
         return leaves
 
-    def _read(self, X: _Floats) -> _Floats:
+    def _read(self, X: Floats) -> Floats:
         return X if len(self.columns) == X.shape[1] else X[:, self.columns]
 
     @cached_property
@@ -245,12 +242,12 @@ class Trees(ReadsColumns, RowByRow):
         packed = pack_nodes(nodes.column, bound, to_first & known, first, second, ptr)
         return packed, branch == 0, known
 
-    def holds(self, X: _Floats) -> NDArray[np.bool_]:
+    def holds(self, X: Floats) -> NDArray[np.bool_]:
         """Return the (n, T) truth of chains: whether all tests hold."""
         return self.leaves(X) == self._last
 
     @cached_property
-    def _last(self) -> _Whole:
+    def _last(self) -> Indices:
         """Return the node of each tree that a case reaches by the first branches."""
         node = self.root
         while (inner := self.nodes.n_children[node] > 0).any():
@@ -259,7 +256,7 @@ class Trees(ReadsColumns, RowByRow):
 
     # ------------------------------------------------------------------ who reads what
     @cached_property
-    def _voter(self) -> _Whole:
+    def _voter(self) -> Indices:
         """Return the voter of each node."""
         of_tree = np.repeat(np.arange(self.n_voters), np.diff(self._groups))
         return np.repeat(of_tree, np.diff(np.append(self.root, self.nodes.n_nodes)))
@@ -284,7 +281,7 @@ class Trees(ReadsColumns, RowByRow):
         read = np.concatenate([self.nodes.column[inner], spare.column])
         return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
 
-    def take(self, voters: _Whole) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only; columns that are no longer read go."""
         group, trees = spans_of(self._groups, voters)
         root, old, nodes = self.nodes.of_trees(self.root, trees)
@@ -301,7 +298,7 @@ class Trees(ReadsColumns, RowByRow):
             group=group if len(self.group) else self.group,
         )
 
-    def divided(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
 
         A node above the leaves says the mean of its children by their shares of training rows. A
@@ -318,7 +315,7 @@ class Trees(ReadsColumns, RowByRow):
         read, leaf = self._read(X), self.leaves(X)
         group = np.repeat(np.arange(self.n_voters), np.diff(self._groups))
 
-        def decided(row: _Whole, node: _Whole) -> _Whole:
+        def decided(row: Indices, node: Indices) -> Indices:
             return self._decided(read, row, node)
 
         out[:, self.columns] = path_moves(leaf, parent, step, decided, size, group, width)
@@ -331,7 +328,7 @@ class Trees(ReadsColumns, RowByRow):
         return out
 
     @cached_property
-    def _steps(self) -> tuple[_Whole, _Floats]:
+    def _steps(self) -> tuple[Indices, Floats]:
         """Return each node's parent, -1 at a root, and how far the vote moves from it."""
         nodes, votes = self.nodes, self.node_votes.copy()
         inner = np.flatnonzero(nodes.n_children)
@@ -357,7 +354,7 @@ class Trees(ReadsColumns, RowByRow):
         step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
 
-    def _decided(self, read: _Floats, row: _Whole, node: _Whole) -> _Whole:
+    def _decided(self, read: Floats, row: Indices, node: Indices) -> Indices:
         """Return the column that decided at a node: its own, or the first surrogate's known."""
         column, spare = self.nodes.column[node], self.nodes.surrogates
         if not len(spare.column):
@@ -424,7 +421,7 @@ class Trees(ReadsColumns, RowByRow):
         votes = self.node_votes[own][ends]
         return end - first > 1 and not self.abstains and bool((votes == votes[0]).all())
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does."""
         if self.nodes.n_nodes <= _AT_ONCE or self.each == "rule":
             return super().reasons(X)
@@ -432,7 +429,7 @@ class Trees(ReadsColumns, RowByRow):
         found = [[row[0] for row in one.reasons(X)] for one in each]
         return [list(row) for row in zip(*found, strict=True)]
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return the answers of a constant, or of one question of two answers; else none."""
         if len(self.group):
             return []
@@ -466,7 +463,7 @@ def _tests(chain: Tree) -> list[Condition]:
     return found
 
 
-def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
+def spoken(shares: Floats, says: str, code: Floats) -> Floats:
     """Return the (..., K) votes that class shares (..., C) result in: see `Trees`."""
     if says == "value":
         return shares
@@ -482,7 +479,7 @@ def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
     return (len(code) * shares - total) / (len(code) - 1)
 
 
-def _is_samme(code: _Floats) -> bool:
+def _is_samme(code: Floats) -> bool:
     """Return whether a table of codes is SAMME's: 1 for the class, -1/(K-1) elsewhere."""
     k = len(code)
     return k > 2 and np.array_equal(code, np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1)))

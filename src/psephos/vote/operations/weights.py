@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import (
@@ -20,8 +20,6 @@ from psephos.vote.part import (
     usage_at,
 )
 from psephos.vote.target import AnyTarget
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -57,7 +55,7 @@ class Available(ReadsColumns, Weighting):
     n_features: int
     columns: Columns
     reads: NDArray[np.bool_]
-    alpha: _Floats
+    alpha: Floats
     tier: NDArray[np.intp]
     loudest: bool = False
     partly: NDArray[np.bool_] | None = None
@@ -79,7 +77,7 @@ class Available(ReadsColumns, Weighting):
     def n_voters(self) -> int:
         return len(self.alpha)
 
-    def available(self, X: _Floats) -> NDArray[np.bool_]:
+    def available(self, X: Floats) -> NDArray[np.bool_]:
         """Return (n, T): which voters have what they need in each row of X, shape (n, p)."""
         missing = np.isnan(X[:, self.columns])
         can = np.ones((len(X), self.n_voters), dtype=bool)
@@ -91,7 +89,7 @@ class Available(ReadsColumns, Weighting):
                 can[gaps] |= self.partly & (wanted < self.reads.sum(axis=1))
         return can
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         can = self.available(X)
         none = self.tier.max(initial=0) + 1
         first = np.where(can, self.tier, none).min(axis=1, initial=none)
@@ -101,7 +99,7 @@ class Available(ReadsColumns, Weighting):
             weights[others] = 0.0
         return weights
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the weight where nothing is missing."""
         whole = self.weights(np.zeros((1, self.n_features)))[0]
         return whole / whole.sum()
@@ -161,7 +159,7 @@ class Constant(ReadsNothing, Weighting):
 
     tag: ClassVar[str] = "constant"
     n_features: int
-    alpha: _Floats
+    alpha: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -180,10 +178,10 @@ class Constant(ReadsNothing, Weighting):
             return ""
         return "a weight is below 0, which only a sum of votes has a meaning for"
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the total weight."""
         size = np.abs(self.alpha)
         return size / size.sum()
@@ -203,7 +201,7 @@ class _OfVotes(ReadsNothing, Weighting):
 
     needs_votes: ClassVar[bool] = True
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         """Refuse: the vote has them, from `of_votes`."""
         raise PsephosError("these weights need the votes: ask the vote for its weights.")
 
@@ -222,7 +220,7 @@ class OutputWeights(_OfVotes):
 
     tag: ClassVar[str] = "by output"
     n_features: int
-    alpha: _Floats
+    alpha: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -239,11 +237,11 @@ class OutputWeights(_OfVotes):
             return "weights and outputs differ in number"
         return "" if is_sum else "only sums take a weight for each output"
 
-    def of_votes(self, votes: _Floats, target: AnyTarget) -> _Floats:
+    def of_votes(self, votes: Floats, target: AnyTarget) -> Floats:
         """Return the (n, T, K) weights."""
         return np.broadcast_to(self.alpha, votes.shape)
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the total weight of all outputs."""
         size = np.abs(self.alpha).sum(axis=1)
         return size / size.sum()
@@ -280,8 +278,8 @@ class ConfidenceGate(_OfVotes):
 
     tag: ClassVar[str] = "confidence"
     n_features: int
-    alpha: _Floats
-    threshold: _Floats
+    alpha: Floats
+    threshold: Floats
     rank: NDArray[np.intp]
     first: bool
 
@@ -303,7 +301,7 @@ class ConfidenceGate(_OfVotes):
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         return "numbers have no probability" if target.kind == "regression" else ""
 
-    def of_votes(self, votes: _Floats, target: AnyTarget) -> _Floats:
+    def of_votes(self, votes: Floats, target: AnyTarget) -> Floats:
         """Return the (n, T) weights beside votes of shape (n, T, K)."""
         sure = certainty(votes, target)
         counts = sure >= self.threshold - _ROUNDING
@@ -329,7 +327,7 @@ class ConfidenceGate(_OfVotes):
         all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the weight where all are sure enough."""
         return self.alpha / self.alpha.sum()
 
@@ -349,7 +347,7 @@ class ConfidenceGate(_OfVotes):
         return replace(self, alpha=alpha, threshold=threshold, rank=rank)
 
 
-def certainty(votes: _Floats, target: AnyTarget) -> _Floats:
+def certainty(votes: Floats, target: AnyTarget) -> Floats:
     """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
 
     Votes (n, T, K) are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 +

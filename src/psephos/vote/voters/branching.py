@@ -6,16 +6,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.trees.tree import STAY, Tree, join_trees
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import check_nodes
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -47,7 +45,7 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
     columns: Columns
     root: NDArray[np.intp]
     nodes: Tree
-    code: _Floats | None = None
+    code: Floats | None = None
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -59,7 +57,7 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
             check(len(code) == self.nodes.value.shape[1], "codes and class shares differ")
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], n_features: int, code: _Floats | None = None) -> Self:
+    def of(cls, trees: Sequence[Tree], n_features: int, code: Floats | None = None) -> Self:
         """Return trees as voters.
 
         Parameters
@@ -90,11 +88,11 @@ class BranchVoters(ReadsColumns, ReadAsLowered):
         return Trees(self.n_features, self.columns, self.root, self.nodes, self.nodes.value, **how)
 
     @property
-    def node_votes(self) -> _Floats:
+    def node_votes(self) -> Floats:
         """Return the (nodes, K) votes of the nodes."""
         return self._operation.node_votes
 
-    def leaves(self, X: _Floats) -> NDArray[np.intp]:
+    def leaves(self, X: Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree; -1 if it is divided."""
         return self._operation.leaves(X)
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
 from psephos.vote.reasons import Test
 
-_Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
 _PRIORS = ("uniform", "short")
 
@@ -91,7 +90,7 @@ class ConjunctiveSpace(ReadsColumns):
             check(bool((np.diff(cuts) > 0).all()), "bounds of bins do not rise")
 
     @classmethod
-    def of(cls, X: _Floats, n_codes: dict[int, int], n_bins: int) -> Self:
+    def of(cls, X: Floats, n_codes: dict[int, int], n_bins: int) -> Self:
         """Return the space of a training table (n, p), of which `n_codes` are categories.
 
         A column of numbers is cut half-way between its distinct values, into at most `n_bins` bins
@@ -108,7 +107,7 @@ class ConjunctiveSpace(ReadsColumns):
         """Return q."""
         return len(self.columns)
 
-    def encode(self, X: _Floats) -> _Codes:
+    def encode(self, X: Floats) -> _Codes:
         """Return the (n, q) codes of rows (n, p): category or bin, -1 where missing."""
         code = np.empty((len(X), self.n_columns), dtype=np.int32)
         for i, j in enumerate(self.columns):
@@ -156,7 +155,7 @@ class ConjunctiveSpace(ReadsColumns):
         """Return |X|: the cases without missing values that differ in codes."""
         return math.prod(self.size.tolist())
 
-    def instances(self) -> _Floats:
+    def instances(self) -> Floats:
         """Return a case of each combination of codes, (|X|, p), NaN in columns not of the space."""
         code = np.indices(tuple(self.size.tolist())).reshape(self.n_columns, self.n_instances).T
         values = np.full((len(code), self.n_features), np.nan)
@@ -237,7 +236,7 @@ class ConjunctiveSpace(ReadsColumns):
         )
 
 
-def _cuts(x: _Floats, n_bins: int) -> _Floats:
+def _cuts(x: Floats, n_bins: int) -> Floats:
     values = np.unique(x[~np.isnan(x)])
     bins = min(n_bins, len(values))
     at = np.array([len(values) * b // bins for b in range(1, bins)], dtype=np.intp)

@@ -7,15 +7,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.vote.codec import register
 from psephos.vote.names import percent
 from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_of_all
 from psephos.vote.reasons import FittedEstimator, Reason
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counting import Problem
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -49,8 +47,8 @@ class CountedHypotheses(ReadsLike, Voters):
     empty: bool
     negatives: NDArray[np.int32]
     prior: str
-    yes: _Floats
-    no: _Floats
+    yes: Floats
+    no: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -80,7 +78,7 @@ class CountedHypotheses(ReadsLike, Voters):
         problem = Problem(self.space, self.specific, self.negatives, self.prior)
         return problem.count() + self.empty
 
-    def counts(self, X: _Floats) -> list[int]:
+    def counts(self, X: Floats) -> list[int]:
         """Return, for each row, the number of hypotheses that hold, weighted by the prior."""
         joined = self.space.joined(self.specific, self.space.encode(X))
         both, where = np.unique(np.hstack([joined.low, joined.high]), axis=0, return_inverse=True)
@@ -92,7 +90,7 @@ class CountedHypotheses(ReadsLike, Voters):
         one = Hypotheses(low[None], high[None], np.zeros(1, dtype=np.bool_))
         return Problem(self.space, one, self.negatives, self.prior).count()
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         check(self.total > 0, "no hypothesis is consistent")
         share = np.array([count / self.total for count in self.counts(X)])[:, None]
         return (share * self.yes + (1.0 - share) * self.no)[:, None, :]
@@ -114,7 +112,7 @@ class CountedHypotheses(ReadsLike, Voters):
             return f"if all of {number} consistent hypotheses hold (if some, in proportion)"
         return "if all consistent hypotheses hold (if some, in proportion to the prior)"
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, how many hypotheses hold, and what they may test."""
         rows = zip(X[:, self.columns].tolist(), self.counts(X), self.votes(X)[:, 0], strict=True)
         read = tuple(self.columns.tolist())
@@ -128,7 +126,7 @@ class CountedHypotheses(ReadsLike, Voters):
             return f"{in_words(count)} of {in_words(self.total)} consistent hypotheses hold"
         return f"{percent(count / self.total)} of the consistent hypotheses, by the prior, hold"
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return the vote where all hold, and where none does."""
         return [("if all hold", self.yes)]
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, NDArray, Usage
+from psephos._types import Estimator, Floats, NDArray, Usage
 from psephos.vote.names import listed
 from psephos.vote.operations.nested import nested
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, placed, sparse, usage_of
@@ -16,10 +16,8 @@ from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.trees import TreeVoters
 
-_Floats = NDArray[np.float64]
 
-
-def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
+def _asked(estimator: Any, method: str, table: Floats) -> NDArray[Any]:
     """Return what an estimator answers."""
     try:
         return np.asarray(getattr(estimator, method)(table))
@@ -54,7 +52,7 @@ class ForeignVoters(ReadsColumns, Voters):
     width: int
     estimators: tuple[Any, ...]
     says: str
-    value: _Floats
+    value: Floats
     abstains: bool = True
 
     @classmethod
@@ -64,7 +62,7 @@ class ForeignVoters(ReadsColumns, Voters):
         subsets: Sequence[Columns],
         n_features: int,
         says: str,
-        code: _Floats,
+        code: Floats,
         abstains: bool = True,
         whole: bool = False,
     ) -> Self:
@@ -92,7 +90,7 @@ class ForeignVoters(ReadsColumns, Voters):
             "the learners that have a name (learner='logistic')"
         )
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes; 0 where a voter abstains."""
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
@@ -105,7 +103,7 @@ class ForeignVoters(ReadsColumns, Voters):
                 out[asked, t] = self._says(estimator, table[asked])
         return out
 
-    def _says(self, estimator: Any, table: _Floats) -> _Floats:
+    def _says(self, estimator: Any, table: Floats) -> Floats:
         if self.says == "value":
             return _asked(estimator, "predict", table).astype(np.float64)[:, None]
         if self.says == "answer":
@@ -132,12 +130,12 @@ class ForeignVoters(ReadsColumns, Voters):
         read: list[str] = [names[j] for j in self.columns[self.places[voter]].tolist()]
         return f"{type(self.estimators[voter]).__name__} on {listed(read) or 'no column'}"
 
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
+    def reasons(self, X: Floats) -> list[list[Reason]]:
         read = [self.columns[self.places[t]] for t in range(self.n_voters)]
         names = [type(estimator).__name__ for estimator in self.estimators]
         return read_by(X, read, names, self.votes(X))
 
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+    def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return []
 
 
@@ -157,7 +155,7 @@ _NUMBER_TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor")
 _NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet")
 
 
-def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -> Voters:
+def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) -> Voters:
     """Return fitted classifiers of the codes 0 ... n_classes - 1 as voters.
 
     Parameters
@@ -181,7 +179,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
 
 
 def plain_voters(
-    estimators: Sequence[Any], n_features: int, code: _Floats, says: str
+    estimators: Sequence[Any], n_features: int, code: Floats, says: str
 ) -> Voters | None:
     """Return estimators of scikit-learn, all of one class, as plain arrays; None of other kinds.
 
@@ -242,7 +240,7 @@ def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:
 
 
 def tree_voters(
-    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "answer"
+    estimators: Sequence[Any], n_features: int, code: Floats, says: str = "answer"
 ) -> TreeVoters:
     """Return scikit-learn's trees as voters: leaves say their class, probabilities or number."""
     trees = [e.tree_ for e in estimators]
@@ -281,7 +279,7 @@ def tree_voters(
 
 
 def linear_voters(
-    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "answer"
+    estimators: Sequence[Any], n_features: int, code: Floats, says: str = "answer"
 ) -> LinearVoters:
     """Return scikit-learn's linear models as voters."""
     coefs: list[Any] = [e.coef_ for e in estimators]

@@ -5,16 +5,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import ReadsLike, check, check_part, check_ptr
 from psephos.vote.voters.trees import TreeVoters
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -43,7 +41,7 @@ class ForestVoters(ReadsLike, ReadAsLowered):
     read_by: ClassVar[str] = "trees"
     trees: TreeVoters
     group: NDArray[np.intp]
-    value: _Floats
+    value: Floats
     says: str = "answer"
     abstains: bool = False
 

@@ -6,15 +6,13 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says
 from psephos.vote.part import Columns, ReadsColumns, check, check_part, check_places
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -49,8 +47,8 @@ class NaiveBayesVoters(ReadsColumns, ReadAsLowered):
     columns: Columns
     mean: AnySize
     variance: AnySize
-    log_prior: _Floats
-    value: _Floats
+    log_prior: Floats
+    value: Floats
     reads: NDArray[np.bool_] | None = None
     says: str = "answer"
     abstains: bool = False
@@ -139,8 +137,8 @@ class QuadraticVoters(ReadsColumns, ReadAsLowered):
     position: NDArray[np.intp]
     mean: AnySize
     whitening: AnySize
-    constant: _Floats
-    value: _Floats
+    constant: Floats
+    value: Floats
     says: str = "answer"
     abstains: bool = False
 

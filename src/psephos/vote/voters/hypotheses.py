@@ -7,15 +7,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray
+from psephos._types import Floats, NDArray
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import ReadsLike, check, check_part
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -42,8 +40,8 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     empty: NDArray[np.bool_]
-    yes: _Floats
-    no: _Floats
+    yes: Floats
+    no: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -60,7 +58,7 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         check(bool(read.all()), "a column is held that no hypothesis tests")
 
     @classmethod
-    def of(cls, space: ConjunctiveSpace, found: Hypotheses, yes: _Floats, no: _Floats) -> Self:
+    def of(cls, space: ConjunctiveSpace, found: Hypotheses, yes: Floats, no: Floats) -> Self:
         """Return hypotheses as voters that hold the columns they test."""
         low, high = found.low.copy(), found.high.copy()
         low[found.empty], high[found.empty] = -1, space.size

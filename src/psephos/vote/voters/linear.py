@@ -5,14 +5,12 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.scores import Scores, check_says
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -52,9 +50,9 @@ class LinearVoters(ReadsColumns, ReadAsLowered):
     tag: ClassVar[str] = "linear voters"
     n_features: int
     columns: Columns
-    coef: _Floats
-    intercept: _Floats
-    value: _Floats
+    coef: Floats
+    intercept: Floats
+    value: Floats
     says: str = "answer"
     abstains: bool = False
     slope: float = 1.0

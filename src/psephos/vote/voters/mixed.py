@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, NDArray
+from psephos._types import Estimator, Floats, NDArray
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters, nested
@@ -23,7 +23,6 @@ from psephos.vote.voters.foreign import (
 )
 from psephos.vote.weights.neighbours import Neighbours
 
-_Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 
@@ -31,7 +30,7 @@ _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 def mixed_voters(
     estimators: Sequence[Estimator],
     n_features: int,
-    code: _Floats,
+    code: Floats,
     says: str = "probability",
     names: Sequence[str] = (),
 ) -> Voters:
@@ -71,7 +70,7 @@ def mixed_voters(
     return join([(np.array([t], dtype=np.intp), part) for t, part in enumerate(parts)], names)
 
 
-def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
+def _voter(model: Any, n_features: int, code: Floats, says: str) -> Voters:
     whole = [np.arange(n_features)]
     own = nested([model], whole, n_features, says, code, abstains=False)
     if own is not None:
@@ -106,7 +105,7 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
     return ForeignVoters.of([model], whole, n_features, says, code, abstains=False)
 
 
-def _code(model: Any, code: _Floats, says: str) -> _Floats | None:
+def _code(model: Any, code: Floats, says: str) -> Floats | None:
     """Return the codes of the classes that a model knows, which may be some; None if it is one."""
     if says == "value" or type(model).__name__ in TREES:  # these read the codes of all
         return code
@@ -126,7 +125,7 @@ def neighbour_vote(model: Any) -> Vote | None:
     cases: Any = model._fit_X
     if not euclid or not isinstance(cases, np.ndarray) or np.ndim(model._y) > 1:
         return None
-    table: _Floats = np.ascontiguousarray(cases, dtype=np.float64)
+    table: Floats = np.ascontiguousarray(cases, dtype=np.float64)
     m, q = int(table.shape[0]), int(table.shape[1])
     if name == "KNeighborsClassifier":
         target: Any = Target(np.asarray(model.classes_))

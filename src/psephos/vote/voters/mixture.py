@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, NDArray, Values
+from psephos._types import Array, Floats, NDArray, Values
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import Columns, Voters, check
@@ -16,7 +16,6 @@ from psephos.vote.vote import Vote
 from psephos.vote.voters.stumps import prior_name
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 
-_Floats = NDArray[np.float64]
 _MOVED = 1 << 20  # entries of a table of shares held at once
 
 
@@ -25,10 +24,10 @@ class KernelScaling(NamedTuple):
 
     n_features: int
     columns: Columns
-    centre: _Floats
-    inverse: _Floats
+    centre: Floats
+    inverse: Floats
     n_levels: NDArray[np.intp]
-    agree: _Floats
+    agree: Floats
 
 
 class PrototypeBatch(NamedTuple):
@@ -39,9 +38,9 @@ class PrototypeBatch(NamedTuple):
     regression, in the target's unit.
     """
 
-    inverse_bandwidth: _Floats
-    prototypes: _Floats
-    weight: _Floats
+    inverse_bandwidth: Floats
+    prototypes: Floats
+    weight: Floats
     answer: NDArray[Any]
     rows: Array
     spread: float = 0.0
@@ -50,7 +49,7 @@ class PrototypeBatch(NamedTuple):
 def prototype_vote(
     batches: Sequence[PrototypeBatch],
     scaling: KernelScaling,
-    prior: _Floats,
+    prior: Floats,
     target: Target | RegressionTarget,
 ) -> Vote:
     """Return the vote of a prior and of batches of prototypes.
@@ -127,8 +126,8 @@ def _check_batches(
 
 
 def _said(
-    batches: Sequence[PrototypeBatch], prior: _Floats, target: Target | RegressionTarget
-) -> tuple[_Floats, _Floats]:
+    batches: Sequence[PrototypeBatch], prior: Floats, target: Target | RegressionTarget
+) -> tuple[Floats, Floats]:
     """Return the vote of each voter, (T, K), and the spread around it, (T,)."""
     answers = np.concatenate([np.empty(0), *(batch.answer for batch in batches)])
     if isinstance(target, RegressionTarget):
@@ -151,7 +150,7 @@ def _identifiers(rows: list[Array]) -> Array:
     return np.concatenate([np.array([unknown], dtype=whole.dtype), whole])
 
 
-def mixture_moments(vote: Vote, X: Values) -> tuple[_Floats, _Floats]:
+def mixture_moments(vote: Vote, X: Values) -> tuple[Floats, Floats]:
     """Return mean and variance of the predicted distribution of a number, each (n,).
 
     A regression by prototypes predicts a mixture of normal densities: voter t has share pi_t(x),

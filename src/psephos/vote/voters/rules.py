@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psephos._types import Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
@@ -28,7 +27,6 @@ from psephos.vote.part import (
     usage_table,
 )
 
-_Floats = NDArray[np.float64]
 _OPS = ("<=", ">", "=")
 
 
@@ -64,7 +62,7 @@ class RuleVoters(ReadsColumns, ReadAsLowered):
     feature: NDArray[np.intp]
     op: NDArray[np.intp]
     bound: Thresholds
-    value: _Floats
+    value: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -76,7 +74,7 @@ class RuleVoters(ReadsColumns, ReadAsLowered):
         check_within(self.op, len(_OPS), "a test asks what is unknown")
 
     @classmethod
-    def of(cls, rules: Sequence[Sequence[RuleTest]], value: _Floats, n_features: int) -> Self:
+    def of(cls, rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: int) -> Self:
         """Return rules given by their tests, which name columns of the table."""
         tests = [test for rule in rules for test in rule]
         columns, feature = np.unique([test.column for test in tests], return_inverse=True)
@@ -140,7 +138,7 @@ class FirstMatch(ReadsLike, Weighting):
     read_by: ClassVar[str] = "rules"
     rules: RuleVoters | Trees
     rank: NDArray[np.intp]
-    share: _Floats
+    share: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -159,7 +157,7 @@ class FirstMatch(ReadsLike, Weighting):
     def lowered(self) -> Self:
         return replace(self, rules=self.rules.lowered())
 
-    def weights(self, X: _Floats) -> _Floats:
+    def weights(self, X: Floats) -> Floats:
         t = self.n_voters
         order = np.argsort(self.rank)
         held = self.rules.lowered().holds(X)[:, order]
@@ -169,7 +167,7 @@ class FirstMatch(ReadsLike, Weighting):
         out[decided, order[first[decided]]] = 1.0
         return out
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each rule's share of the training rows that these rules decided."""
         total = self.share.sum()
         return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import Thresholds
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
@@ -21,8 +21,6 @@ from psephos.vote.part import (
     check_ptr,
     check_within,
 )
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -42,7 +40,7 @@ class ConstantVoters(ReadsNothing, ReadAsLowered):
 
     tag: ClassVar[str] = "constant voters"
     n_features: int
-    values: _Floats
+    values: Floats
     name: str
 
     def __post_init__(self) -> None:
@@ -71,7 +69,7 @@ def prior_name(regression: bool) -> str:
     return "the mean of the target" if regression else "the class frequencies, by weight"
 
 
-def prior_voter(y: NDArray[Any], weight: _Floats, target: Any, n_features: int) -> ConstantVoters:
+def prior_voter(y: NDArray[Any], weight: Floats, target: Any, n_features: int) -> ConstantVoters:
     """Return the voter of the weighted class frequencies, or of the weighted mean."""
     regression = target.kind == "regression"
     if regression:
@@ -118,8 +116,8 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     missing_left: NDArray[np.bool_]
     category_ptr: NDArray[np.intp]
     category_left: NDArray[np.bool_]
-    left: _Floats
-    right: _Floats
+    left: Floats
+    right: Floats
 
     def __post_init__(self) -> None:
         check_part(self)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import NDArray, Usage
+from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
@@ -24,8 +24,6 @@ from psephos.vote.part import (
     check_within,
     usage_at,
 )
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -77,7 +75,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     missing_left: NDArray[np.bool_]
     first: NDArray[np.intp]
     second: NDArray[np.intp]
-    value: _Floats
+    value: Floats
     single: bool
     abstains: bool = False
     category_ptr: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
@@ -136,14 +134,14 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.root)
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         if self.abstains or not fused():
             return self._operation.votes(X)
         leaves = self.leaves(X)
         rows = self.answer[leaves] if len(self.answer) else leaves
         return np.take(self.value, rows, axis=0)  # several times as fast as value[rows]
 
-    def leaves(self, X: _Floats) -> NDArray[np.intp]:
+    def leaves(self, X: Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
         if not fused():
             return self._order[replace(self, abstains=False).lowered().leaves(X)]

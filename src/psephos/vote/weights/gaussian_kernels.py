@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.vote.codec import register
@@ -19,8 +19,6 @@ from psephos.vote.operations.distance_weights import (
     OwnPoint,
 )
 from psephos.vote.part import ReadsLike, check, check_part
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -67,9 +65,9 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
     centre: AnySize
     inverse: AnySize
     n_levels: NDArray[np.intp]
-    agree: _Floats
+    agree: Floats
     prototypes: Nullable
-    weight: _Floats
+    weight: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -124,7 +122,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
             return None
         table = np.hstack([voters.values, np.ones((len(of), 1))]) * self.weight[:, None]
 
-        def sums(X: _Floats) -> tuple[_Floats, _Floats]:
+        def sums(X: Floats) -> tuple[Floats, Floats]:
             z, kinds = self.lowered().distance.scaled(X), (self.is_category, self.agree)
             total = np.tile(table[of == PRIOR].sum(axis=0), (len(X), 1))
             for b in range(len(v)):

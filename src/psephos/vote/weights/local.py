@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, NDArray
+from psephos._types import Array, Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
@@ -21,8 +21,6 @@ from psephos.vote.operations.distance_weights import (
     RightOrWrong,
 )
 from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
-
-_Floats = NDArray[np.float64]
 
 
 @register
@@ -92,19 +90,19 @@ class _Expertise(WeighedAsLowered):
     anchor_weight: Any
     expertise: Any
 
-    def _summed(self, X: _Floats, table: NDArray[Any]) -> tuple[_Floats, _Floats, _Floats]:
+    def _summed(self, X: Floats, table: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Return `local_sums` of rows: of all anchors, of a table (m, T), and the log scale."""
         s, read = self.similarity, np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
         weight = self.anchor_weight
         return local_sums(read, self.anchors, s.metric, s.kernel, weight, table, s.per_query)
 
-    def kept_cases(self) -> _Floats:
+    def kept_cases(self) -> Floats:
         return self.anchors
 
     def local_similarity(self) -> InverseDistance:
         return self.similarity
 
-    def anchor_scores(self, voters: Voters) -> _Floats:
+    def anchor_scores(self, voters: Voters) -> Floats:
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
@@ -146,7 +144,7 @@ class Local(ReadsColumns, _Expertise):
     columns: Columns
     similarity: InverseDistance
     anchors: Nullable
-    anchor_weight: _Floats
+    anchor_weight: Floats
     right: NDArray[np.uint8]
     voters: int
     low: float
@@ -179,7 +177,7 @@ class Local(ReadsColumns, _Expertise):
         return np.unpackbits(self.right, axis=1, count=self.voters).astype(bool)
 
     @property
-    def expertise(self) -> _Floats:
+    def expertise(self) -> Floats:
         """Return the (m, T) expertise."""
         return np.where(self.was_right, self.high, self.low)
 
@@ -192,13 +190,13 @@ class Local(ReadsColumns, _Expertise):
         table = RightOrWrong(self.right, self.voters, self.low, self.high)
         return DistanceWeights(distance, profile, self.anchor_weight, table)
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
             return self.lowered().relative(X)
         total, where_right, log_scale = self._summed(X, self.was_right)
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
         order, apart, share = self.lowered().nearest_points(X, k)
@@ -241,7 +239,7 @@ class LocalRelevance(ReadsLike, _Expertise):
     tag: ClassVar[str] = "local relevance"
     read_by: ClassVar[str] = "local"
     local: Local
-    relevance: _Floats
+    relevance: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -261,12 +259,12 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.local.similarity
 
     @property
-    def anchors(self) -> _Floats:
+    def anchors(self) -> Floats:
         """Return the (m, q) anchors, on the columns the similarity reads."""
         return self.local.anchors
 
     @property
-    def anchor_weight(self) -> _Floats:
+    def anchor_weight(self) -> Floats:
         """Return g, (m,)."""
         return self.local.anchor_weight
 
@@ -276,7 +274,7 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.local.anchor_class
 
     @property
-    def expertise(self) -> _Floats:
+    def expertise(self) -> Floats:
         """Return E, (m, T), as `Local` has it."""
         return self.relevance
 
@@ -284,12 +282,12 @@ class LocalRelevance(ReadsLike, _Expertise):
     def _operation(self) -> DistanceWeights:
         return replace(self.local.lowered(), table=Degrees(self.relevance))
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
             return self.lowered().relative(X)
         return self._summed(X, self.relevance)[1:]
 
-    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction import fused
@@ -25,7 +25,6 @@ from psephos.vote.operations.distance_weights import (
 from psephos.vote.part import Columns, ReadsColumns, Voters, check, check_part, check_within
 from psephos.vote.target import AnyTarget
 
-_Floats = NDArray[np.float64]
 _CELLS = 1 << 22  # distances held at once
 _FEW = 128  # cases of which all distances are sooner sorted than screened
 _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
@@ -81,7 +80,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     is_category: NDArray[np.bool_]
     absent: _Size
     metric: str = "euclidean"
-    mass: _Floats = field(default_factory=lambda: np.empty(0))
+    mass: Floats = field(default_factory=lambda: np.empty(0))
     needed: bool = False
 
     def __post_init__(self) -> None:
@@ -109,8 +108,8 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return len(self.voter)
 
     def found(
-        self, X: _Floats, k: int | None = None, own: Any = None, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.intp], _Floats]:
+        self, X: Floats, k: int | None = None, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.intp], Floats]:
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
         `own` (n,) are cases that are left out, a row's own. A case that is no neighbour is at
@@ -143,8 +142,8 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return DistanceWeights(distance, profile, mass, OwnPoint(self.voter))
 
     def _found(
-        self, read: _Floats, k: int, own: Any, n_jobs: int | None
-    ) -> tuple[NDArray[np.intp], _Floats]:
+        self, read: Floats, k: int, own: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.intp], Floats]:
         left = np.full(len(read), -1) if own is None else np.asarray(own)
         order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
         plain, scale = self._plain or not fused(), self.column_scale
@@ -176,8 +175,8 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return bool(few or self.is_category.any() or np.isnan(self.cases).any())
 
     def counted(
-        self, X: _Floats, own: Any = None, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+        self, X: Floats, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Return the nearest cases of each row, their distances, and how far each counts.
 
         A case of `own` counts for one less than its mass.
@@ -198,13 +197,13 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
                 return order, apart, counts
             width *= 2
 
-    def _raw(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+    def _raw(self, X: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Return the nearest cases of each row, their distances and raw weights."""
         order, apart, counts = self.counted(X)
         profile = NearestK(self.k, self.by_distance, self.needed)
         return order, apart, profile.weighed(apart, counts)
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+    def relative(self, X: Floats) -> tuple[Floats, Floats]:
         order, _, raw = self._raw(X)
         out = np.zeros((len(X), len(self.cases)))
         np.put_along_axis(out, order, raw, axis=1)
@@ -220,7 +219,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         if not same or voters.n_voters != len(every):
             return None
 
-        def sums(X: _Floats) -> tuple[_Floats, _Floats]:
+        def sums(X: Floats) -> tuple[Floats, Floats]:
             order, _, raw = self._raw(X)
             total = np.zeros((len(X), voters.values.shape[1]))
             for i in range(order.shape[1]):
@@ -229,12 +228,12 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
 
         return sums
 
-    def weighed(self, X: _Floats) -> NDArray[np.intp]:
+    def weighed(self, X: Floats) -> NDArray[np.intp]:
         """Return the voters that are a neighbour of any row of X, in their order."""
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
 
-    def mean_share(self) -> _Floats:
+    def mean_share(self) -> Floats:
         """Return each voter's share of the weight over the training cases."""
         read = np.zeros((len(self.cases), self.n_features))
         read[:, self.columns] = self.cases
@@ -242,14 +241,14 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
 
-    def nearest(self, voters: Voters, target: AnyTarget, X: _Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
         order, apart, raw = self._raw(X)
         total = raw.sum(axis=1, keepdims=True)
         found = order[:, :k], apart[:, :k], (raw / np.where(total > 0, total, 1.0))[:, :k]
         return cases_near(self.voter, voters, target, found)
 
-    def kept_cases(self) -> _Floats:
+    def kept_cases(self) -> Floats:
         return self.cases
 
     def training_rows(self) -> int:
