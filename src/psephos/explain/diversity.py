@@ -109,27 +109,22 @@ class DiversityDisplay(Display):
         values = estimator._values(X)
         every = [label_of(vote.voters, t).removesuffix(": ") for t in range(vote.n_voters)]
         every = [name or str(t + 1) for t, name in enumerate(every)]
-        names = tuple(every[t] for t in members), tuple(every[t] for t in np.flatnonzero(~counts))
+        names = tuple(every[t] for t in members)
+        left_out = tuple(every[t] for t in np.flatnonzero(~counts))
         numbers = target.kind == "regression"
         true = read_numbers(values, y) if numbers else codes_among(target.classes, values, y)
         refuse_seen(estimator, values, "DiversityDisplay", true)
         votes = _votes(vote, values)[:, members]
         if numbers:
             off = votes[:, :, 0] - true[:, None]
-            return cls._of(names, (off**2).mean(axis=0), _of_numbers(off), len(off))
-        answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
-        wrong = answers != true[:, None]
-        return cls._of(
-            names, wrong.mean(axis=0), _of_classes(answers, wrong, target.n_classes), len(true)
-        )
-
-    @classmethod
-    def _of(
-        cls, names: tuple[tuple[str, ...], ...], error: Floats, tables: dict[str, Floats], n: int
-    ) -> Self:
-        first, second = np.triu_indices(len(error), 1)
+            error, tables = (off**2).mean(axis=0), _of_numbers(off)
+        else:
+            answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
+            wrong = answers != true[:, None]
+            error, tables = wrong.mean(axis=0), _of_classes(answers, wrong, target.n_classes)
+        first, second = np.triu_indices(len(members), 1)
         pairs = {name: table[first, second] for name, table in tables.items()}
-        return cls(names[0], error, first, second, pairs, n, names[1])
+        return cls(names, error, first, second, pairs, len(votes), left_out)
 
     def table(self) -> ColumnLists:
         """Return one entry a pair: both names, both errors and the statistics."""

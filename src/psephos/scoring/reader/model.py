@@ -5,6 +5,7 @@
 import hashlib
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 from psephos._errors import PsephosError
@@ -98,12 +99,12 @@ class PlainModel:
 
     def ballots(self, row: list[float], case: Asked) -> list[dict[str, Any]]:
         """Return who voted for what, by which weight and why: a voter each."""
-        reasons, near = self._reasons(row), self._near(row)
+        reasons = self._reasons(row)
         said = self.vote.voters.votes(row)
         scale = max(max(abs(v) for v in vote) for vote in said)
         found, sums = [], self.vote.readout["score"] in ("sum", "normalised")
         for t, (share, term) in enumerate(zip(case.shares, case.votes, strict=True)):
-            reason = near(t, reasons[t])
+            reason = reasons[t]
             weight = share[0] if len(share) == 1 else sum(map(abs, share)) / len(share)
             weight = share[0] if all(s == share[0] for s in share) else weight
             silent = sums and weight == 0 and any(said[t])
@@ -115,19 +116,13 @@ class PlainModel:
             })  # fmt: skip
         return found
 
-    def _reasons(self, row: list[float]) -> Any:
-        return self.vote.voters.reasons(row)
-
-    def _near(self, row: list[float]) -> Any:
-        from dataclasses import replace
-
+    def _reasons(self, row: list[float]) -> list[Any]:
         ask = getattr(self.vote.weights, "similarities", None)
-        near = None if ask is None else ask(row)
-        if near is None:
-            return lambda t, reason: reason
-        return lambda t, reason: (
-            replace(reason, similarity=near[t]) if isinstance(reason, CaseLike) else reason
-        )
+        near = ask(row) if ask else None
+        return [
+            replace(one, similarity=near[t]) if near and isinstance(one, CaseLike) else one
+            for t, one in enumerate(self.vote.voters.reasons(row))
+        ]
 
     def _label(self, t: int) -> str:
         ask = getattr(self.vote.voters, "label", None)

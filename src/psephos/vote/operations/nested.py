@@ -27,7 +27,7 @@ from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 
-_SAYS = ("answer", "probability", "log-odds", "value")
+SAYS = ("answer", "probability", "log-odds", "value")
 _Levels = tuple[tuple[int, Floats], ...]
 
 
@@ -70,7 +70,7 @@ class NestedVoters(ReadsColumns, Voters):
 
     def __post_init__(self) -> None:
         check_part(self)
-        check(self.says in _SAYS, f"votes cannot say {self.says!r}")
+        check(self.says in SAYS, f"votes cannot say {self.says!r}")
         check(self.value.ndim == 2, "codes are not a table")
         same = len(self.inner) == len(self.places) == len(self.levels)
         check(same, "votes, their columns and their categories differ in number")

@@ -9,7 +9,7 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, NDArray
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
-from psephos.vote.operations.nested import NestedVoters, nested
+from psephos.vote.operations.nested import SAYS, NestedVoters, nested
 from psephos.vote.operations.weights import Constant
 from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
@@ -23,7 +23,6 @@ from psephos.vote.voters.foreign import (
 )
 from psephos.vote.weights.neighbours import Neighbours
 
-_SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 
 
@@ -62,8 +61,8 @@ def mixed_voters(
     PsephosError
         If there is none, or one has no probabilities that are asked for.
     """
-    if says not in _SAYS:
-        raise PsephosError(f"says is {says!r}: one of {', '.join(map(repr, _SAYS))}.")
+    if says not in SAYS:
+        raise PsephosError(f"says is {says!r}: one of {', '.join(map(repr, SAYS))}.")
     if not estimators:
         raise PsephosError("a vote needs at least one estimator.")
     parts = [_voter(one, n_features, code, says) for one in estimators]
