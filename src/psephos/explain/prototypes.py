@@ -511,7 +511,8 @@ class PrototypeBallot(Framed):
         ``value_<column>``, the prototype's, and ``similarity_<column>``.
         """
         found = self.prototypes
-        case, voter = self._order()
+        order = np.argsort(self.rank, axis=1, kind="stable")
+        case, voter = np.repeat(np.arange(len(order)), order.shape[1]), order.ravel()
         table: dict[str, list[Any]] = {
             "case": [self.case_ids[i] for i in case.tolist()],
             "rank": self.rank[case, voter].tolist(),
@@ -533,11 +534,6 @@ class PrototypeBallot(Framed):
             table[f"value_{name}"] = found.in_words(d, found.voters.cases[voter, d])
             table[f"similarity_{name}"] = factors[case, voter, d].tolist()
         return table
-
-    def _order(self) -> tuple[Indices, Indices]:
-        """Return case and voter of each entry of the table."""
-        order = np.argsort(self.rank, axis=1, kind="stable")
-        return np.repeat(np.arange(len(order)), order.shape[1]), order.ravel()
 
     def plot(self, case: int = 0, *, most: int = 10, ax: Axes | None = None) -> Axes:
         """Draw the shares of the prior and of the prototypes of highest impact for one case.

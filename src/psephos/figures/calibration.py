@@ -144,16 +144,12 @@ def calibration_line(
     if np.ptp(odds) <= 1e-9:
         none = undefined(n, "all probabilities are alike")
         return CalibrationLine(large, none, none, clipped)
-    if _separates(y, odds):
+    yes, no = odds[y > 0], odds[y == 0]
+    if yes.min() >= no.max() or yes.max() <= no.min():
         none = undefined(n, "the probabilities separate the classes: the slope has no bound")
         return CalibrationLine(large, none, none, clipped)
     intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)
-
-
-def _separates(y: Floats, odds: Floats) -> bool:
-    yes, no = odds[y > 0], odds[y == 0]
-    return bool(yes.min() >= no.max() or yes.max() <= no.min())
 
 
 def _estimates(

@@ -66,7 +66,9 @@ def program(kinds: frozenset[str] | None = None) -> str:
     for name in files:
         own, body, defined = _stripped((_PACKAGE / name).read_text("utf-8"))
         imports |= own
-        owners = {**dict.fromkeys(_imported(own), "an import"), **dict.fromkeys(defined, name)}
+        statements: Any = [ast.parse(one).body[0] for one in own]
+        imported = [alias.asname or alias.name for one in statements for alias in one.names]
+        owners = {**dict.fromkeys(imported, "an import"), **dict.fromkeys(defined, name)}
         for word, owner in owners.items():
             if known.setdefault(word, owner) != owner:
                 raise PsephosError(f"{known[word]} and {owner} both define {word}: rename one.")
@@ -97,11 +99,6 @@ def _stripped(text: str) -> tuple[set[str], str, list[str]]:
         gone |= set(range(first, node.end_lineno or first + 1))
     kept = [line for i, line in enumerate(lines) if i not in gone]
     return imports, "\n".join(kept).strip(), defined
-
-
-def _imported(imports: set[str]) -> list[str]:
-    statements: Any = [ast.parse(one).body[0] for one in imports]
-    return [alias.asname or alias.name for one in statements for alias in one.names]
 
 
 def _is_listing(node: ast.stmt) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.scoring.vectors import to_digits
 from psephos.vote import Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.names import fixed, plural
 from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
@@ -125,26 +126,21 @@ def _compared(vote: Vote, light: Vote, rows: Floats) -> tuple[int, float]:
     return int(alike.sum()), float(told.max(initial=0.0))
 
 
-def _shortened(table: Floats, digits: int) -> Floats:
-    words = [f"{v:.{digits}g}" if np.isfinite(v) else "nan" for v in table.ravel().tolist()]
-    return np.array([float(w) for w in words]).reshape(table.shape)
-
-
 def _rounded(vote: Vote, digits: int) -> Vote:
     """Return the vote with its training rows rounded."""
     voters: Voters = vote.voters
     weights: Any = vote.weighting
     if isinstance(voters, CaseVoters):
-        voters = replace(voters, cases=_shortened(voters.cases, digits))
+        voters = replace(voters, cases=to_digits(voters.cases, digits))
     if isinstance(weights, Local):
-        weights = replace(weights, anchors=_shortened(weights.anchors, digits))
+        weights = replace(weights, anchors=to_digits(weights.anchors, digits))
     elif isinstance(weights, LocalRelevance):
-        local = replace(weights.local, anchors=_shortened(weights.local.anchors, digits))
+        local = replace(weights.local, anchors=to_digits(weights.local.anchors, digits))
         weights = replace(weights, local=local)
     elif isinstance(weights, Neighbours):
-        weights = replace(weights, cases=_shortened(weights.cases, digits))
+        weights = replace(weights, cases=to_digits(weights.cases, digits))
     elif isinstance(weights, KernelWeights) and isinstance(voters, PrototypeVoters):
-        cases = _shortened(voters.cases, digits)
+        cases = to_digits(voters.cases, digits)
         voters = replace(voters, cases=cases)
         scaled = (cases - weights.centre) * weights.inverse
         weights = replace(weights, prototypes=np.ascontiguousarray(scaled))

@@ -216,12 +216,13 @@ def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
     except PsephosError:  # no row of numbers has an answer
         return None
     words = tuple(_words_of(vote, _names(vote, schema), rows))
-    chances = () if found.chances is None else (_rounded(found.chances),)
-    return Vectors(rows, _rounded(found.scores), found.answers, chances, words)
+    chances = () if found.chances is None else (to_digits(found.chances),)
+    return Vectors(rows, to_digits(found.scores), found.answers, chances, words)
 
 
-def _rounded(table: Floats) -> Floats:
-    written = np.array([float(f"{v:.{_DIGITS}g}") for v in table.ravel().tolist()])
+def to_digits(table: Floats, digits: int = _DIGITS) -> Floats:
+    """Return the nearest numbers of so many digits."""
+    written = np.array([float(f"{v:.{digits}g}") for v in table.ravel().tolist()])
     return written.reshape(table.shape)
 
 
@@ -289,13 +290,6 @@ def _with_gaps(vote: Vote, rows: Floats, gaps: NDArray[np.bool_]) -> Floats:
     return holed
 
 
-def _whole(vote: Vote, rows: Floats) -> Floats:
-    """Return the rows on all columns of the vote's table, or on its own if it reads none."""
-    out = np.zeros((len(rows), vote.n_features))
-    out[:, vote.columns] = rows
-    return out
-
-
 def _names(vote: Vote, schema: Any) -> Names:
     """Return what the columns that a vote reads are called, in the table of the fit."""
     return schema.words().select(vote.columns.tolist())
@@ -309,7 +303,7 @@ class _Told(NamedTuple):
 
 def _of_its_columns(vote: Vote, rows: Floats) -> tuple[Vote, Floats]:
     if not len(vote.columns):
-        return vote, _whole(vote, rows)
+        return vote, np.zeros((len(rows), vote.n_features))
     return vote.select(vote.columns), rows
 
 

@@ -70,7 +70,8 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
             return sentences + lines
     sentences += table_words(vote, _classes(vote))
     share = vote.weighting.mean_share()
-    scale, shared = _scale(vote), vote.readout.score in _SHARED
+    sizes = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
+    scale, shared = float(max(sizes, default=0.0)), vote.readout.score in _SHARED
     groups = vote.alike()
     # of training cases that are all alike but for their values, a few show what they are
     shown = _CASES if vote.voters.are_cases() else _most_shown(vote, groups)
@@ -153,12 +154,6 @@ def _about(vote: Vote, voter: int) -> str:
         return ""
     moves = np.flatnonzero(vote.voters.shown_tree(voter, 0).votes.any(axis=0))
     return f", for {vote.target.about(int(moves[0]))}" if len(moves) == 1 else ""
-
-
-def _scale(vote: Vote) -> float:
-    """Return the size of the greatest vote, of voters whose votes can be listed."""
-    sizes = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
-    return float(max(sizes, default=0.0))
 
 
 def _tree_lines(vote: Vote, names: Names) -> list[str]:

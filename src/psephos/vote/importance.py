@@ -152,7 +152,8 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
     profile = profile_of(dense, is_category) if len(dense) else None
-    if profile is not None and _keeps_cases(compact.weighting):
+    kept = compact.weighting.kept_cases(), compact.weighting.prototype_batches()
+    if profile is not None and any(one is not None for one in kept):
         mass = np.quantile(compact.mass(dense), LEVELS)
         profile = replace(profile, mass=np.where(np.isfinite(mass), mass, np.nan))
     baseline = Baseline(centre, votes, weights, np.zeros(len(columns)), profile)
@@ -161,11 +162,6 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         total += column_moves(compact, dense[part], baseline).sum(axis=0)
     share = total / total.sum() if 0 < total.sum() < np.inf else np.zeros(len(columns))
     return replace(baseline, importance=share)
-
-
-def _keeps_cases(weighting: Any) -> bool:
-    kept = weighting.kept_cases(), weighting.prototype_batches()
-    return any(one is not None for one in kept)
 
 
 def _centre(X: Floats, is_category: NDArray[np.bool_]) -> Floats:

@@ -168,13 +168,6 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
     return 0
 
 
-def _refuse_overwriting(out: str, *read: str) -> None:
-    """Raise PsephosError if what is written would take the place of what is read, or of this."""
-    for path in read:
-        if os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
-            raise PsephosError(f"--out {out!r} is a file that is read here: name another.")
-
-
 def _write_whole(out: str, lines: list[Any]) -> None:
     """Write a file whole or not at all: beside its place first; into what is no file as it is."""
     place = os.path.realpath(out)
@@ -192,8 +185,10 @@ def _write_whole(out: str, lines: list[Any]) -> None:
 
 
 def _answer(model: PlainModel, data: Any, asked: Any) -> None:
-    if asked.out:
-        _refuse_overwriting(asked.out, asked.table, sys.argv[0])
+    for path in (asked.table, sys.argv[0]) if asked.out else ():
+        there = os.path.exists(asked.out) and os.path.exists(path)
+        if there and os.path.samefile(asked.out, path):
+            raise PsephosError(f"--out {asked.out!r} is a file that is read here: name another.")
     wanted, spread = dict.fromkeys(asked.quantile), model.vote.spread
     if any(not 0 < q < 1 for q in wanted) or (wanted and not spread):
         raise PsephosError("--quantile is above 0 and below 1, of a predicted distribution.")

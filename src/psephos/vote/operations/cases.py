@@ -1,9 +1,8 @@
 """Training cases as voters: each votes for its own class, labels or numbers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from psephos._types import Array, Floats, NDArray, Usage
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
-from psephos.vote.names import number, plural
+from psephos.vote.names import Names, plural
 from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import (
     Columns,
@@ -28,16 +27,6 @@ from psephos.vote.reading.near import CaseReader
 from psephos.vote.reasons import Reason
 
 _NAMED = 6  # a rule names no more columns than this
-
-
-def near_words(row: Any, values: Sequence[str]) -> str:
-    """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
-    named = "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
-    if not values:
-        return f"near {named}, by no column: the same weight everywhere"
-    more = len(values) - _NAMED
-    rest = f" and {plural(more, 'more column')}" if more > 0 else ""
-    return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
 
 @register
@@ -125,23 +114,24 @@ class PrototypeVoters(ReadsLike, Voters):
             return self.name
         v = self.batches.inverse_bandwidth[batch]
         sharpest = [d for d in np.argsort(-v, kind="stable").tolist() if v[d] > 0]
-        values = [self._value(voter, d, names, levels) for d in sharpest]
-        return near_words(self.rows.tolist()[voter], values)
+        words, values, row = Names(names, levels), list[str](), self.rows.tolist()[voter]
+        for d in sharpest:
+            column, value = int(self.columns[d]), float(self.cases[voter, d])
+            said = " missing" if np.isnan(value) else f" = {words.value(column, value)}"
+            values.append(f"{names[column]}{said}")
+        named = (
+            "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
+        )
+        if not values:
+            return f"near {named}, by no column: the same weight everywhere"
+        more = len(values) - _NAMED
+        rest = f" and {plural(more, 'more column')}" if more > 0 else ""
+        return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
         reader = CaseReader({**unpacked(to_plain(self)), "rows": self.rows.tolist()})
         return [reader.reasons(x) for x in X.tolist()]
-
-    def _value(
-        self, voter: int, position: int, names: list[str], levels: dict[int, list[str]]
-    ) -> str:
-        column, value = int(self.columns[position]), float(self.cases[voter, position])
-        if np.isnan(value):
-            return f"{names[column]} missing"
-        known = levels.get(column, [])
-        word = known[int(value)] if 0 <= value < len(known) else number(value)
-        return f"{names[column]} = {word}"
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
         return [("always", self.values[voter])]
@@ -188,9 +178,6 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
 
     def are_cases(self) -> bool:
         return True
-
-    def votes(self, X: Floats) -> Floats:
-        return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def named_rows(self, names: Array) -> Self:
         return replace(self, rows=named_of(self.rows, names))

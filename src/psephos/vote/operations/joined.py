@@ -145,6 +145,7 @@ class JoinedVoters(Voters):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only, in this order; parts left without a voter are dropped."""
+        order: list[int] = voters.tolist()
         part, place = self.part[voters], self.place[voters]
         kept = np.unique(part)
         parts: list[Voters] = []
@@ -158,12 +159,8 @@ class JoinedVoters(Voters):
             parts=tuple(parts),
             part=np.searchsorted(kept, part).astype(np.intp),
             place=new,
-            names=self._named(voters),
+            names=tuple(self.names[t] for t in order) if self.names else (),
         )
-
-    def _named(self, voters: NDArray[np.intp]) -> tuple[str, ...]:
-        places: list[int] = voters.tolist()
-        return tuple(self.names[t] for t in places) if self.names else ()
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         part, place = self._at(voter)

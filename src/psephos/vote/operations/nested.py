@@ -337,15 +337,18 @@ def nested(
     if abstains:  # asked of complete rows only
         votes = [vote.primary() for vote in votes]
     read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
+    levels = [m.schema_.select(v.columns).levels for m, v in zip(estimators, votes, strict=True)]
+    inner = [vote.select(vote.columns) for vote in votes]
+    if abstains:
+        inner = [replace(vote, voters=vote.voters.abstaining()) for vote in inner]
     columns, places = placed(read)
     return NestedVoters(
         n_features,
         columns,
         places,
-        tuple(_compact(vote, abstains) for vote in votes),
+        tuple(inner),
         tuple(
-            _levels(model.schema_.select(vote.columns))
-            for model, vote in zip(estimators, votes, strict=True)
+            tuple((j, np.asarray(v, dtype=np.float64)) for j, v in own.items()) for own in levels
         ),
         says,
         np.zeros((1, 1)) if says == "value" else code,
@@ -356,13 +359,3 @@ def nested(
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
     return fitted and getattr(model, "is_registered", False)
-
-
-def _compact(vote: Vote, abstains: bool) -> Vote:
-    """Return a vote on what it reads; its words are of complete rows if it abstains on others."""
-    small = vote.select(vote.columns)
-    return replace(small, voters=small.voters.abstaining()) if abstains else small
-
-
-def _levels(schema: Any) -> _Levels:
-    return tuple((j, np.asarray(v, dtype=np.float64)) for j, v in schema.levels.items())

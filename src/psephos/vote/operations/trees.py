@@ -469,17 +469,13 @@ def spoken(shares: Floats, says: str, code: Floats) -> Floats:
         return shares
     if says == "answer":
         return code[shares.argmax(axis=-1)]
-    samme = _is_samme(code)
+    k = len(code)  # SAMME's codes: 1 for the class, -1 / (K - 1) elsewhere
+    ones = np.where(np.eye(k, dtype=bool), 1.0, -1.0 / max(k - 1, 1))
+    samme = k > 2 and np.array_equal(code, ones)
     total = np.zeros((*shares.shape[:-1], 1 if samme else code.shape[1]))
-    for k in range(len(code)):  # one order of sums, however many rows there are
-        total += shares[..., k, None] * (1.0 if samme else code[k])
+    for c in range(k):  # one order of sums, however many rows there are
+        total += shares[..., c, None] * (1.0 if samme else code[c])
     if not samme:
         return total
     # so written, equal shares stay equal to the last bit
-    return (len(code) * shares - total) / (len(code) - 1)
-
-
-def _is_samme(code: Floats) -> bool:
-    """Return whether a table of codes is SAMME's: 1 for the class, -1/(K-1) elsewhere."""
-    k = len(code)
-    return k > 2 and np.array_equal(code, np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1)))
+    return (k * shares - total) / (k - 1)

@@ -130,7 +130,9 @@ class Problem:
 
         They are `size`, or fewer if `tries` times as many draws gave no more.
         """
-        columns = [_options(self.groups(i)) for i in range(self.space.n_columns)]
+        groups = [self.groups(i) for i in range(self.space.n_columns)]
+        columns = [_options(own) for own in groups]
+        general = math.prod(sum(g.weight for g in own) for own in groups)
         none = np.empty((0, self.space.n_columns), dtype=np.int32)
         found = [Hypotheses(none, none, np.empty(0, dtype=np.bool_))]
         accepted = drawn = 0
@@ -145,12 +147,7 @@ class Problem:
             accepted += len(good)
             found.append(some.take(good))
         kept = [np.concatenate(parts)[:size] for parts in zip(*found, strict=True)]
-        return Drawn(Hypotheses(*kept), accepted, drawn, self._general())
-
-    def _general(self) -> int:
-        """Return how many hypotheses are general enough, weighted by the prior."""
-        columns = (self.groups(i) for i in range(self.space.n_columns))
-        return math.prod(sum(g.weight for g in groups) for groups in columns)
+        return Drawn(Hypotheses(*kept), accepted, drawn, general)
 
 
 class Drawn(NamedTuple):
