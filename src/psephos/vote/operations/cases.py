@@ -117,8 +117,8 @@ class PrototypeVoters(ReadsLike, Voters):
         words, values, row = Names(names, levels), list[str](), self.rows.tolist()[voter]
         for d in sharpest:
             column, value = int(self.columns[d]), float(self.cases[voter, d])
-            said = " missing" if np.isnan(value) else f" = {words.value(column, value)}"
-            values.append(f"{names[column]}{said}")
+            shown = " missing" if np.isnan(value) else f" = {words.value(column, value)}"
+            values.append(f"{names[column]}{shown}")
         named = (
             "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
         )
