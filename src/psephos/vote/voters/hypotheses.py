@@ -15,6 +15,8 @@ from psephos.vote.operations.trees import Trees
 from psephos.vote.part import ReadsLike, check, check_part
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
+_CELLS = 1 << 22  # truth values at once
+
 
 @register
 @dataclass(frozen=True)
@@ -74,6 +76,21 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
     def hypotheses(self) -> Hypotheses:
         """Return the hypotheses, on the columns of the space."""
         return Hypotheses(self.low, self.high, self.empty)
+
+    def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
+        """Return the (n, K) sums: of the weights of those that hold, and of the others.
+
+        Where all hold, or none does, it is exactly the sum of the weights: ties stay ties.
+        """
+        code = self.space.encode(X)
+        held = np.zeros(len(X))
+        step = max(1, _CELLS // max(1, len(X)))
+        for start in range(0, self.n_voters, step):
+            some = slice(start, start + step)
+            holds = Hypotheses(self.low[some], self.high[some], self.empty[some]).holds(code)
+            held += np.where(holds, weights[:, some], 0.0).sum(axis=1)
+        rest = weights.sum(axis=1) - held
+        return held[:, None] * self.yes + rest[:, None] * self.no
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)

@@ -134,7 +134,7 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.feature)
 
-    def votes(self, X: _Floats) -> _Floats:
+    def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes, voter by voter in memory.
 
         Sums over voters are then made in the order of the sums of weights: where all voters agree,
