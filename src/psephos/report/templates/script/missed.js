@@ -147,6 +147,16 @@
   const fillBody = (id, rows) => {
     if (at(id)) at(id).tBodies[0].replaceChildren(...rows);
   };
+  // A share from 0 to 1 as a dot on its interval.
+  const barOf = (width, height, r, [value, low, high], kind = "") => {
+    const x = (share) => 1 + (width - 2) * share,
+      y = height / 2,
+      line = (kind, x1, x2) => svg("line", { class: kind, x1, x2, y1: y, y2: y }),
+      box = svg("svg", { class: kind, width, height, "aria-hidden": "true" }, line("grid", 1, x(1)));
+    if (Number.isFinite(low)) box.append(line("interval", x(low), x(high)));
+    if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: x(value), cy: y, r }));
+    return box;
+  };
   let prevalence = null;
   const measures = (one, n, t) => {
     const [found, cleared, ...both] = four(one, n, t),
@@ -164,17 +174,9 @@
       "measures",
       rows.map(([name, counted, [value, low, high]]) => {
         const row = line([name, counted, words.rate(value), words.span(low, high)], ["", ""]);
-        const strip = make("td", "", "drawn k-bar"),
-          box = svg("svg", { width: 132, height: 14, "aria-hidden": "true" });
+        const strip = make("td", "", "drawn k-bar");
         row.dataset.test = "measure";
-        box.append(svg("line", { class: "grid", x1: 1, x2: 131, y1: 7, y2: 7 }));
-        if (Number.isFinite(low))
-          box.append(
-            svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }),
-          );
-        if (Number.isFinite(value))
-          box.append(svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
-        strip.append(box);
+        strip.append(barOf(132, 14, 3.5, [value, low, high]));
         row.append(strip);
         return row;
       }),
@@ -407,21 +409,7 @@
               (known ? ` (${words.span(figure[1], figure[2])})` : ""),
       );
     if (n >= 10 && known)
-      cell.append(
-        svg(
-          "svg",
-          { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
-          svg("line", { class: "grid", x1: 1, x2: 151, y1: 4, y2: 4 }),
-          svg("line", {
-            class: "interval",
-            x1: 1 + 150 * figure[1],
-            x2: 1 + 150 * figure[2],
-            y1: 4,
-            y2: 4,
-          }),
-          svg("circle", { class: "dot", cx: 1 + 150 * figure[0], cy: 4, r: 3 }),
-        ),
-      );
+      cell.append(barOf(152, 8, 3, figure, "under-text"));
     return cell;
   };
   const groups = (m, t) => {
