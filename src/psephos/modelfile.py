@@ -164,6 +164,8 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, Array]) -> dict[str, Any
         manifest["recalibration"] = encode(model.recalibration_, arrays, "recalibration")
     if model.accepted_:
         manifest["accepted"] = list(model.accepted_)
+    if model.joined_:
+        manifest["joined"] = {old: list(became) for old, became in model.joined_.items()}
     if model._calibrated_on is not None:
         manifest["calibrated_on"] = encode(model._calibrated_on, arrays, "calibrated_on")
     return manifest
@@ -363,6 +365,8 @@ def _model(stored: Stored) -> "VoteEstimator":
     model._set_fitted(vote, schema, extras, None, baseline)
     model.recalibration_ = stored.recalibration
     model.accepted_ = tuple(map(str, manifest.get("accepted", ())))
+    became = manifest.get("joined", {}).items()
+    model.joined_ = {old: (new and str(new), int(n)) for old, (new, n) in became}
     model._calibrated_on = rows = decode(manifest.get("calibrated_on"), arrays)  # older have none
     fits = rows is None or (isinstance(rows, Profile) and rows.n_columns == len(vote.columns))
     check(fits, "a summary of other rows")

@@ -21,8 +21,7 @@ from psephos.protocol.tables.labels import class_codes
 from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
-from psephos.validation.cohort import LabelMatches, empty_columns, labels_of, reading_model
-from psephos.validation.numbers import numbers_of
+from psephos.validation.cohort import known_cohort, reading_model
 from psephos.vote.names import plural
 
 
@@ -67,21 +66,19 @@ def validation_of(
     wanted = list(dict.fromkeys(named))
     words, header = _words(table_path, wanted, target, cells, lies)
     y = words.pop("")
-    of_classes = bool(model.vote_.target.n_classes)
-    pairs = renamed(classes, y, model.classes_.tolist() if of_classes else [])
     if group is not None and "" in words[group]:
         raise PsephosError(
             f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
             "name the group of each."
         )
     mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
-    cohort = Cohort(
+    cohort = known_cohort(
+        reading,
+        y,
+        classes,
+        cells.number,
         X=cases.X,
-        codes=labels_of(y, reading.classes_, pairs, cases.ids)
-        if of_classes
-        else numbers_of(y, cases.ids, cells.number),
         ids=cases.ids,
-        lacking=empty_columns(cases.X, reading),
         groups=None if group is None else np.array(words[group]),
         by={name: [cell or "missing" for cell in words[name]] for name in by},
         notes=[*mapped, *cases.notes],
@@ -91,7 +88,6 @@ def validation_of(
     return validated(
         reading,
         cohort,
-        classes=pairs,
         positive=positive,
         threshold=threshold,
         absent=absent,
@@ -120,42 +116,6 @@ def _contents(
         numbers=None if classes else cohort.codes,
     )
     return f"{words} Subgroups: {', '.join(by)} (--by)." if by else words
-
-
-def renamed(pairs: Sequence[str], labels: Sequence[Any], classes: Sequence[Any]) -> dict[str, str]:
-    """Return what OLD=NEW name, each divided where OLD is a label of the cohort and NEW a class.
-
-    Raises
-    ------
-    PsephosError
-        If one has not both sides, names a label twice, or may be divided in several ways.
-    """
-    old_ones, new_ones = LabelMatches(list(dict.fromkeys(labels))), LabelMatches(classes)
-    found: dict[str, str] = {}
-    for text in pairs:
-        parts = text.split("=")
-        ends = [
-            ("=".join(parts[:k]).strip(), "=".join(parts[k:]).strip()) for k in range(1, len(parts))
-        ]
-        ways = [(old, new) for old, new in ends if old and new]
-        if not ways:
-            raise PsephosError(f"--classes {text!r} must be OLD=NEW, such as --classes CRC=cancer.")
-        known = [
-            (old, new)
-            for old, new in ways
-            if old_ones.place(old) is not None and new_ones.place(new) is not None
-        ]
-        if len(known) > 1:
-            each = " or ".join(f"{old!r} is {new!r}" for old, new in known)
-            raise PsephosError(
-                f"--classes {text!r} may say that {each}: name that label otherwise in the cohort, "
-                "or give classes= in Python."
-            )
-        old, new = (known or ways)[0]
-        if old in found:
-            raise PsephosError(f"--classes names {old!r} twice.")
-        found[old] = new
-    return found
 
 
 def _words(

@@ -32,6 +32,14 @@ _THRESHOLD = (
         help="The class of --threshold.  [default: the second of the model's classes]",
     ),
 )
+classes_option = click.option(
+    "--classes",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="A label of TABLE and the class that it is taken as; several: benign,borderline=negative. "
+    "'unclear=' leaves its rows out, and '*=other' is all labels that stand on neither side of "
+    "another. Labels may hold a = or a comma; repeatable. Models keep it for psephos validate.",
+)
 _ANSWERS = (
     click.argument("model", type=IN_FILE),
     click.argument("table", type=IN_FILE),
@@ -69,6 +77,7 @@ _OPTIONS = (
         help="What the target holds.  [default: numbers where they clearly are a measurement; in "
         "doubt it is required; up to 20 whole numbers are classes]",
     ),
+    classes_option,
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(
         "--group",

@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import IN_FILE, OUT_FILE, OUT_FOLDER, form_options, safe_option
+from psephos.cli.options import (
+    IN_FILE,
+    OUT_FILE,
+    OUT_FOLDER,
+    classes_option,
+    form_options,
+    safe_option,
+)
 from psephos.cli.words import say, show, show_json
 
 
@@ -15,12 +22,7 @@ from psephos.cli.words import say, show, show_json
 @click.option(
     "--target", metavar="COLUMN", help="The true classes or numbers (npz: default the array y)."
 )
-@click.option(
-    "--classes",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="A label of COHORT and the class of the model that it is (each may hold a =); repeatable.",
-)
+@classes_option
 @click.option(
     "--positive",
     metavar="CLASS",

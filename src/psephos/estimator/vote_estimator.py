@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
@@ -34,7 +35,7 @@ from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
-from psephos.vote.names import listed
+from psephos.vote.names import joined_words, listed
 from psephos.vote.part import Voters, Weighting, check
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
@@ -82,6 +83,8 @@ class VoteEstimator(BaseEstimator):
     recalibration_: Recalibration | None = None
     #: Cautions that fired and that whoever fitted the model accepted, such as 'FD004 saved-index'.
     accepted_: tuple[str, ...] = ()
+    #: What became of classes of its table before the fit (`classes` of `read_table`), their rows.
+    joined_: Mapping[str, tuple[str | None, int]] = MappingProxyType({})
     _cloned = False
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
     _sample: SampleRows | None = None  # training rows, within the process
@@ -256,7 +259,7 @@ class VoteEstimator(BaseEstimator):
         self._sample = sample
         self._baseline = baseline
         self.recalibration_ = self._calibrated_on = self._calibration_rows = None
-        self.accepted_ = ()
+        self.accepted_, self.joined_ = (), {}
         self.schema_ = schema
         for name in self.extras:
             vars(self).pop(name, None)
@@ -452,6 +455,7 @@ class VoteEstimator(BaseEstimator):
             words += [] if told is None else told(names, self.vote_)
         if self.accepted_:
             words += [f"Fitted in spite of what was accepted: {', '.join(self.accepted_)}."]
+        words += [f"It was fitted on {joined_words(self.joined_)}"] if self.joined_ else []
         return describe(self.vote_, names, type(self).__name__) + words
 
     def _classes(self) -> list[Any]:
@@ -510,6 +514,7 @@ class VoteEstimator(BaseEstimator):
         reduced._calibration_rows = self._calibration_rows and self._calibration_rows.reduced(vote)
         reduced._calibrated_on = rows and rows.take(np.isin(self.vote_.columns, vote.columns))
         reduced.recalibration_, reduced.accepted_ = self.recalibration_, self.accepted_
+        reduced.joined_ = self.joined_
         return reduced
 
     def _params_on(self, columns: Array) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class Sheet:
 
     def place(self, i: int) -> str:
         """Return the words for row i: its line in the file, or its row counted from 0."""
-        return f"row {i}" if self.lines is None else f"line {self.lines[i]}"
+        at = i if self.lines is None else self.lines[i]
+        return f"{'row' if self.lines is None or self.header.of_arrays else 'line'} {at}"
 
 
 def with_words(numbers: Floats, words: Sequence[Cell]) -> list[Any]:

@@ -1,20 +1,23 @@
 """The cohort: its cases on the columns a model reads, and its labels in the model's own."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Cell, Floats, Indices, Label, LabelsLike, NDArray, PerRow
+from psephos._types import Array, Cell, Floats, Indices, LabelsLike, NDArray, PerRow
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.levels import alike
 from psephos.files.near import shown
+from psephos.protocol.tables.joining import LabelMatches, key_of_label, renaming
+from psephos.protocol.tables.roles import Classes
 from psephos.validation.numbers import numbers_of
 from psephos.vote.names import listed, plural
 
@@ -43,6 +46,8 @@ class Cohort:
         For each subgrouping a level a case, in words.
     notes : list of str
         Sentences on how the cohort was read.
+    renamed : mapping of str to (str or None)
+        What labels were taken as; None: left out.
     """
 
     X: Floats
@@ -52,6 +57,23 @@ class Cohort:
     groups: Array | None = None
     by: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
     notes: list[str] = field(default_factory=list[str])
+    renamed: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def of_known_classes(self) -> Self:
+        """Return the cohort without the cases of classes that are left out (a code of -1)."""
+        kept = self.codes != -1
+        n = int((~kept).sum())
+        if not n:
+            return self
+        if not kept.any():
+            raise PsephosError("--classes leaves out every case: name a class that stays.")
+        note = f"{plural(n, 'case')} of classes that are left out (--classes)."
+        among = kept.tolist()
+        parts: dict[str, Any] = {"ids": list(compress(self.ids, among)),
+                                 "notes": [*self.notes, note]}  # fmt: skip
+        parts["by"] = {name: list(compress(own, among)) for name, own in self.by.items()}
+        parts["groups"] = None if self.groups is None else self.groups[kept]
+        return replace(self, X=self.X[kept], codes=self.codes[kept], **parts)
 
     def subgroupings(self, groups: list[str], answered: list[str]) -> dict[str, list[str]]:
         """Return those of `by`, groups if they are few, and answered if a case is not: yes or no.
@@ -94,7 +116,7 @@ def cohort_of(
     *,
     groups: PerRow = None,
     by: Mapping[str, Any] | None = None,
-    classes: Mapping[Any, Any] | None = None,
+    classes: Classes | None = None,
     ids: Any = None,
 ) -> Cohort:
     """Return the cohort of a table in memory for a model on the columns it reads.
@@ -103,8 +125,6 @@ def cohort_of(
     """
     X = as_given(X)
     frame, schema = as_frame(X), model.schema_
-    if not isinstance(classes or {}, Mapping):
-        raise PsephosError("classes must be a dict, from labels of the cohort to the model's.")
     labels = _column(y, "y")
     if not labels:
         raise PsephosError("the cohort has no case: nothing can be said of the model by it.")
@@ -134,11 +154,27 @@ def cohort_of(
     for name, column in (whole | ({} if own is None else {"groups": own})).items():
         if len(column) != n:
             raise PsephosError(f"{name!r} has {len(column)} values for {n} rows.")
+    return known_cohort(model, labels, classes, X=values, ids=names, groups=own, by=told)
+
+
+def known_cohort(
+    model: Any, labels: Sequence[Any], classes: Classes | None,
+    read: Callable[[str], float | None] | None = None, **parts: Any,
+) -> Cohort:  # fmt: skip
+    """Return the cohort of cases whose labels, or numbers (`read` from words), are these."""
+    ids = parts["ids"]
     if model.vote_.target.n_classes:
-        codes = labels_of(labels, model.classes_, classes or {}, names)
+        codes, renamed = labels_of(labels, model, classes, ids)
+    elif classes:
+        raise PsephosError(
+            f"classes (--classes) is of classes, and {type(model).__name__} predicts numbers: "
+            "leave it out."
+        )
     else:
-        codes = numbers_of(labels, names)
-    return Cohort(values, codes, names, empty_columns(values, model), own, told)
+        codes, renamed = numbers_of(labels, ids, read), {}
+    cohort = Cohort(codes=codes, renamed=renamed, lacking=(), **parts)
+    cohort = cohort.of_known_classes() if model.vote_.target.n_classes else cohort
+    return replace(cohort, lacking=empty_columns(cohort.X, model))
 
 
 def empty_columns(X: Floats, model: VoteEstimator) -> tuple[int, ...]:
@@ -165,22 +201,23 @@ def _listed(names: Sequence[str]) -> str:
 
 def labels_of(
     y: LabelsLike,
-    classes: Array,
-    renamed: Mapping[Any, Any],
+    model: Any,
+    given: Classes | None,
     names: Sequence[str] | None = None,
-) -> Indices:
-    """Return the class of each case as its place among the model's.
+) -> tuple[Indices, dict[str, str | None]]:
+    """Return the class of each case as its place among the model's, and what labels were taken as.
 
     A label is the class that it equals, a word the class that is written so; nothing else is: '1.0'
-    is not 1, True is not 1, and ' ill' or 'Ill' is not 'ill'. A renaming may join labels.
+    is not 1, True is not 1, and ' ill' or 'Ill' is not 'ill'. A renaming may join labels. What
+    the model was fitted on as another class (`joined_`) is that class here, unless `given` says
+    otherwise. The class of cases that are left out is -1.
 
     Parameters
     ----------
     y : array of labels
-    classes : ndarray
-        The model's.
-    renamed : mapping
-        From a label of the cohort to one of the model.
+    model : estimator
+    given : mapping, or sequence of str 'OLD=NEW'
+        From labels of the cohort to classes of the model (see `renaming`).
     names : sequence of str, default=None
         Of the cases, for messages.
 
@@ -191,14 +228,8 @@ def labels_of(
         (1 and '1'), or a renaming names a class that the model has not, or a label that no case
         has.
     """
-    known = LabelMatches(classes.tolist())
-    target = [known.place(new) for new in renamed.values()]
-    for old, new, place in zip(renamed, renamed.values(), target, strict=True):
-        if place is None:
-            raise PsephosError(
-                f"--classes names {_quoted(new)} (for {_quoted(old)}), which is no class of the "
-                f"model: it has {_listed(known.words)}."
-            )
+    classes = model.classes_.tolist()
+    known = LabelMatches(classes)
     labels = _column(y, "y")
     gone = [i for i, label in enumerate(labels) if is_missing(label) or label == ""]
     if gone:
@@ -207,30 +238,37 @@ def labels_of(
             f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): leave "
             "them out, for nothing can be said of their answers."
         )
-    given = LabelMatches(list(renamed))
-    said = {_key(label): given.place(label) for label in labels}
-    found = {key: known.place(key[1]) if old is None else target[old] for key, old in said.items()}
-    for old, label in enumerate(renamed):
-        if old not in said.values():
+    keys = list(dict.fromkeys(map(key_of_label, labels)))
+    each: list[Any] = [label for _, label in keys]
+    renamed = renaming(given, each, classes, "the cohort")
+    for k, new in renamed.items():
+        if new is not None and known.place(new) is None:
             raise PsephosError(
-                f"--classes renames {_quoted(label)}, which no case of the cohort has: its labels "
-                f"are {_listed(_distinct(labels))}."
+                f"--classes names {shown(new)} (for {shown(each[k])}), which is no class of the "
+                f"model: it has {_listed(known.words)}."
             )
-    strange = _distinct([label for label in labels if found[_key(label)] is None])
+    for k, label in enumerate(each):
+        if k not in renamed and known.place(label) is None and str(label) in model.joined_:
+            renamed[k] = model.joined_[str(label)][0]
+    taken = dict(enumerate(each)) | renamed
+    places = [-1 if one is None else known.place(one) for one in taken.values()]
+    strange = [shown(label) for label, place in zip(each, places, strict=True) if place is None]
     if strange:
         raise PsephosError(
             f"the cohort has labels that are no class of the model: {_listed(strange)}. The model "
             f"has {_listed(known.words)}; --classes old=new (classes=) maps labels to classes"
-            f"{_near(labels, classes.tolist())}, and cases of other classes are left out before."
+            f"{_near(labels, classes)}, and 'old=' leaves their cases out."
         )
-    for kind, value in found:
+    for k, (kind, value) in enumerate(keys):
         word = ("word", str(value))
-        if kind != "word" and word in found and said[kind, value] is said[word] is None:
+        if kind != "word" and word in keys and not {k, keys.index(word)} & renamed.keys():
             raise PsephosError(
-                f"the cohort has the label {_quoted(value)} both as a {kind} and as a word: write "
+                f"the cohort has the label {shown(value)} both as a {kind} and as a word: write "
                 "it in one way, or as two if these are two classes."
             )
-    return np.array([found[_key(label)] for label in labels], dtype=np.intp)
+    code = dict(zip(keys, places, strict=True))
+    took = {str(each[k]): None if new is None else str(new) for k, new in renamed.items()}
+    return np.array([code[key_of_label(label)] for label in labels], dtype=np.intp), took
 
 
 def _near(labels: Sequence[Cell], classes: Sequence[Cell]) -> str:
@@ -242,40 +280,6 @@ def _near(labels: Sequence[Cell], classes: Sequence[Cell]) -> str:
         if of and len(to) == 1:
             return f" ({shown(f'{of[0]}={to[0]}')} for {plural(counts[of[0]], 'case')})"
     return ""
-
-
-def _key(label: Any) -> tuple[str, Any]:
-    """Return what a label is: truth values, numbers and words are never one another."""
-    value = label.item() if isinstance(label, np.generic) else label
-    if isinstance(value, bool):
-        return "truth value", value
-    return ("number" if isinstance(value, int | float) else "word"), value
-
-
-class LabelMatches:
-    """Where a label stands among others: it is the one it equals, or that is written so."""
-
-    def __init__(self, labels: Sequence[Any]) -> None:
-        self._places = {_key(label): place for place, label in enumerate(labels)}
-        self.words = [_quoted(label) for label in labels]
-        self._written = {str(label): place for place, label in enumerate(labels)}
-
-    def place(self, label: Label) -> int | None:
-        """Return the place of a label; None if it is none of these."""
-        kind, value = _key(label)
-        found = self._places.get((kind, value))
-        if found is None and (kind == "word" or ("word", str(value)) in self._places):
-            return self._written.get(str(value))
-        return found
-
-
-def _quoted(label: Label) -> str:
-    """Return a label as it is, so that spaces, and words that write numbers, are seen."""
-    return shown(_key(label)[1])
-
-
-def _distinct(labels: Sequence[Cell]) -> list[str]:
-    return [_quoted(label) for _, label in dict.fromkeys(map(_key, labels))]
 
 
 def _column(values: Any, what: str) -> list[Any]:

@@ -185,7 +185,7 @@ class Validation:
             + "), not fitted again.",
         ]
         if about["renamed"]:
-            pairs = (f"{old} is {new}" for old, new in about["renamed"].items())
+            pairs = (f"{old} is {new or 'left out'}" for old, new in about["renamed"].items())
             lines.append(f"Labels: {', '.join(pairs)}.")
         if about["positive"] is not None:
             other = (

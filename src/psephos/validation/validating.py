@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Cell, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
+from psephos._types import Array, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.cautions import Given, cautions_on
 from psephos.cautions.registry import OF_CASES
@@ -32,8 +32,10 @@ from psephos.figures import (
 )
 from psephos.figures.estimate import codes_of_groups
 from psephos.models.prototypes.mixture import mixture_of
+from psephos.protocol.tables.joining import LabelMatches
+from psephos.protocol.tables.roles import Classes
 from psephos.recalibrating import cross_fitted
-from psephos.validation.cohort import Cohort, LabelMatches, cohort_of, reading_model
+from psephos.validation.cohort import Cohort, cohort_of, reading_model
 from psephos.validation.numbers import AnsweredNumbers
 from psephos.validation.result import WORTH, Validation
 from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
@@ -285,7 +287,7 @@ def validate(
     *,
     groups: PerRow = None,
     by: Mapping[str, Any] | None = None,
-    classes: Mapping[Any, Any] | None = None,
+    classes: Classes | None = None,
     positive: Label | None = None,
     threshold: float | None = None,
     absent: str = "missing",
@@ -310,8 +312,9 @@ def validate(
         independent, and cases as not.
     by : dict of str to array, default=None
         Subgroups by name: accuracy is told for each level, under ten cases as counts alone.
-    classes : dict, default=None
-        From labels of the cohort to those of the model, where they are named otherwise.
+    classes : dict, or sequence of str 'OLD=NEW', default=None
+        From labels of the cohort to the model's, where they are named otherwise; None leaves them
+        out (`psephos.read_table`). What the model was fitted on as another class is that class.
     positive : label, default=None
         Of two classes the one that is looked for. None: where one bears a usual word for nothing
         found (healthy, control, benign, alive, no, 0) the other one, else the rarer of the cohort,
@@ -378,7 +381,6 @@ def validate(
     return validated(
         reading,
         cohort,
-        classes=classes,
         positive=positive,
         threshold=threshold,
         absent=absent,
@@ -391,7 +393,6 @@ def validated(
     model: Any,
     cohort: Cohort,
     *,
-    classes: Mapping[Any, Any] | None = None,
     positive: Label | None = None,
     threshold: float | None = None,
     absent: str = "missing",
@@ -405,7 +406,7 @@ def validated(
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
     scored, answered = _scored(vote, cohort, threshold)
-    of = (classes, positive, threshold, level)
+    of = (positive, threshold, level)
     answers, counts, rule = _answers(model, vote, scored, cohort, *of)
     told = replace(answers, groups=groups)
     by = cohort.subgroupings(names, answered)
@@ -423,7 +424,7 @@ def validated(
         "classes": told.classes,
         "class_counts": counts,
         "target": told.target,
-        "renamed": {str(old): str(new) for old, new in (classes or {}).items()},
+        "renamed": cohort.renamed,
         "positive": told.classes[told.positive] if told.two else None,
         "positive_rule": rule,
         "threshold": threshold,
@@ -463,16 +464,15 @@ def _scored(
 
 def _answers(
     model: Any, vote: Vote, scored: tuple[Floats, Floats], cohort: Cohort,
-    classes: Mapping[Label, Label] | None, positive: Label | None, threshold: float | None,
-    level: float,
+    positive: Label | None, threshold: float | None, level: float,
 ) -> tuple[_Answers, list[int], str]:  # fmt: skip
     """Return the answers, and of classes how many cases each has and why one is positive."""
     if model.vote_.target.n_classes:
         found = _answered(model, vote, scored, cohort, positive, threshold, level)
         counts = np.bincount(found.truth, minlength=len(found.classes)).tolist()
         return found, counts, _positive(positive, model.classes_.tolist(), cohort).rule
-    given = {"classes": classes, "positive": positive, "threshold": threshold}
-    for name in [name for name, value in given.items() if value not in (None, {})]:
+    given = {"positive": positive, "threshold": threshold}
+    for name in [name for name, value in given.items() if value is not None]:
         raise PsephosError(
             f"{name} (--{name}) is of classes, and {type(model).__name__} predicts numbers: leave "
             "it out."
@@ -528,7 +528,7 @@ def _answered(
     return Answered(names, cohort.codes, said, chances, place, level=level)
 
 
-def _positive(positive: Label | None, classes: Sequence[Cell], cohort: Cohort) -> Positive:
+def _positive(positive: Label | None, classes: Sequence[Label], cohort: Cohort) -> Positive:
     if positive is None:
         sizes = np.bincount(cohort.codes, minlength=len(classes)).tolist()
         return usual_positive([str(one) for one in classes], sizes)

@@ -3,7 +3,7 @@
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 _WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)|'.*'|\".*\"")
@@ -269,6 +269,16 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     """Return ``a, b and 3 more``: the first names, and how many are left."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def joined_words(joined: Mapping[str, tuple[str | None, int]]) -> str:
+    """Return what became of classes that were joined, renamed or left out, and their rows."""
+    of: dict[str | None, list[str]] = {}
+    for old, (new, n) in joined.items():
+        of.setdefault(new, []).append(f"{sentence_name(old)} ({n})")
+    each = [f"{series(olds)} taken as {sentence_name(new)}" for new, olds in of.items() if new]
+    each += [f"{series(of[None])} left out"] if None in of else []
+    return f"classes (--classes), with their rows: {'; '.join(each)}."
 
 
 def series(words: Sequence[str]) -> str:

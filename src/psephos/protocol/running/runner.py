@@ -68,6 +68,7 @@ from psephos.protocol.study.outputs import (
 )
 from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
+from psephos.protocol.tables.roles import Classes
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
@@ -145,6 +146,7 @@ def compare(
     cost: float | Mapping[str, float] | None = None,
     curve: bool = False,
     time_limit: float | None = None,
+    classes: Classes = (),
     **reading: Any,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
@@ -256,6 +258,8 @@ def compare(
         Seconds after which a fit, or its predictions, is stopped and counts as failed, within a
         search its draw; other fits go on. They run in processes of their own, which end in
         compiled code, too. Kernels that are compiled first count (`psephos warm-up`).
+    classes : dict, or sequence of str 'OLD=NEW', default=()
+        Classes that are joined, renamed or left out before anything is learnt (`read_table`).
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
         keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
@@ -285,7 +289,7 @@ def compare(
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
-        "positive": positive, "task": task, "leave_out": leave_out,
+        "positive": positive, "task": task, "leave_out": leave_out, "classes": classes or None,
     }  # fmt: skip
     table = table_given(X, y, dataset, given, reading)
     plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)

@@ -274,6 +274,7 @@ def identity_of(
         "protocol": protocol.as_dict(),
         "random_state": random_state,
         "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__},
+        **({"classes": dict(table.joined)} if table.joined else {}),
     }
 
 
@@ -435,6 +436,8 @@ def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
         differences.append(
             f"the target is {there.get('target')!r} there and {here['target']!r} here"
         )
+    if there.get("classes") != json.loads(json.dumps(here.get("classes"))):
+        differences.append("classes are joined otherwise (--classes)")
     if any(there.get(name) != here[name] for name in ("n_rows", "n_columns")):
         differences.append(
             f"the table has {there.get('n_rows')} rows and {there.get('n_columns')} columns there, "

@@ -235,7 +235,7 @@ def describe(
         }
         for order, one in enumerate(models)
     }
-    labelled: dict[str, Any] = {}
+    labelled: dict[str, Any] = {"joined": dict(table.joined)} if table.joined else {}
     if table.multilabel:
         alone = [one.name for one in models if not one.multilabel]
         labelled = {"multilabel": True, "one_a_label": alone}

@@ -1,6 +1,7 @@
 """A table as a user has it: an array, a frame, a file, or what `read_table` returned."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,12 +10,16 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
-from psephos.estimator.columns import is_missing
+from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.columns import is_number, is_time
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.files import read_table
+from psephos.protocol.tables.joining import join_classes, refuse_joining
+from psephos.protocol.tables.labels import read_target
+from psephos.protocol.tables.roles import Classes
 from psephos.protocol.tables.table import DataTable, columns_of, table_from_arrays
+from psephos.vote.names import joined_words
 
 
 def check_table(
@@ -123,11 +128,40 @@ def table_given(
     if not isinstance(X, DataTable):
         if y is None:
             raise PsephosError("y is missing: give one class label per row of X.")
-        return table_from_arrays(X, y, dataset=dataset or "table", **given)
+        return _from_arrays(X, y, dataset=dataset or "table", **given)
     for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
         if value is not None:
             raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
     return X if dataset is None else X.renamed(dataset)
+
+
+def _from_arrays(X: Any, y: Any, *, classes: Classes | None, **given: Any) -> DataTable:
+    """Return the table of arrays, its classes joined."""
+    if not classes:
+        return table_from_arrays(X, y, **given)
+    answers = {n: given[n] for n in ("unlabeled", "truth", "recorded_class", "prior")}
+    if np.ndim(y) != 1 or any(one is not None for one in answers.values()):
+        raise PsephosError("classes= joins one class a row, known in each: join them in y itself.")
+    name = str(getattr(y, "name", None) or "target")
+    read = read_target(np.asarray(y).tolist(), name, task=given["task"])
+    if read.dtype.kind == "f":
+        raise refuse_joining(name, "numbers")
+    (labels,), kept, joined = join_classes([read.tolist()], classes, name)
+    rows = {n: given[n] for n in ("groups", "leave_out") if given[n] is not None}
+    given |= {n: _rows_of(one, kept) for n, one in rows.items()}
+    table = table_from_arrays(_rows_of(X, kept), labels, target_name=name, **given)
+    notes = (joined_words(joined), *table.notes)
+    return replace(table, lines=kept, joined=joined, notes=notes)
+
+
+def _rows_of(values: Any, kept: list[int]) -> Any:
+    """Return some rows of an array, frame, series or sparse table, of its own kind."""
+    if hasattr(values, "iloc"):
+        return values.iloc[kept]
+    frame = as_frame(values)
+    if frame is not None:
+        return frame[kept].to_native()
+    return values.tocsr()[kept] if hasattr(values, "tocsr") else np.asarray(values)[kept]
 
 
 def _from_file(
@@ -147,6 +181,7 @@ def _from_file(
     if given["column_names"] is not None:
         raise PsephosError("a file names its columns: leave column_names out.")
     roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
+    roles["classes"] = given["classes"] or ()
     return read_table(
         path, target=cast("str", target), group=given["groups"], dataset=dataset, **roles, **reading
     )

@@ -24,6 +24,7 @@ from psephos.files.layout import across_hint
 from psephos.files.near import quoted, shown, suggest
 from psephos.files.sheet import ColumnChoice, Sheet
 from psephos.files.text import Header
+from psephos.protocol.tables.joining import with_classes
 from psephos.protocol.tables.labels import (
     array_words,
     check_mark,
@@ -37,10 +38,9 @@ from psephos.protocol.tables.labels import (
     together,
     written_labels,
 )
-from psephos.protocol.tables.requirements import (
-    refuse_duplicates,
-)
+from psephos.protocol.tables.requirements import refuse_duplicates
 from psephos.protocol.tables.roles import (
+    Classes,
     Cohorts,
     Roles,
     cells_or_none,
@@ -88,6 +88,7 @@ def read_table(
     leave_out: str | None = None,
     views: str | Path | None = None,
     interactions: bool = False,
+    classes: Classes = (),
 ) -> DataTable:
     r"""Read a table from a file.
 
@@ -109,9 +110,8 @@ def read_table(
         row may have several (multi-label).
     n_labels : int, optional
         Instead of `target`: the last so many columns, `id` and `group` apart, are such labels, as
-        in Mulan's files. MEKA's
-        ARFF files say it themselves (``-C 6`` in their @relation: the first 6; ``-C -6``: the last
-        6).
+        in Mulan's files. MEKA's ARFF files say it themselves (``-C 6`` in their @relation: the
+        first 6; ``-C -6``: the last 6).
     id, group : str, optional
         The column (or array of the npz file) that names each row (of a transposed table the name
         that its first line gets as a column); that says which rows belong
@@ -167,9 +167,11 @@ def read_table(
         For `MultiViewClassifier` in `compare`: a table of two columns, the names of columns, or
         patterns such as ``gene_*``, and the view that each is of. Columns of no view are not read
         by that model.
-
     interactions : bool, default=False
         Whether the products of all pairs of numeric columns join the table, called ``a × b``.
+    classes : dict, or sequence of str 'OLD=NEW', default=()
+        Classes that are joined or renamed; with NEW None ('OLD=') their rows are left out. OLD may
+        be several, 'benign,borderline=negative', or * for all that no other names (NEW included).
 
     Returns
     -------
@@ -220,7 +222,7 @@ def read_table(
         targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
         label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
         task_given(task, insisted=any(one in categorical for one in targets or ("y",))),
-        leave_out=cohorts_named(leave_out),
+        leave_out=cohorts_named(leave_out), classes=classes,
     )  # fmt: skip
     if roles.partly or n_labels is not None or len(targets) > 1:
         refuse_numbers(task, f"{together(targets) or 'the labels'} and --task numbers")
@@ -443,6 +445,7 @@ def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
         sheet = without_total(sheet, roles.target[0])
         if roles.task == "numbers" and roles.unlabeled is not None:
             sheet = with_answers(sheet, roles.target[0], roles.unlabeled)
+    sheet, joined = with_classes(sheet, roles)
     wrong = sheet.wrong
     common = common_parts(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
@@ -468,6 +471,7 @@ def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     if not len(y):
         wrong.refuse()
     rows: dict[str, Any] = {"ids": ids, "groups": groups, "lines": sheet.lines, "cohorts": parts}
+    rows["joined"] = joined
     return wrong.settled(
         lambda: DataTable(**common, y=y, labels=labels, target_name=target, partial=partial, **rows)
     )
@@ -488,7 +492,7 @@ def _choose_arrays(header: Header, roles: Roles) -> ColumnChoice:
 
 
 def _from_arrays(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
-    wrong = Complaints()
+    wrong, (sheet, joined) = Complaints(), with_classes(sheet, roles)
     common = common_parts(sheet, roles, dataset, wrong)
     wrong.refuse()
     partial = None
@@ -511,7 +515,7 @@ def _from_arrays(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     return DataTable(
         **common, y=y, labels=labels, target_name=target, groups=groups, partial=partial,
         ids=None if ids is None else ids.astype(str),
-        cohorts=Cohorts.of(cohorts, *roles.leave_out),
+        cohorts=Cohorts.of(cohorts, *roles.leave_out), lines=sheet.lines, joined=joined,
     )  # fmt: skip
 
 

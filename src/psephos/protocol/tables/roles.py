@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csc_array, hstack
 
 from psephos._errors import Complaints, PsephosError, PsephosTypeError
-from psephos._types import Array, Cell, Indices, NDArray, PerRow
+from psephos._types import Array, Cell, Indices, Label, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
 from psephos.files.arrays import word_array
@@ -25,6 +25,10 @@ from psephos.protocol.tables.requirements import (
     counted,
     refuse_farthest,
 )
+
+#: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
+Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]
+_NAMES = ("feature_names", "classes", "label_names")  # arrays of names, one value a column or class
 
 
 def row_values(values: Any, what: str) -> Array:
@@ -108,6 +112,7 @@ class Roles:
     row_names: str | None = None  # the id, where no one named it
     leave_out: tuple[str | None, str | None] = (None, None)  # the column, the one cohort tested
     known: bool = True  # whether the target is known, or the table is only looked at
+    classes: Classes = ()  # that are joined
 
     @property
     def partly(self) -> bool:
@@ -136,15 +141,22 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
     words = sheet.words[sheet.header.names.index(target)]
     at = [i for i, w in enumerate(words) if w != mark and not sheet.cells.is_missing(str(w))]
     note = f"{len(words) - len(at)} row(s) have no number in {target}: left out (--unlabeled)."
-    return _rows_of(sheet, at, note)
+    return rows_of(sheet, at, note)
 
 
-def _rows_of(sheet: Sheet, at: Sequence[int], note: str) -> Sheet:
+def rows_of(sheet: Sheet, at: Sequence[int], note: str) -> Sheet:
+    """Return a sheet of some rows, with a note; arrays of one value a row are divided alike."""
     kept = {j: [column[i] for i in at] for j, column in sheet.words.items()}
-    lines = sheet.lines and [sheet.lines[i] for i in at]
+    lines = [i if sheet.lines is None else sheet.lines[i] for i in at]
+    arrays = {
+        name: one[at] if np.shape(one) == (len(sheet.X),) and name not in _NAMES else one
+        for name, one in sheet.header.arrays.items()
+    }
+    header = sheet.header._replace(arrays=arrays)
     rest = None if sheet.rest is None else sheet.rest[at]
     notes = [*sheet.notes, note]
-    return replace(sheet, X=sheet.X[at], words=kept, lines=lines, notes=notes, rest=rest)
+    parts = {"words": kept, "lines": lines, "notes": notes, "rest": rest}
+    return replace(sheet, X=sheet.X[at], header=header, **parts)
 
 
 def without_total(sheet: Sheet, target: str) -> Sheet:
@@ -158,7 +170,7 @@ def without_total(sheet: Sheet, target: str) -> Sheet:
     for word in once or [""]:
         if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
             note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
-            return _rows_of(sheet, range(n), note)
+            return rows_of(sheet, range(n), note)
     return sheet
 
 

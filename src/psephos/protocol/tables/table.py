@@ -153,6 +153,8 @@ class DataTable:
         Names and columns of the views that `MultiViewClassifier` learns from.
     n_products : int, default=0
         How many columns, the last, are products of two others: cautions do not look at them.
+    joined : mapping of str to (str or None, int), default={}
+        What became of classes of its file, and their rows: another class, or left out (None).
 
     Raises
     ------
@@ -182,6 +184,7 @@ class DataTable:
     cohorts: Cohorts | None = None
     views: Sequence[tuple[str, tuple[str, ...]]] = ()
     n_products: int = 0
+    joined: Mapping[str, tuple[str | None, int]] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -374,6 +377,7 @@ class DataTable:
         }
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
+        model.joined_ = self.joined
         told: Any = {"named": self.names}
         if rows:
             told["named_rows"] = np.array(self.row_names())

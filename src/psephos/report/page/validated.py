@@ -389,7 +389,7 @@ def _made(place: Path, told: Mapping[str, Any], subject: str) -> dict[str, Any]:
     how = "the model's own answers"
     if about["threshold"] is not None:
         how = f"called {about['positive']} from an answer of {about['threshold']} on"
-    renamed = [f"{old} is {new}" for old, new in about["renamed"].items()]
+    renamed = [f"{old} is {new or 'left out'}" for old, new in about["renamed"].items()]
     return {
         "rows": [
             ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],

@@ -11,6 +11,7 @@ from psephos.report.study.answers import Positive
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, of, plural, series
+from psephos.vote.names import joined_words
 
 # Collins et al., BMJ 385 (2024), e078378: numbers of the items, and in our words what they ask
 ITEMS = (
@@ -285,6 +286,8 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     """Return how the comparison was made, a paragraph each: of what ran, and of nothing else."""
     about = folder.about
     words = [_splits(folder, rows)]
+    if about.get("joined"):
+        words.append(f"Before anything was learnt, {joined_words(about['joined'])}")
     if about.get("groups"):
         words.append(
             f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were never divided"

@@ -21,6 +21,7 @@ _ABOUT: dict[str, Any] = {
     "classes": [(str, int)],
     "class_counts": ([int], None),
     "positive": _WORD_OR_NONE,
+    "joined": {"*": [(str, int, None)]},
     "multilabel": (bool, None),
     "task": _WORD_OR_NONE,
     "one_a_label": ([str], None),

@@ -1,0 +1,220 @@
+"""Classes that are joined, renamed or left out before anything is learnt or measured: OLD=NEW."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos._types import Cell, Label
+from psephos.estimator.columns import is_missing
+from psephos.files.near import quoted, shown
+from psephos.files.sheet import Sheet
+from psephos.protocol.tables.labels import (
+    array_words,
+    label_word,
+    read_target,
+    together,
+    written_labels,
+)
+from psephos.protocol.tables.roles import Classes, Roles, cells_or_none, rows_of
+from psephos.vote.names import joined_words
+
+#: What became of each class that was named: another (None: left out), and how many rows it had.
+Joined: TypeAlias = dict[str, tuple[str | None, int]]
+
+REST = "*"
+
+
+def key_of_label(label: Any) -> tuple[str, Any]:
+    """Return what a label is: truth values, numbers and words are never one another."""
+    value: Any = cast("Any", label).item() if isinstance(label, np.generic) else label
+    if isinstance(value, bool):
+        return "truth value", value
+    return ("number" if isinstance(value, int | float) else "word"), value
+
+
+class LabelMatches:
+    """Where a label stands among others: it is the one it equals, or that is written so."""
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self._places = {key_of_label(label): place for place, label in enumerate(labels)}
+        self.words = [shown(key_of_label(label)[1]) for label in labels]
+        self._written = {str(label): place for place, label in enumerate(labels)}
+
+    def place(self, label: Label) -> int | None:
+        """Return the place of a label; None if it is none of these."""
+        kind, value = key_of_label(label)
+        found = self._places.get((kind, value))
+        if found is None and (kind == "word" or ("word", str(value)) in self._places):
+            return self._written.get(str(value))
+        return found
+
+
+def renaming(
+    given: Classes | None, labels: Sequence[Label], classes: Sequence[Label], whose: str
+) -> dict[int, Label | None]:
+    """Return what becomes of labels, by their position: a class, or None of those left out.
+
+    Parameters
+    ----------
+    given : mapping of labels to classes, or sequence of str, 'OLD=NEW'
+        OLD is a label, several with commas between them, or ``*``: all labels that stand on neither
+        side of another. Labels may hold these marks: OLD is what there is. NEW is empty (of a
+        mapping None) of labels that are left out.
+    labels : sequence
+        All different.
+    classes : sequence
+        What NEW may be; empty: anything.
+    whose : str
+        Whose labels they are, in words.
+
+    Raises
+    ------
+    PsephosError
+        If a text has not both sides or may be read in two ways, or a label stands nowhere or is
+        named twice.
+    """
+    known, new_ones = LabelMatches(labels), LabelMatches(classes)
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    elif not isinstance(given, str) and all(
+        isinstance(one, str) for one in cast("Sequence[object]", given or ())
+    ):
+        pairs = [pair for text in given or () for pair in _pairs(text, known, new_ones)]
+    else:
+        raise PsephosError("classes must be a dict from labels to classes, or a list of 'OLD=NEW'.")
+    olds = [old for old, _ in pairs]
+    if twice := [old for k, old in enumerate(olds) if old in olds[:k]]:
+        raise PsephosError(f"--classes names {shown(twice[0])} twice.")
+    of, stays = LabelMatches(olds), LabelMatches([new for _, new in pairs if new is not None])
+    own = [of.place(label) for label in labels]
+    for place, old in enumerate(olds):
+        if place not in own and old != REST:
+            raise PsephosError(
+                f"--classes renames {shown(old)}, which no case of {whose} has: its labels are "
+                f"{quoted(labels)}."
+            )
+    found = {k: pairs[place][1] for k, place in enumerate(own) if place is not None}
+    if REST in olds:
+        rest = [k for k, one in enumerate(labels) if k not in found and stays.place(one) is None]
+        found |= dict.fromkeys(rest, pairs[olds.index(REST)][1])
+    return found
+
+
+def _pairs(
+    text: str, known: LabelMatches, classes: LabelMatches
+) -> list[tuple[Label, Label | None]]:
+    """Return the labels and the class of OLD=NEW, divided where OLD are labels and NEW a class."""
+    parts = text.split("=")
+    ends = [
+        ("=".join(parts[:k]).strip(), "=".join(parts[k:]).strip()) for k in range(1, len(parts))
+    ]
+    ways = [(_labels_in(old, known), new) for old, new in ends if old]
+    if not ways:
+        raise PsephosError(f"--classes {text!r} must be OLD=NEW, such as --classes CRC=cancer.")
+    fits = [
+        (olds, new)
+        for olds, new in ways
+        if all(old == REST or known.place(old) is not None for old in olds)
+        and (not (new and classes.words) or classes.place(new) is not None)
+    ]
+    if len(fits) > 1:
+        each = " or ".join(f"{quoted(olds)} is {new!r}" for olds, new in fits)
+        raise PsephosError(
+            f"--classes {text!r} may say that {each}: name that label otherwise in the table, or "
+            "give classes= in Python."
+        )
+    olds, new = (fits or ways)[0]
+    return [(old, new or None) for old in olds]
+
+
+def _labels_in(text: str, known: LabelMatches) -> list[str]:
+    """Return the labels between commas, the longest first: a label may hold a comma."""
+    parts, found = text.split(","), list[str]()
+    while parts:
+        words = [",".join(parts[:k]).strip() for k in range(len(parts), 0, -1)]
+        fits = [k for k, word in enumerate(words) if known.place(word) is not None]
+        found.append(words[fits[0] if fits else -1])
+        parts = parts[len(parts) - (fits[0] if fits else len(parts) - 1) :]
+    return found
+
+
+# ------------------------------------------------------------------- before anything is learnt
+def join_classes(
+    columns: Sequence[Sequence[Cell]], given: Classes, target: str
+) -> tuple[list[list[Label | None]], list[int], Joined]:
+    """Return columns of labels with their classes joined, the rows that are kept, and what became.
+
+    `columns` are words, None where a row has no label: those of the target, and perhaps of the
+    truth. A class has one new name, which is not that of a class that becomes another.
+    """
+    words = [[None if is_missing(v) else str(v) for v in column] for column in columns]
+    labels = sorted({v for column in words for v in column if v is not None})
+    found = renaming(given, labels, (), f"the target {shown(target)}")
+    new = {labels[k]: label_word(one) for k, one in found.items()}
+    for old, one in new.items():
+        if one in new and new[one] != one:
+            raise PsephosError(
+                f"--classes takes {shown(old)} as {shown(one)}, a class that it renames, too: "
+                "choose another name, so that a label has one meaning."
+            )
+    gone = {old for old, one in new.items() if one is None}
+    rows = zip(*words, strict=True)
+    kept = [i for i, row in enumerate(rows) if gone.isdisjoint(row)]
+    if not kept:
+        raise PsephosError("--classes leaves out every row: name a class that stays.")
+    left = [[None if (v := column[i]) is None else new.get(v, v) for i in kept] for column in words]
+    typed = written_labels(sorted({v for c in left for v in c if v is not None}), target, str)
+    label = {str(v): v for v in typed.tolist()}
+    counts = Counter(words[0])
+    became = {old: (one, counts[old]) for old, one in new.items()}
+    return [[v if v is None else label[v] for v in c] for c in left], kept, became
+
+
+def refuse_joining(target: str, holds: str) -> PsephosError:
+    """Return the error of a target whose values are not one class a row."""
+    return PsephosError(
+        f"--classes (classes=) joins classes, and the target {shown(target)} holds {holds}: leave "
+        "it out" + (", or say --task classes." if holds == "numbers" else ".")
+    )
+
+
+def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
+    """Return a sheet without the rows that are left out, the others with their joined classes."""
+    if not roles.classes:
+        return sheet, {}
+    arrays, names = sheet.header.arrays, sheet.header.names
+    of_arrays, target = sheet.header.of_arrays, (*roles.target, "y")[0]
+    named = [target, *([roles.truth] if roles.truth else [])]
+    if len(roles.target) > 1 or (of_arrays and np.ndim(arrays.get(target, arrays.get("Y"))) == 2):
+        raise refuse_joining(
+            together(roles.target or ("Y",)), "labels of which a case may have several"
+        )
+    if of_arrays and (roles.partly or target not in arrays):
+        raise PsephosError(f"--classes joins labels of the array {target!r} that all rows have.")
+    if of_arrays:
+        columns = [array_words(one, arrays[one], sheet.header, None) for one in named]
+    else:
+        columns = [cells_or_none(sheet.words[names.index(one)], sheet) for one in named]
+    if not roles.partly:
+        read = read_target(
+            columns[0], target, sheet.place, task=roles.task, tidy=written_labels,
+            number=lambda word: sheet.cells.number(str(word)),
+        )  # fmt: skip
+        if read.dtype.kind == "f":
+            raise refuse_joining(target, "numbers")
+    known = [[None if v == roles.unlabeled else v for v in column] for column in columns]
+    labels, kept, joined = join_classes(known, roles.classes, target)
+    sheet = rows_of(sheet, kept, joined_words(joined))
+    if of_arrays:
+        own = {k: v for k, v in sheet.header.arrays.items() if k != "classes"}
+        header = sheet.header._replace(arrays={**own, target: np.array(labels[0])})
+        return replace(sheet, header=header), joined
+    for one, column in zip(named, labels, strict=True):
+        before = sheet.words[names.index(one)]
+        new = [w if v is None else str(v) for w, v in zip(before, column, strict=True)]
+        sheet.words[names.index(one)] = new
+    return sheet, joined
