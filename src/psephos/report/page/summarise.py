@@ -18,6 +18,7 @@ from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import (
+    first_sentences,
     cases_in_groups,
     caution,
     cautions,
@@ -93,7 +94,7 @@ def summarise(
     known = read.about | {"class_counts": read.sizes} | _effects(read, answers)
     better = better_than_constant(read.rows, known).keys()
     rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
-    choice = choose(rows, list(read.models), model)
+    choice = choose(rows, list(read.models), model, better)
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
     short = {name: one.text for name, one in names.items()}
@@ -164,6 +165,7 @@ def _report(
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
+        "first": first_sentences(read, rows, choice, found, missed["missed"], better),
         "verdict": verdict(read, rows, choice, found, missed["missed"], better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],

@@ -144,6 +144,7 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     return {
         **_common(place, told, options, kept),
         "data_line": _data_line(about),
+        "first": [],
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(told, first)],
         "caution": [_caution(about, first, answers, said, threshold)],
         "contents": _CONTENTS,
@@ -191,6 +192,7 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
     return {
         **_common(place, found, options, kept=options.cases != "none"),
         "data_line": f"{n} of another cohort: {about['target']}.",
+        "first": [],
         "verdict": [*about["cautions"], first, *_columns(found)],
         "caution": ["These are figures of one fitted model on cases drawn like these."],
         "contents": [(key, words.replace("probabilities", "predictions"))

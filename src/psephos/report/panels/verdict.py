@@ -4,6 +4,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.evaluation.statistics import paired_difference
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -71,6 +73,117 @@ def verdict(
     if missed is None or missed["absent"]:
         return words
     return [*words, missed_words(missed, (opened or best).label)]
+
+
+def first_sentences(
+    folder: Folder,
+    rows: Sequence[Standing],
+    choice: Opening | None,
+    found: Sequence[Pair],
+    missed: Mapping[str, Any] | None,
+    better: Collection[str],
+) -> list[str]:
+    """Return up to three sentences on the model that is opened, each with a number and interval.
+
+    How accurate it is and on how many columns; what that is against a constant prediction and the
+    best of all; whom it misses where the page opens, or how far it is off. Parameters as of
+    `verdict`.
+    """
+    if choice is None:
+        return []
+    s, measure = choice.opened or choice.best, folder.measures[0]
+    reads = "no column" if s.columns.mean == 0 else _reads(s)
+    words = [
+        f"{s.label} reads {reads} and reaches a held-out {folder.measure} of"
+        f" {rate(s.score)}{_interval(s, measure)}.",
+        f"{_against_constant(folder, rows, s, better)}{_against_best(choice, s, found, rows)}.",
+    ]
+    if folder.kind == "numbers" and (figures := folder.pooled().get(s.key)):
+        low, high = (_text(figures[f"mae_{end}"]) for end in ("low", "high"))
+        words.append(
+            f"Over all held-out cases its mean absolute error is {_text(figures['mae'])} (95 %"
+            f" interval {low} to {high})."
+        )
+    elif missed is not None and not missed["absent"]:
+        words.append(_misses(missed))
+    return words
+
+
+def _text(value: float | None) -> str:
+    return number(math.nan) if value is None else f"{value:.3g}"
+
+
+def _reads(s: Standing) -> str:
+    return f"{'about ' if s.columns.sd > 0 else ''}{_columns(s.columns.mean)}"
+
+
+def _interval(s: Standing, measure: ResultMetric) -> str:
+    """Return the corrected resampled t interval of a model's mean over folds, in brackets."""
+    own = [f for f in s.fits if measure.name in f.measures]
+    if len(own) < 2:
+        return " (one fold gives no interval)"
+    values = [f.measures[measure.name] for f in own]
+    ratio = sum(f.n_test for f in own) / sum(f.n_train for f in own)
+    mean = paired_difference(values, [0.0] * len(values), ratio)
+    low, high = max(mean.low, measure.least), min(mean.high, measure.greatest)
+    return f" (95 % interval {rate(low)} to {rate(high)})"
+
+
+def _against_constant(
+    folder: Folder, rows: Sequence[Standing], s: Standing, better: Collection[str]
+) -> str:
+    n = sum(one.drawn and one.columns.mean > 0 for one in rows)
+    sure = s.key in better
+    corrected = f", corrected for {n} models" if n > 1 else ""
+    return (
+        f"It is {'' if sure else 'not '}significantly better than a constant prediction"
+        f" ({rate(folder.constant)}; p {'≤' if sure else '>'} 0.05{corrected})"
+    )
+
+
+def _against_best(
+    choice: Opening, s: Standing, found: Sequence[Pair], rows: Sequence[Standing]
+) -> str:
+    best, n = choice.best, sum(one.drawn and one.ranked for one in rows)
+    pair = next((one for one in found if one.key == s.key), None)
+    if s is best:
+        return f" and the {best.most} of {n} models" if n > 1 else ""
+    if pair is None or not s.ranked:
+        return ""
+    interval = (
+        f" (95 % interval {difference(pair.low, 2)} to {difference(pair.high, 2)})"
+        if math.isfinite(pair.low) and math.isfinite(pair.high)
+        else ""
+    )
+    return (
+        f", and {small_difference(pair.mean)}{interval} from {best.label}, the {best.most} of {n},"
+        f" which reads {'no column' if best.columns.mean == 0 else _reads(best)}"
+    )
+
+
+def _misses(missed: Mapping[str, Any]) -> str:
+    """Return whom the opened model misses, with the interval of the share found."""
+    if missed["kind"] == "several":
+        model, classes = missed["model"], missed["classes"]
+        shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(model["grid"])]
+        worst = model["rows"][shares.index(max(shares))]
+        name, counts, sensitivity, interval = worst[:4]
+        interval = f" (95 % interval {interval})" if interval else ""
+        right = of(model["right"], model["n"], "cases")
+        return (
+            f"It calls {right} what they are; of the {len(classes)} classes it finds {name} least:"
+            f" {counts}, sensitivity {sensitivity}{interval}."
+        )
+    fills, (found, cleared) = missed["fills"], missed["measures"][:2]
+    shown = [
+        f"{one['value']}{', ' if one['interval'] else ''}{one['interval']}"
+        for one in (found, cleared)
+    ]
+    return (
+        f"Called {missed['names']['pos']} from {fills['threshold']}, it misses {fills['missed']}"
+        f" (sensitivity {shown[0]}) and raises a false alarm at {fills['alarms']} (specificity"
+        f" {shown[1]})."
+    )
 
 
 def _gain(s: Standing, folder: Folder) -> float:
@@ -152,6 +265,9 @@ def _apart(s: Standing) -> str:
 def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Folder) -> str:
     if opened is choice.best:
         return f"{opened.label} can be read on this page."
+    if choice.fewest:
+        words = f"{opened.label}, which this page opens, came to {_reached(opened)}."
+        return words if pair is None else f"{words} {_judged(pair, folder)}"
     how = f", the {opened.most} of those that"
     how = ", which was asked for by name," if choice.asked else how
     how += "" if choice.asked else " can be read on this page,"
@@ -237,6 +353,11 @@ def opened_words(choice: Opening) -> str:
     if choice.opened is choice.best:
         return f"{label} is the {choice.best.most} model."
     words = "Only models of psephos are saved and can be opened"
+    if choice.fewest:
+        return (
+            f"{words}; of those within one standard error of the {choice.best.most} and"
+            f" significantly better than a constant prediction, {label} reads the fewest columns."
+        )
     return f"{words}; {label} is the {choice.opened.most} of them."
 
 

@@ -1,7 +1,7 @@
 """From fits to the figures of each model, their differences, and the models the page shows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,8 @@ class Opening:
         Whether the reader asked for `opened` by name.
     alone : bool
         Whether there was no other model to choose from.
+    fewest : bool
+        Whether `opened` is the model of fewest columns of those near the best, and not the best.
     """
 
     best: Standing
@@ -115,6 +117,7 @@ class Opening:
     opened: Standing | None
     asked: bool = False
     alone: bool = False
+    fewest: bool = False
 
     def named(self) -> list[Standing]:
         """Return the models the page shows, each once."""
@@ -123,12 +126,16 @@ class Opening:
 
 
 def choose(
-    rows: Sequence[Standing], available: Sequence[str], wanted: str | None = None
+    rows: Sequence[Standing],
+    available: Sequence[str],
+    wanted: str | None = None,
+    better: Collection[str] = (),
 ) -> Opening | None:
     """Return what the page shows, or None if every fit failed.
 
-    Opened is the most accurate model of `available`, of equals that with the fewest columns.
-    `smallest` is that of `psephos.protocol.one_standard_error`.
+    Opened is, of the models of `available` within one standard error of the best, that of fewest
+    columns among the `better` ones; if there is none, the most accurate, of equals that with the
+    fewest columns. `smallest` is that of `psephos.protocol.one_standard_error`.
 
     Parameters
     ----------
@@ -136,6 +143,8 @@ def choose(
         Keys of the models that have a file.
     wanted : str, optional
         The model to open instead.
+    better : collection of str
+        Keys of the models significantly better than a constant prediction.
 
     Raises
     ------
@@ -158,10 +167,11 @@ def choose(
     every = [s for s in rows if s.drawn]
     files = [s for s in every if s.key in available]
     most = max(files, key=lambda s: (s.ranked, *_accurate(s)), default=None)
-    opened = most
+    opened = _smallest(drawn, [s for s in files if s.key in better]) or most
     if wanted is not None:
         opened = next((s for s in files if s.key == wanted), opened)
-    return Opening(best, smallest, error, opened, wanted is not None, len(every) == 1)
+    fewest = wanted is None and opened is not most
+    return Opening(best, smallest, error, opened, wanted is not None, len(every) == 1, fewest)
 
 
 def _accurate(s: Standing) -> tuple[float, float]:

@@ -5,6 +5,10 @@
   at("chart").firstElementChild.append(
     ...page.pareto.FRAMES.map((frame) => page.pareto.draw(data.chart, frame)),
   );
+  if (at("pictures")) {
+    at("pictures").hidden = false;
+    at("first-chart").append(page.pareto.draw(data.chart, page.pareto.FRAMES[2]));
+  }
   // differences from the best: middle, low and high as parts of the axis, which ends at 1
   all("[data-bar]").forEach((cell) => {
     const [x, x1, x2] = cell.dataset.bar

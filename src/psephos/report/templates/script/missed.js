@@ -221,8 +221,20 @@
   let ground = null;
   const drawLanes = () => {
     const m = model(),
-      box = at("lanes");
+      first = at("first-lanes");
+    if (first) first.replaceChildren();
     if (!m || m.absent) return;
+    if (first) lanesIn(first, m);
+    const drawn = lanesIn(at("lanes"), m);
+    ground = drawn.ground;
+    if (at("binned")) at("binned").hidden = drawn.tallest === 0;
+    words.fill({ tallest: String(drawn.tallest) });
+    if (two) {
+      at("under").style.setProperty("padding-left", `${Math.max(ground.left - 8, 0)}px`);
+      at("under").style.setProperty("padding-right", `${Math.max(ground.right - 8, 0)}px`);
+    }
+  };
+  const lanesIn = (box, m) => {
     const about = two ? told.positive : hub.get("cls");
     const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
     const t = hub.get("threshold"),
@@ -240,7 +252,6 @@
       sides: [`called ${neg}`, `called ${pos}`],
       person: placeOf.has(hub.get("person")) ? placeOf.get(hub.get("person")) : -1,
     });
-    ground = drawn.ground;
     box.replaceChildren(drawn.picture);
     box.setAttribute(
       "aria-label",
@@ -251,12 +262,7 @@
           ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.`
           : ""),
     );
-    if (at("binned")) at("binned").hidden = drawn.tallest === 0;
-    words.fill({ tallest: String(drawn.tallest) });
-    if (two) {
-      at("under").style.setProperty("padding-left", `${Math.max(ground.left - 8, 0)}px`);
-      at("under").style.setProperty("padding-right", `${Math.max(ground.right - 8, 0)}px`);
-    }
+    return drawn;
   };
 
   // ---- lists of mistakes, the surest first; beside each the values of the most important columns, and its groups
