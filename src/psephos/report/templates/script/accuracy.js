@@ -7,7 +7,9 @@
   );
   if (at("pictures")) {
     at("pictures").hidden = false;
-    at("first-chart").append(page.pareto.draw(data.chart, page.pareto.FRAMES[2]));
+    const first = page.pareto.draw(data.chart, page.pareto.FRAMES[2]);
+    first.dataset.test = "first-chart";
+    at("first-chart").append(first);
   }
   // differences from the best: middle, low and high as parts of the axis, which ends at 1
   all("[data-bar]").forEach((cell) => {
