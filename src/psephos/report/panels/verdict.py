@@ -86,7 +86,7 @@ def first_sentences(
     """Return up to three sentences on the model that is opened, each with a number and interval.
 
     How accurate it is and on how many columns; what that is against a constant prediction and the
-    best of all; whom it misses where the page opens, or how far it is off. Parameters as of
+    best of all; which cases it misses where the page opens, or how far it is off. Parameters as of
     `verdict`.
     """
     if choice is None:
