@@ -18,10 +18,10 @@ from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import (
-    first_sentences,
     cases_in_groups,
     caution,
     cautions,
+    first_sentences,
     prior_log_loss,
     unsure_probabilities,
     verdict,
