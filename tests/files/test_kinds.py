@@ -493,3 +493,17 @@ def test_categories_of_arrow(tmp_path, words):
     found = read_table(tmp_path / "t.feather", target="y")
     assert found.categories == {0: ("x", "z")}
     np.testing.assert_array_equal(found.X[:, 0], [0, 1, np.nan, 1])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "options"),
+    [("parquet", {"separator": ";"}), ("csv", {"sheet": "1"}), ("xlsx", {"encoding": "cp1252"})],
+)
+def test_an_option_of_other_kinds_of_file_is_refused(tmp_path, suffix, options):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "y": ["u", "v", "u"]})
+    file = tmp_path / f"t.{suffix}"
+    {"parquet": frame.to_parquet, "csv": frame.to_csv, "xlsx": frame.to_excel}[suffix](
+        file, index=False
+    )
+    with pytest.raises(PsephosError, match=f"--{next(iter(options))} is not for a"):
+        read_table(file, target="y", **options)

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.files.packed import unpacked
 from psephos.files.text import SUFFIXES as TEXT
@@ -27,18 +28,21 @@ class Format(NamedTuple):
     module: str
     reader: str  # a function in it of path, chooser, cells and Reading, which returns a Sheet
     words: str  # of help texts
+    takes: tuple[str, ...] = ()  # options of Reading that not every kind of file takes
 
 
 FORMATS = (
     Format(
         {**TEXT, ".data": True, ".tab": True}, "psephos.files.dialects", "read_text",
-        "a csv or tsv file whose first line names the columns",
+        "a csv or tsv file whose first line names the columns", ("separator", "encoding"),
     ),
-    Format({".arff": True}, "psephos.files.arff", "read_arff", "an arff file"),
+    Format({".arff": True}, "psephos.files.arff", "read_arff", "an arff file",
+           ("separator", "encoding")),
     Format({".parquet": False, ".feather": False, ".arrow": False}, "psephos.files.libraries",
            "read_arrow", "a parquet or feather file"),
     Format({".xlsx": False, ".xlsm": False, ".xls": False, ".ods": False},
-           "psephos.files.libraries", "read_workbook", "a sheet of an xlsx, xls or ods file"),
+           "psephos.files.libraries", "read_workbook", "a sheet of an xlsx, xls or ods file",
+           ("sheet",)),
     Format({".h5ad": False}, "psephos.files.libraries", "read_h5ad", "an h5ad file"),
     Format({".mtx": True}, "psephos.files.libraries", "read_mtx", "an mtx file beside its names"),
     Format({".npy": False}, "psephos.files.libraries", "read_npy", "an npy file"),
@@ -93,6 +97,9 @@ def read_sheet(
     with unpacked(path) as file:
         suffix = kind_of(file, suffixes())
         found = next(one for one in FORMATS if suffix in one.suffixes)
+        for name in ("separator", "sheet", "encoding"):
+            if getattr(how, name) is not None and name not in found.takes:
+                raise PsephosError(f"--{name} is not for {found.words}: leave it out.")
         read: Reader = getattr(import_module(found.module), found.reader)
         options = (cells or Cells(), how)
         return arranged(lambda chooser: read(file, chooser, *options), choose, *options)

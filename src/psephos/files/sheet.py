@@ -280,7 +280,7 @@ def columns_sheet(
     first = len(header.names) - (0 if matrix is None else matrix.shape[1])
     sparse = [j - first for j in columns if j >= first]
     fit = 0.0 not in cells.gone_numbers and not {first + j for j in sparse} & {*choice.words}
-    if matrix is not None and fit and n_rows * len(sparse) > DENSE:
+    if matrix is not None and fit and sparse:
         columns = [j for j in columns if j < first]
         rest = _numbers_of(matrix, sparse, cells)
     X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
@@ -298,6 +298,8 @@ def columns_sheet(
             words[j] = [_cell_word(value, name, cells) for value in values]
         else:
             X[:, k] = read
+    if rest is not None and n_rows * len(sparse) <= DENSE:
+        X, rest = np.hstack([X, rest.toarray()]), None
     return Sheet(header, choice, X, words, lines, cells, [*notes], rest)
 
 
