@@ -27,13 +27,11 @@ import scipy.io
 import scipy.sparse as sp
 
 
-def data_of(name, unnamed=False):
+def data_of(name):
     """Return a frame of a set: sample, columns g0..., and y as words."""
     with np.load(Path(os.environ["PSEPHOS_DATA"]) / name / f"{name}.npz") as held:
         X, y = held["X"].astype(np.float64), held["y"]
-    frame = pd.DataFrame(
-        X, columns=[f"column {j}" if unnamed else f"g{j}" for j in range(X.shape[1])]
-    )
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
     frame.insert(0, "sample", [f"s{i:03}" for i in range(len(X))])
     return frame.assign(y=[f"class_{one}" for one in y])
 
@@ -129,10 +127,7 @@ FORMATS = {
     "biom.tsv": (
         lambda f, p: across(f, p, "#OTU ID", "# Constructed from biom file\n"), ELSEWHERE
     ),
-    "t.npy": (
-        lambda f, p: np.save(p, f.iloc[:, 1:-1].to_numpy()),
-        ["--target", "y", "--labels-from", "rows.csv"],
-    ),
+    "t.npy": (lambda f, p: np.save(p, f.to_numpy(dtype=str)), None),  # no names: by position
 }  # fmt: skip
 
 
@@ -160,15 +155,18 @@ def main():
         folder = Path(scratch)
         for name in args.formats:
             write, options = FORMATS[name]
-            frame = data_of(args.set, unnamed=name.endswith(".npy"))
+            frame, own = data_of(args.set), OWN
             frame[["sample", "y"]].to_csv(folder / "labels.csv", index=False)
-            frame[["y"]].to_csv(folder / "rows.csv", index=False)
+            if options is None:
+                frame = frame.drop(columns="sample")
+                frame.columns = [f"column {j}" for j in range(frame.shape[1])]
+                own = options = ["--target", frame.columns[-1]]
             frame.to_csv(folder / "table.csv", index=False)
             write(frame, folder / name)
-            wanted = fitted(folder, "table.csv", OWN, args.model)
+            wanted = fitted(folder, "table.csv", own, args.model)
+            found = fitted(folder, name, options, args.model)
             if " " in wanted:
                 raise SystemExit(wanted)
-            found = fitted(folder, name, options, args.model)
             same += found == wanted
             print(f"{name:24} {'the same bytes' if found == wanted else found}", flush=True)
     print(f"{same} of {len(args.formats)} formats give the model file of the csv")
