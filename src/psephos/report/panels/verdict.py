@@ -155,9 +155,10 @@ def _against_best(
         if math.isfinite(pair.low) and math.isfinite(pair.high)
         else ""
     )
+    reads = "no column" if best.columns.mean == 0 else _reads(best)
     return (
-        f", and {small_difference(pair.mean)}{interval} from {best.label}, the {best.most} of {n},"
-        f" which reads {'no column' if best.columns.mean == 0 else _reads(best)}"
+        f", and differs by {small_difference(pair.mean)}{interval} from {best.label}, the"
+        f" {best.most} of {n}, which reads {reads}"
     )
 
 
