@@ -4,13 +4,14 @@ import math
 from dataclasses import replace
 
 import pytest
+from scipy.stats import t as student
 
 from psephos._errors import PsephosError
 from psephos.protocol import better_than_constant
 from psephos.protocol.evaluation.scores import measures_for
 from psephos.protocol.study.outputs import result_columns
 from psephos.report.page.summarise import summarise
-from psephos.report.panels.verdict import opened_words, verdict
+from psephos.report.panels.verdict import first_sentences, opened_words, verdict
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, pairs, standings
 from psephos.report.words import difference, rate, small_difference
@@ -173,6 +174,43 @@ def test_the_smallest_readable_model_is_set_against_the_best(tmp_path, large, se
 
 def rows_score(rows, key):
     return next(one.score for one in rows if one.key == key)
+
+
+def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
+    scores = [0.82, 0.83, 0.84, 0.81]
+    made = folder(
+        tmp_path,
+        best=("psephos", [0.9, 0.7, 0.95, 0.8], 60),
+        small=("psephos", scores, 3),
+        tiny=("psephos", [0.81, 0.82, 0.83, 0.8], 1),
+        far=("psephos", [0.5, 0.52, 0.48, 0.51], 1),
+    )
+    rows, available = standings(made), ["best", "small", "tiny", "far"]
+    choice = choose(rows, available, better={"best", "small", "far"})
+    assert (choice.opened.key, choice.fewest) == ("small", True)
+    assert "significantly better than a constant prediction, small reads the fewest" in (
+        opened_words(choice)
+    )
+    assert choose(rows, available, "best", {"small"}).opened.key == "best"  # by name
+    assert choose(rows, available, better={"far"}).opened.key == "best"  # not near enough
+    mean = sum(scores) / 4
+    sd = math.sqrt(sum((one - mean) ** 2 for one in scores) / 3)
+    half = student.ppf(0.975, 3) * sd * math.sqrt(1 / 4 + 20 / 80)
+    pair = next(one for one in pairs(rows, choice.best) if one.key == "small")
+    words = first_sentences(made, rows, choice, pairs(rows, choice.best), None, {"small"})
+    assert words == [
+        f"small reads 3 columns and reaches a held-out balanced accuracy of {rate(mean)} (95 %"
+        f" interval {rate(mean - half)} to {rate(mean + half)}).",
+        "It is significantly better than a constant prediction (0.50; p ≤ 0.05, corrected for 4"
+        f" models), and differs by {small_difference(pair.mean)} (95 % interval"
+        f" {difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate of"
+        " 4, which reads 60 columns.",
+    ]
+    alone = first_sentences(made, rows, choose(rows, available), [], None, set())
+    assert alone[1] == (
+        "It is not significantly better than a constant prediction (0.50; p > 0.05, corrected for 4"
+        " models), though the most accurate of 4 models."
+    )
 
 
 def test_a_model_is_opened_on_demand(tmp_path):

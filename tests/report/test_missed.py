@@ -83,6 +83,13 @@ def test_the_words_of_the_verdict_and_of_the_panel_are_the_counts(builders, tmp_
         f" of {positive.sum()} ill and raises a false alarm at {alarms} of {(~positive).sum()}"
         " healthy."
     )
+    sensitivity, specificity = report["missed"]["measures"][:2]
+    assert report["first"][2] == (
+        f"Called ill from 0.50, it misses {missed} of {positive.sum()} ill (sensitivity"
+        f" {sensitivity['value']}, {sensitivity['interval']}) and raises a false alarm at {alarms}"
+        f" of {(~positive).sum()} healthy (specificity {specificity['value']},"
+        f" {specificity['interval']})."
+    )
     lists = report["missed"]["lists"]
     p = np.floor(proba[:, 1] * 1e6)
     sure = sorted(np.flatnonzero(~called & positive).tolist(), key=lambda i: (p[i], i))

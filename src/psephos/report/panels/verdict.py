@@ -96,7 +96,8 @@ def first_sentences(
     words = [
         f"{s.label} reads {reads} and reaches a held-out {folder.measure} of"
         f" {rate(s.score)}{_interval(s, measure)}.",
-        f"{_against_constant(folder, rows, s, better)}{_against_best(choice, s, found, rows)}.",
+        f"{_against_constant(folder, rows, s, better)}"
+        f"{_against_best(choice, s, found, rows, sure=s.key in better)}.",
     ]
     if folder.kind == "numbers" and (figures := folder.pooled().get(s.key)):
         low, high = (_text(figures[f"mae_{end}"]) for end in ("low", "high"))
@@ -142,12 +143,12 @@ def _against_constant(
 
 
 def _against_best(
-    choice: Opening, s: Standing, found: Sequence[Pair], rows: Sequence[Standing]
+    choice: Opening, s: Standing, found: Sequence[Pair], rows: Sequence[Standing], *, sure: bool
 ) -> str:
     best, n = choice.best, sum(one.drawn and one.ranked for one in rows)
     pair = next((one for one in found if one.key == s.key), None)
     if s is best:
-        return f" and the {best.most} of {n} models" if n > 1 else ""
+        return f"{' and' if sure else ', though'} the {best.most} of {n} models" if n > 1 else ""
     if pair is None or not s.ranked:
         return ""
     interval = (
