@@ -158,8 +158,8 @@ def _report(
         made_section(
             read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
         ),
+        curve_section(read, rows),
     ]
-    parts.append(curve_section(read, rows))
     islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,

@@ -164,7 +164,7 @@ def _against_best(
 
 
 def _misses(missed: Mapping[str, Any]) -> str:
-    """Return whom the opened model misses, with the interval of the share found."""
+    """Return which cases the opened model misses, with the interval of the share found."""
     if missed["kind"] == "several":
         model, classes = missed["model"], missed["classes"]
         shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(model["grid"])]
