@@ -298,9 +298,10 @@ def columns_sheet(
             words[j] = [_cell_word(value, name, cells) for value in values]
         else:
             X[:, k] = read
+    whole = X
     if rest is not None and n_rows * len(sparse) <= DENSE:
-        X, rest = np.hstack([X, rest.toarray()]), None
-    return Sheet(header, choice, X, words, lines, cells, [*notes], rest)
+        whole, rest = np.hstack([X, rest.toarray()]), None
+    return Sheet(header, choice, whole, words, lines, cells, [*notes], rest)
 
 
 def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:

@@ -148,12 +148,7 @@ def _report(
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, facts, options),
         stability_section(
-            read,
-            rows,
-            {model: one.columns for model, one in facts.items()},
-            saved.names,
-            key,
-            positive.code,
+            read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key, positive.code
         ),
         made_section(
             read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
