@@ -22,6 +22,7 @@ from psephos.protocol.evaluation.number_scores import NumberAnswers
 from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
 from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.tasks import _Tried, _winner, cheapest
+from psephos.report.page.summarise import summarise
 
 TINY = Protocol("tiny", folds=3, inner_folds=2, draws=2)
 MODELS = ["majority", "sklearn-decision-tree", "sklearn-l1-logistic"]
@@ -269,6 +270,13 @@ def test_the_cost_is_that_of_answers_at_a_threshold_of_the_training_part(by_cost
     assert by_cost.pareto()[-1].model == ranked.model
     ill = 25 / 72  # of constant answers calling everybody ill is the best
     assert_allclose(by_cost.about["metric"]["constant"], 1 - ill, atol=0.02)
+
+
+def test_the_page_says_at_which_thresholds_the_cost_is(by_cost):
+    first = summarise(by_cost.out)["first"]
+    assert "held-out cost per case of" in first[0]
+    assert first[2].startswith("Called ill from 0.50, it misses")  # the page's first threshold
+    assert first[3] == "The cost is that at the thresholds that were chosen in the folds."
 
 
 def test_the_saved_model_answers_at_its_threshold(by_cost, table):

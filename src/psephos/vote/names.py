@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from psephos.files.near import some
+
 _WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)|'.*'|\".*\"")
 # what divides a sentence: a name that holds it stands in quotes
 _DIVIDES = re.compile(r"""[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)""")
@@ -267,8 +269,7 @@ def plural(count: int, word: str) -> str:
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:
     """Return ``a, b and 3 more``: the first names, and how many are left."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return some(names, most)
 
 
 def joined_words(joined: Mapping[str, tuple[str | None, int]]) -> str:

@@ -92,9 +92,8 @@ def first_sentences(
     if choice is None:
         return []
     s, measure = choice.opened or choice.best, folder.measures[0]
-    reads = "no column" if s.columns.mean == 0 else _reads(s)
     words = [
-        f"{s.label} reads {reads} and reaches a held-out {folder.measure} of"
+        f"{s.label} reads {_reads(s)} and reaches a held-out {folder.measure} of"
         f" {rate(s.score)}{_interval(s, measure)}.",
         f"{_against_constant(folder, rows, s, better)}"
         f"{_against_best(choice, s, found, rows, sure=s.key in better)}.",
@@ -107,6 +106,8 @@ def first_sentences(
         )
     elif missed is not None and not missed["absent"]:
         words.append(_misses(missed))
+        if measure.name == "cost":
+            words.append("The cost is that at the thresholds that were chosen in the folds.")
     return words
 
 
@@ -115,6 +116,8 @@ def _text(value: float | None) -> str:
 
 
 def _reads(s: Standing) -> str:
+    if s.columns.mean == 0:
+        return "no column"
     return f"{'about ' if s.columns.sd > 0 else ''}{_columns(s.columns.mean)}"
 
 
@@ -135,11 +138,14 @@ def _against_constant(
 ) -> str:
     n = sum(one.drawn and one.columns.mean > 0 for one in rows)
     sure = s.key in better
+    return f"It is {'' if sure else 'not '}significantly better than {_constant(folder, n, sure)}"
+
+
+def _constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
+    """Return what the constant prediction reaches, and the p-value against it, of `n` models."""
     corrected = f", corrected for {n} models" if n > 1 else ""
-    return (
-        f"It is {'' if sure else 'not '}significantly better than a constant prediction"
-        f" ({rate(folder.constant)}; p {'≤' if sure else '>'} 0.05{corrected})"
-    )
+    value = f"{name}{rate(folder.constant)}"
+    return f"a constant prediction ({value}; p {'≤' if sure else '>'} 0.05{corrected})"
 
 
 def _against_best(
@@ -156,10 +162,9 @@ def _against_best(
         if math.isfinite(pair.low) and math.isfinite(pair.high)
         else ""
     )
-    reads = "no column" if best.columns.mean == 0 else _reads(best)
     return (
         f", and differs by {small_difference(pair.mean)}{interval} from {best.label}, the"
-        f" {best.most} of {n}, which reads {reads}"
+        f" {best.most} of {n}, which reads {_reads(best)}"
     )
 
 
@@ -212,9 +217,8 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     """Return which models are better than a constant prediction, corrected for their number."""
     asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
-    n, sign = len(asked), "≤" if sure else ">"
-    constant = f"a constant prediction ({folder.measure} {rate(folder.constant)}; p {sign} 0.05"
-    constant += f", corrected for {n} models)" if n > 1 else ")"
+    n = len(asked)
+    constant = _constant(folder, n, bool(sure), f"{folder.measure} ")
     if n == 1:
         return f"It is {'' if sure else 'not '}significantly better than {constant}."
     if not sure:
@@ -247,8 +251,7 @@ def _folds(s: Standing) -> str:
 def _reached(s: Standing) -> str:
     if s.columns.mean == 0:
         return f"{rate(s.score)}, reading no column"
-    about = "about " if s.columns.sd > 0 else ""
-    return f"{rate(s.score)} from {about}{_columns(s.columns.mean)}"
+    return f"{rate(s.score)} from {_reads(s)}"
 
 
 def _columns(mean: float) -> str:
