@@ -8,7 +8,7 @@ from folders import damaged_journal, runner
 
 from psephos.protocol.study.folder import Journal
 
-CASES = 30  # 1,000 by benchmarks/robustness/fuzz.py
+CASES = 20  # 1,000 by benchmarks/robustness/fuzz.py
 
 
 @pytest.mark.filterwarnings("ignore")
