@@ -3,12 +3,14 @@
 import gc
 import hashlib
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 _ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(_ROOT / "tests"))  # tests everywhere import `small_settings`
 
 
 def _kernel_hash() -> str:

@@ -13,12 +13,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
+from small_settings import small_settings
 
 import psephos
 from psephos import AdaBoostClassifier, SamBAClassifier
 from psephos.base import VoteClassifier, VoteEstimator
 from psephos.registry import estimator_classes
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 SETTINGS = small_settings()
 

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from small_settings import small_settings
 
 from psephos import (
     AdaBoostClassifier,
@@ -41,7 +42,7 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos.base import VoteEstimator
 from psephos.estimator.params import Unsaved
 from psephos.models.swag import Library
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 # every row of these tables has a label, which weak labels warn of
 pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")

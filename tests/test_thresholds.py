@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from small_settings import small_settings
 
 from psephos import (
     AdaBoostClassifier,
@@ -16,7 +17,7 @@ from psephos import (
 )
 from psephos._errors import PsephosError
 from psephos.scoring.sheet import sheet_of
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 X, Y = load_breast_cancer(return_X_y=True)
 WORDS = np.array(["malignant", "well"])[Y]

@@ -2,7 +2,7 @@
 
 Generated rows lie at thresholds and 1 ulp beside them. Every second one is given an extreme number
 or an unknown category, and a missing value where the model takes one. A family is a setting of
-`psephos.testing.small_settings`, or one of tests/scoring/families.py.
+tests/small_settings.py, or one of tests/scoring/families.py.
 
 The command reads a model file and a csv file. The scorer runs as a program of its own, under
 ``python -I -S`` and without an environment: it sees the standard library alone. The script is that
@@ -60,7 +60,9 @@ from psephos.scoring.vectors import drawn_rows, read_in_single
 from psephos.testing import small_table
 
 _ROWS = 1000
-_FAMILIES = Path(__file__).parents[2] / "tests" / "scoring" / "families.py"
+_TESTS = Path(__file__).parents[2] / "tests"
+sys.path.append(str(_TESTS))  # of which families.py imports the settings
+_FAMILIES = _TESTS / "scoring" / "families.py"
 _ODD = [1e150, -1e150, 5e-324, -5e-324, 0.0, -0.0, 1e15, None]
 _FAR, _CLOSE, _SINGLE, _TIE = 1e9, 1e-11, 1e-4, 1e-5
 #: Settings that databases and ONNX are to read, of two and of three classes.

@@ -1,5 +1,6 @@
 """Sound model files to damage: every setting of every estimator, and tables to ask them with."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,10 @@ import pandas as pd
 from sklearn.base import clone, is_regressor
 
 from psephos import save
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
+
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
+from small_settings import small_settings
 
 __all__ = ["KINDS", "model_of", "write_models"]
 

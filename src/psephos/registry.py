@@ -88,7 +88,7 @@ def register(model: _Model) -> _Model:
     """Make a model known by the name its `contender` declares; a class decorator.
 
     It can then be saved, loaded, compared, reported and named on the command line (there with
-    ``psephos --import MODULE ...``), and `psephos.testing.small_settings` has it.
+    ``psephos --import MODULE ...``).
 
     Parameters
     ----------

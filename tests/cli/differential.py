@@ -6,9 +6,9 @@ import io
 import itertools
 
 import numpy as np
+from small_settings import small_settings
 
 from psephos.registry import estimator_classes
-from psephos.testing.settings import small_settings
 
 FORMS = ("npz", "csv", "csv.gz", "frame", "array")
 NAMED = (True, False)

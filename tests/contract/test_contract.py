@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier, is_regressor
+from small_settings import small_settings
 
 from psephos import PsephosError
 from psephos.registry import estimator_classes
 from psephos.scoring.vectors import drawn_rows
-from psephos.testing import CHECKS, Case, small_settings
+from psephos.testing import CHECKS, Case
 
 # every row of these tables has a label, which weak labels warn of
 pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone, is_classifier, is_regressor
+from small_settings import small_settings
 
 from psephos import NewtonBoostingClassifier, NewtonBoostingRegressor, PsephosError
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 # every row of these tables has a label, which weak labels warn of
 pytestmark = pytest.mark.filterwarnings("ignore::psephos.WeakLabelsWarning")

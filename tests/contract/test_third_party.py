@@ -20,7 +20,7 @@ from psephos.protocol.tables.table import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
 from psephos.report import build_report
 from psephos.scoring import plain
-from psephos.testing import Case, parametrize_with_contract, small_settings, small_table
+from psephos.testing import Case, parametrize_with_contract, small_table
 from psephos.vote import register_part
 from psephos.vote.reading.core import WEIGHTS
 
@@ -57,7 +57,6 @@ def test_it_is_short():
 
 
 def test_it_is_known_by_its_name():
-    assert small_settings()["third-midpoint"].n_columns == 2
     assert model_names()["third-midpoint"] == "MidpointClassifier"
     assert estimator_classes()["MidpointClassifier"] is midpoints.MidpointClassifier
     assert known_models()["third-midpoint"].notes == "cuts halfway between the class means"

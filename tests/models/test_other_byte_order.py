@@ -10,8 +10,9 @@ import pytest
 from joblib.numpy_pickle import NumpyPickler
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_regressor
+from small_settings import small_settings
 
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 NAMES = [
     "adaboost", "samba", "random-forest", "random-forest-regressor", "gradient-boosting",

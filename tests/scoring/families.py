@@ -8,9 +8,10 @@ from sklearn.base import clone, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
+from small_settings import small_settings
 
 from psephos import VotingClassifier, VotingRegressor, at_threshold, calibrate
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 # (setting, classes, share of missing values); together they have every kind of part
 TABLES = [

@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from small_settings import small_settings
 
 from psephos import (
     AdaBoostClassifier,
@@ -17,7 +18,7 @@ from psephos import (
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
 from psephos.scoring.sql import sql
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 
 SUMS = [
     "adaboost, 2 classes, 0.2 missing",

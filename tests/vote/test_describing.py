@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from small_settings import small_settings
 
 from psephos import (
     AdaBoostClassifier,
@@ -18,7 +19,7 @@ from psephos import (
     SamBAClassifier,
     SparseWrapperClassifier,
 )  # fmt: skip
-from psephos.testing import small_settings, small_table
+from psephos.testing import small_table
 from psephos.vote.names import sentence_name
 
 

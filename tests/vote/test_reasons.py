@@ -11,6 +11,7 @@ from sklearn.base import is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from small_settings import small_settings
 
 from psephos import (
     AdaBoostClassifier,
@@ -25,7 +26,6 @@ from psephos import (
     SamBAClassifier,
     SparseWrapperClassifier,
 )
-from psephos.testing import small_settings
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
 from psephos.vote.ballots import Ballots
