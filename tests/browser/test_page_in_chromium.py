@@ -41,9 +41,9 @@ def judged(study, model, threshold, prevalence=None):
     one, code = told["models"][model], told["positive"]
     q = np.array(one["q"])
     known = q >= 0
-    positive, groups = (np.array(told["truth"]) == code)[known], told["clusters"]
+    positive = (np.array(told["truth"]) == code)[known]
     c = counts_at(q[known], positive, threshold)
-    found = four(q[known], positive, threshold, groups and np.array(groups)[known])
+    found = four(q[known], positive, threshold)
     if prevalence is not None:
         found[2:] = _mercaldo().predictive(c, prevalence)
     names = ClassNames(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
@@ -309,22 +309,24 @@ def test_a_person_is_ringed_wherever_chosen(visit, study):
         assert panel.inner_text().startswith(f"Case {buttons.first.inner_text()} is ")
 
 
-def test_groups_are_chosen_and_follow_the_threshold(visit, study):
-    from psephos.report.numbers.measures import Subgroups, subgroup_rows
+def test_groups_are_chosen_and_follow_the_model(visit, study):
+    from psephos.report.numbers.measures import subgroup_words
 
     two(study)
-    page = visit()
-    key, told = page.locator("#model").input_value(), study[1]
-    q = np.array(told["models"][key]["q"])
-    for k, parted in enumerate(told["groups"]):
-        page.locator(by("group")).select_option(str(k))
-        set_threshold(page, 0.3)
-        rows = subgroup_rows(Subgroups(**parted), q, q >= 0,
-                             np.array(told["truth"]) == told["positive"], 0.3)  # fmt: skip
-        shown = page.locator(f"{by('groups')} tbody tr").evaluate_all(
-            "all => all.map(r => [...r.cells].map(c => c.textContent))"
-        )
-        assert shown == [[r["level"], r["n"], *r["measures"]] for r in rows]
+    page, told = visit(), study[1]
+    set_threshold(page, 0.3)
+    for key, model in told["models"].items():
+        page.locator("#model").select_option(key)
+        for k, parted in enumerate(told["groups"]):
+            page.locator(by("group")).select_option(str(k))
+            shown = page.locator(f"{by('groups')} tbody tr").evaluate_all(
+                "all => all.map(r => [...r.cells].map(c => c.textContent))"
+            )
+            rows = zip(parted["levels"], model["groups"][k], strict=True)
+            assert shown == [
+                [level, str(n), *(subgroup_words(*one) for one in cells)]
+                for level, (n, *cells) in rows
+            ]
 
 
 def test_several_classes_have_a_grid_and_answers_about_each(visit, study):
@@ -355,7 +357,7 @@ def test_files_of_cases_and_thresholds_are_whole(visit, study, tmp_path):
     page = visit(accept_downloads=True)
     set_threshold(page, 0.4)
     saved = {}
-    for words in ("Every case as CSV", "Every threshold as CSV"):
+    for words in ("Every case as CSV", "Thresholds as CSV"):
         with page.expect_download() as waiting:
             page.get_by_text(words).click()
         waiting.value.save_as(tmp_path / "x.csv")
@@ -366,7 +368,7 @@ def test_files_of_cases_and_thresholds_are_whole(visit, study, tmp_path):
     assert head[-1] == "called from 0.40"
     assert [row[0] for row in rows] == [str(i + 1) for i in range(len(told["truth"]))]
     assert [round(float(row[2]) * 1e6) for row in rows] == told["models"][key]["q"]
-    for row in saved["Every threshold as CSV"][1:]:
+    for row in saved["Thresholds as CSV"][1:]:
         _, _, c = judged(study, key, float(row[0]))
         assert [int(v) for v in row[1:]] == [c.found, c.missed, c.alarms, c.cleared]
 

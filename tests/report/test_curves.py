@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
-from psephos.figures import area, calibration_table
+from psephos.figures import area, calibration_table, in_millionths
 from psephos.report.numbers.curves import (
     GRID,
     benefits,
     curves_of,
-    steps,
     worth,
 )
+from psephos.report.numbers.measures import thresholds
 from psephos.report.words import chance
 
 
@@ -30,7 +30,7 @@ def answered(seed=0, n=80, levels=None):
 def test_steps_are_scikit_learns(levels):
     answers, positive = answered(levels=levels)
     fallout, found, _ = roc_curve(positive, answers, drop_intermediate=False)
-    hits, alarms = steps(answers, positive).T
+    hits, alarms = thresholds(in_millionths(answers), positive)[1].T
     np.testing.assert_allclose(hits / positive.sum(), found)
     np.testing.assert_allclose(alarms / (~positive).sum(), fallout)
     precision, recall, _ = precision_recall_curve(positive, answers)
@@ -112,12 +112,12 @@ def test_every_long_stretch_where_a_model_is_worth_something_is_counted_to_its_e
 
 
 @pytest.mark.parametrize(("n", "levels"), [(80, None), (3000, None), (200, 5)])
-def test_a_curve_has_at_most_400_steps_from_nobody_to_everyone(n, levels):
+def test_a_curve_has_at_most_201_steps_from_nobody_to_everyone(n, levels):
     answers, positive = answered(5, n, levels)
-    every = steps(answers, positive).tolist()
+    called = [np.count_nonzero(answers[positive] >= t) for t in (2, *np.unique(answers)[::-1])]
     shown = curves_of(answers, positive, area(positive, answers), "ill")["steps"]
-    assert len(shown) == min(len(every), 400)
-    assert all(one in every for one in shown)
+    assert len(shown) == min(len(called), 201)
+    assert all(found in called for found, _ in shown)
     assert (shown[0], shown[-1]) == ([0, 0], [positive.sum(), (~positive).sum()])
 
 

@@ -9,10 +9,12 @@ import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score, roc_auc_score
 
 from psephos._errors import PsephosError
-from psephos.figures import in_millionths
+from psephos.figures import confusion, in_millionths
 from psephos.report import build_report, render, summarise
+from psephos.report.numbers.classes import About, ClassNames, judged
 from psephos.report.study.folder import read_folder
 from psephos.report.study.options import PageOptions
+from psephos.report.words import span
 
 
 def answers_of(folder, model):
@@ -90,12 +92,31 @@ def test_the_words_of_the_verdict_and_of_the_panel_are_the_counts(builders, tmp_
         f" of {(~positive).sum()} healthy (specificity {specificity['value']},"
         f" {specificity['interval']})."
     )
-    lists = report["missed"]["lists"]
-    p = np.floor(proba[:, 1] * 1e6)
-    sure = sorted(np.flatnonzero(~called & positive).tolist(), key=lambda i: (p[i], i))
-    assert [r["name"] for r in (lists[0]["rows"] + lists[0]["more"])] == [str(i + 1) for i in sure]
-    sure = sorted(np.flatnonzero(called & ~positive).tolist(), key=lambda i: (-p[i], i))
-    assert [r["name"] for r in (lists[1]["rows"] + lists[1]["more"])] == [str(i + 1) for i in sure]
+
+
+@pytest.mark.parametrize(("n", "grouped"), [(60, False), (60, True), (900, False)])
+def test_every_threshold_has_its_counts_and_the_intervals_of_figures(
+    builders, tmp_path, n, grouped
+):
+    _, truth, proba = by_hand(builders, tmp_path, n=n)
+    positive, units = truth == 1, in_millionths(proba[:, 1])
+    groups = np.arange(n) % 20 if grouped else None
+    about = About(source="", omits="", times=1, groups=groups, threshold=0.2345)
+    names = ClassNames("ill", "healthy", "m", "probability")
+    made = judged(proba[:, 1], positive, names, about)
+    at, steps = made["curves"]["at"], made["curves"]["steps"]
+    assert at == sorted(at, reverse=True)
+    assert made["curves"]["every"] == (n == 60)
+    assert len(at) == (60 if n == 60 else 200)
+    if n > 60:
+        assert {0, 10_000, 234_500, 500_000, 1_000_000} <= set(at)
+    for t, (found, alarms), ends in zip([1_000_001, *at], steps, made["ends"], strict=True):
+        told = confusion(positive, units >= t, groups)
+        assert (found, alarms) == (told.found, told.alarms)
+        for k, one in enumerate((told.sensitivity, told.specificity, told.ppv, told.npv)):
+            low, high = ends[2 * k : 2 * k + 2]
+            shown = "" if low is None else span(low / 100, high / 100)
+            assert shown == span(one.low, one.high)
 
 
 def test_groups_of_few_cases_have_counts_only(builders, tmp_path):

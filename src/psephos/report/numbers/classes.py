@@ -12,7 +12,7 @@ from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.numbers.curves import BINS, benefit_grid, benefits, curves_of, worth
-from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four
+from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four, hundredths
 from psephos.report.study.answers import called
 from psephos.report.words import (
     LEAF_SHARE,
@@ -41,6 +41,7 @@ class About:
     groups: Indices | None = None  # (n,) of the known answers; None where not kept
     edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
     again: bool = False  # whether answers went through a map
+    threshold: float = 0.5  # at which the page opens
     better: bool = True  # significantly better than a constant prediction
 
 
@@ -61,13 +62,18 @@ def judged(
     about: About,
 ) -> dict[str, Any]:
     """Return one model's part of the page's data, of its known answers for the positive class."""
-    under = area(positive, in_millionths(answers), about.groups)
+    units = in_millionths(answers)
+    under = area(positive, units, about.groups)
+    always = (about.threshold,)
+    curves = curves_of(answers, positive, under, names.pos, about.groups, about.edges, always)
+    table = [(UNIT + 1) / UNIT, *(np.array(curves["at"]) / UNIT).tolist()]
     return {
         "label": names.label,
         "axis": names.axis,
         "m": int(positive.sum()),
         "n": int((~positive).sum()),
-        "curves": curves_of(answers, positive, under, names.pos, about.groups, about.edges),
+        "curves": curves,
+        "ends": [hundredths(four(units, positive, t, about.groups)) for t in table],
         "tenths": _tenths(answers, positive),
         "note": _note(answers, positive, under, names, about),
     }
@@ -215,34 +221,14 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
 
 
 def histogram(
-    units: NDArray[np.int64],
-    positive: NDArray[np.bool_],
-    edges: Sequence[float],
-    groups: Indices | None,
-) -> dict[str, Any]:
-    """Return how many answers of each class lie between edges (the last one, 1, is a place).
-
-    With groups, too, the intervals of the four measures at each edge: the page cannot count them.
-    """
+    units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float]
+) -> dict[str, list[int]]:
+    """Return how many answers of each class lie between edges (the last one, 1, is a place)."""
     which = np.searchsorted(in_millionths(edges), units, "right") - 1
-    found: dict[str, Any] = {
+    return {
         name: np.bincount(which[mine], minlength=len(edges)).tolist()
         for name, mine in (("pos", positive), ("neg", ~positive))
     }
-    if groups is None:
-        return found
-    ends = [[(s.low, s.high) for s in four(units, positive, e, groups)] for e in edges]
-    told = [[[None if v != v else round(v, 4) for v in one] for one in own] for own in ends]
-    return found | {"ends": told}
-
-
-def mistakes_words(kind: str, n: int, names: ClassNames) -> str:
-    """Return the heading of a list of mistakes."""
-    if kind == "missed":
-        if not n:
-            return f"No {names.pos} case is missed"
-        return f"The {count(n)} missed {names.pos}, surest mistakes first"
-    return f"The {plural(n, 'false alarm')}" if n else "There is no false alarm"
 
 
 # ---------------------------------------------------------------------- several classes

@@ -27,12 +27,11 @@ from psephos.explain.effects import (
     pieces_of,
     ringed,
     sides,
-    value_text,
 )
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.study.folder import Folder
-from psephos.report.study.opened import Opened, Reduced, Saved
-from psephos.report.study.options import carried_rows, carried_values, guarded
+from psephos.report.study.opened import Opened, Reduced
+from psephos.report.study.options import guarded
 from psephos.report.words import MINUS, ShortName, chance, number
 from psephos.vote.names import percent
 
@@ -435,46 +434,6 @@ def _rounded(values: Floats) -> list[Any]:
 
 # ---------------------------------------------------------------------- beside mistakes
 MOST = 3  # columns
-
-
-def beside(saved: Saved, key: str, full: bool) -> list[dict[str, Any]]:
-    """Return the most important columns, each with its values as the page carries and writes them.
-
-    Parameters
-    ----------
-    key : str
-        A model that has a file.
-    full : bool
-        Whether values keep all their figures.
-
-    Returns
-    -------
-    columns : list of dict
-        ``name``, ``whole``, ``italic``, ``unit``, and under ``of`` the text of each carried row.
-    """
-    cases = saved.folder.cases
-    if cases is None or key not in saved.keys:
-        return []
-    asked = saved.asked(key)
-    whole = [asked.whole[j] for j in by_importance(asked, saved.opened(key))[:MOST]]
-    rows = carried_rows(np.asarray(cases.y, dtype=np.intp))
-    values = carried_values(cases, rows, {name: saved.cuts(name) for name in whole}, full)
-    return [
-        {
-            "name": saved.names[name].text,
-            "whole": name,
-            "italic": saved.names[name].italic,
-            "unit": saved.names[name].unit,
-            "of": dict(zip(rows.tolist(), map(_text, values[name]), strict=True)),
-        }
-        for name in whole
-    ]
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "missing"
-    return value if isinstance(value, str) else value_text(float(value))
 
 
 def plane(

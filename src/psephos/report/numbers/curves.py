@@ -9,7 +9,7 @@ from psephos._types import JsonObject, NDArray
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
 from psephos.figures.confusion import UNIT, in_millionths
-from psephos.report.numbers.measures import lowered
+from psephos.report.numbers.measures import lowered, thresholds
 from psephos.report.words import chance, count, of, rate, span
 
 BINS = 50  # columns of a lane
@@ -18,22 +18,9 @@ GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
 _FEWEST = 10  # cases of a fifth, where no single answer is to be told
 _LEAST = 0.05  # a stretch of thresholds that is named is at least as long
-_MOST = 400  # steps of a curve
 _DIGITS = 4
 
 Floats = NDArray[np.float64]
-
-
-def steps(answers: Floats, positive: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return (s, 2): positive and other cases called, from each answer that occurs downwards.
-
-    The first step calls nobody; of equal answers all are called at once.
-    """
-    order = np.argsort(-answers, kind="stable")
-    ranked, hit = answers[order], positive[order]
-    last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
-    called = np.cumsum(np.column_stack([hit, ~hit]), axis=0, dtype=np.int64)[last]
-    return np.concatenate([np.zeros((1, 2), np.int64), called])
 
 
 def worth(grid: Floats, model: Floats, everyone: Floats) -> list[tuple[float, float]]:
@@ -55,11 +42,12 @@ def curves_of(
     pos: str,
     groups: NDArray[np.intp] | None = None,
     edges: Sequence[float] | None = None,
+    always: Sequence[float] = (),
 ) -> JsonObject:
     """Return what the ROC, precision, calibration and net benefit of one model are drawn of.
 
-    ``steps``, at most 400 of those that `steps` returns, evenly spaced; ``cal``, the fifths of the
-    calibration; ``nb``, the net benefit of the model and of calling everyone.
+    ``at`` and ``steps``, the table of `thresholds`, and whether it has ``every`` answer; ``cal``, the
+    fifths of the calibration; ``nb``, the net benefit of the model and of calling everyone.
 
     Parameters
     ----------
@@ -72,15 +60,19 @@ def curves_of(
     edges : sequence of float, optional
         The thresholds at which curves are told, if not at every answer: where a page carries no
         single answer. Fifths of the calibration are then of at least ten cases.
+    always : sequence of float, default=()
+        Thresholds that the table must have.
     """
-    called = steps(answers if edges is None else lowered(answers, edges), positive)
-    kept = np.linspace(0, len(called) - 1, min(len(called), _MOST)).astype(np.intp)
+    counted = in_millionths(answers if edges is None else lowered(answers, edges))
+    at, called = thresholds(counted, positive, always)
     fifths = calibration_table(positive, answers, _BINS, groups)
     told = edges is None or min((one.seen.n for one in fifths), default=0) >= _FEWEST
     share, grid = float(positive.mean()), benefit_grid(edges)
     model, everyone = benefits(answers, positive, grid)
     return {
-        "steps": called[kept].tolist(),
+        "at": at.tolist(),
+        "every": len(at) == len(np.unique(counted)),
+        "steps": called.tolist(),
         "roc": {
             "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
             "interval": span(area.low, area.high),

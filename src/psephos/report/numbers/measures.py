@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from psephos.figures import Estimate, confusion, in_millionths
 from psephos.report.study.answers import CaseAnswers
 from psephos.report.study.folder import KeptCases
-from psephos.report.words import count, of, rate, span
+from psephos.report.words import of, rate, span
 
 TENTHS = tuple(k / 10 for k in range(1, 10))
+_ROWS = 200  # thresholds of a table
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,26 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
     )
 
 
+def thresholds(
+    units: NDArray[np.int64], positive: NDArray[np.bool_], always: Sequence[float] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (s,) thresholds, falling, and (s + 1, 2): positive and other cases called from each.
+
+    The first row, before that of the highest threshold, calls nobody. Thresholds are the answers
+    that occur, in millionths; of more than 200 the hundredths, `always`, and answers evenly spaced.
+    """
+    at = np.unique(units)
+    if len(at) > _ROWS:
+        fixed = in_millionths([*np.linspace(0, 1, 101), *always])
+        own = np.linspace(0, len(at) - 1, _ROWS - len(fixed)).astype(np.intp)
+        at = np.unique(np.concatenate([at[own], fixed]))
+    at = at[::-1]
+    called = [
+        len(one) - np.searchsorted(np.sort(one), at) for one in (units[positive], units[~positive])
+    ]
+    return at, np.vstack([np.zeros((1, 2), dtype=np.int64), np.column_stack(called)])
+
+
 def lowered(answers: NDArray[np.float64], edges: Sequence[float]) -> NDArray[np.float64]:
     """Return answers lowered to the edge at or below each: called alike from every edge on."""
     places = np.searchsorted(in_millionths(edges), in_millionths(answers), "right") - 1
@@ -92,8 +113,9 @@ class Subgroups:
     listed: bool = False  # whether it stands beside each mistake: a group or a category
 
     def island(self) -> dict[str, Any]:
-        """Return its part of the page's data."""
-        return {"name": self.name, "levels": self.levels, "of": self.of, "listed": self.listed}
+        """Return its part of the page's data; where it stands beside mistakes, with each case."""
+        own = {"of": self.of} if self.listed else {}
+        return {"name": self.name, "levels": self.levels, **own}
 
 
 def subgroups(
@@ -196,30 +218,31 @@ def subgroup_rows(
     positive: NDArray[np.bool_],
     threshold: float,
     groups: NDArray[np.intp] | None = None,
-) -> list[dict[str, Any]]:
-    """Return a row a group: its cases, and each measure as counts, value and interval.
+) -> list[list[Any]]:
+    """Return a row a group: its cases, and of each measure hits, cases and the interval.
 
-    Of fewer than ten cases there are counts only.
+    Arrays are of all cases; the ends of intervals are in hundredths (`hundredths`).
     """
     own = np.array(parted.of)
-    rows: list[dict[str, Any]] = []
-    for k, level in enumerate(parted.levels):
+    rows: list[list[Any]] = []
+    for k in range(len(parted.levels)):
         mine = (own == k) & known
-        c = counts_at(units[mine], positive[mine], threshold)
-        found = four(
-            units[mine], positive[mine], threshold, None if groups is None else groups[mine]
-        )
-        counts = (
-            (c.found, c.positive), (c.cleared, c.negative),
-            (c.found, c.found + c.alarms), (c.cleared, c.cleared + c.missed),
-        )  # fmt: skip
-        measures = [_measure(*one, figure) for one, figure in zip(counts, found, strict=True)]
-        rows.append({"level": level, "n": count(int(mine.sum())), "measures": measures})
+        within = None if groups is None else groups[mine]
+        found = four(units[mine], positive[mine], threshold, within)
+        cells = [[max(one.hits, 0), one.n, *hundredths([one])] for one in found]
+        rows.append([int(mine.sum()), *cells])
     return rows
 
 
-def _measure(k: int, n: int, figure: Estimate) -> str:
+def hundredths(figures: Sequence[Estimate]) -> list[int | None]:
+    """Return the ends of intervals as they are printed, in hundredths; None where there is none."""
+    ends = [end for one in figures for end in (one.low, one.high)]
+    return [None if math.isnan(end) else round(100 * float(rate(end))) for end in ends]
+
+
+def subgroup_words(k: int, n: int, low: int | None, high: int | None) -> str:
+    """Return a measure of a group: counts, and of ten cases and more value and interval."""
     if n < FEW:
         return of(k, n)
-    interval = span(figure.low, figure.high)  # of one group alone there is none
-    return f"{of(k, n)}: {rate(figure.value)}" + (f" ({interval})" if interval else "")
+    interval = "" if low is None or high is None else f" ({span(low / 100, high / 100)})"
+    return f"{of(k, n)}: {rate(k / n)}{interval}"

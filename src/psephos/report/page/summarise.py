@@ -8,7 +8,6 @@ from typing import Any
 from psephos import __version__
 from psephos.protocol import better_than_constant
 from psephos.protocol.evaluation.statistics import design_effect
-from psephos.report.numbers.column_values import beside
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
@@ -106,9 +105,12 @@ def summarise(
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
     saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
-    columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
-    told = Told(read, answers, positive, facts, frozenset(better), options) if answers else None
-    missed = missed_section(told, _order(rows, choice), parted, columns)
+    told = (
+        Told(read, answers, positive, facts, frozenset(better), options, parted=parted)
+        if answers
+        else None
+    )
+    missed = missed_section(told, _order(rows, choice), bool(opened and read.cases))
     return _report(saved, rows, choice, positive, facts, missed, options, better) | {
         "carries": _carries(read, answers, parted, options),
     }

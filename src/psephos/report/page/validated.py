@@ -137,7 +137,7 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     threshold = float(about["threshold"] or THRESHOLD)  # never 0
     better = frozenset(m.key for m in models) if _above_chance(told) else frozenset[str]()
     missed = missed_section(
-        Told(folder, answers, positive, facts, better, options, _COHORT, threshold), models, parted
+        Told(folder, answers, positive, facts, better, options, _COHORT, threshold, parted), models
     )
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))

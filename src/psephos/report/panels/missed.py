@@ -8,8 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures.confusion import UNIT, in_millionths
-from psephos.figures.estimate import t_quantile
+from psephos.figures.confusion import in_millionths
 from psephos.report.numbers.classes import (
     About,
     ClassNames,
@@ -18,32 +17,27 @@ from psephos.report.numbers.classes import (
     histogram,
     judged,
     measures_rows,
-    mistakes_words,
     several_judged,
 )
 from psephos.report.numbers.curves import FRAME
-from psephos.report.numbers.measures import TENTHS, Subgroups, counts_at, four, subgroup_rows
+from psephos.report.numbers.measures import (
+    TENTHS,
+    Subgroups,
+    counts_at,
+    four,
+    subgroup_rows,
+    subgroup_words,
+)
 from psephos.report.study.answers import CaseAnswers, Positive, called, cross_fitted_answers
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import PageOptions
-from psephos.report.words import (
-    HELD_OUT,
-    STATED,
-    Wording,
-    chance,
-    class_words,
-    count,
-    plural,
-    series,
-)
+from psephos.report.words import HELD_OUT, STATED, Wording, class_words, count, series
 
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
-_FIRST = 6  # mistakes that are listed before the rest is folded
 _GROUPS = 2  # that stand beside each mistake
-_LISTED = 200  # of the first state, without script
 
 
 class HasAnswers(Protocol):
@@ -77,6 +71,7 @@ class Told:
     options: PageOptions
     wording: Wording = HELD_OUT  # where answers are from
     threshold: float = THRESHOLD  # the first one, of two classes
+    parted: Sequence[Subgroups] = ()  # ways to part the cases, of two classes
 
     @property
     def classes(self) -> list[str]:
@@ -109,8 +104,7 @@ def class_names(folder: Folder) -> list[str]:
 def missed_section(
     told: Told | None,
     order: Sequence[HasAnswers],
-    parted: Sequence[Subgroups] = (),
-    columns: Sequence[Mapping[str, Any]] = (),
+    columns: bool = False,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -121,8 +115,8 @@ def missed_section(
     order : sequence of Answering
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
-    columns : sequence of dict
-        Whose values stand beside each mistake (see `psephos.report.numbers.column_values`).
+    columns : bool, default=False
+        Whether values of columns stand beside each mistake.
     """
     if told is None or not order:
         return {"missed": None, "island": {"missed": None}}
@@ -136,8 +130,7 @@ def missed_section(
         "names": _names(told),
         "truth": answers.truth.tolist() if kept else None,
         "edges": told.edges,
-        **_clusters(answers, kept),
-        "groups": [one.island() for one in parted] if kept else [],
+        "groups": [one.island() for one in told.parted] if kept else [],
         "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
         "threshold": told.threshold,
     }
@@ -155,19 +148,8 @@ def missed_section(
         size += more
     first = order[0].key
     return {
-        "missed": _first_state(told, shared, models[first], first, parted, columns),
+        "missed": _first_state(told, shared, models[first], first, columns),
         "island": {"missed": {**shared, "models": models}},
-    }
-
-
-def _clusters(answers: CaseAnswers, kept: bool) -> dict[str, Any]:
-    """Return the group of each case and, by how many groups there are from 2 on, quantiles of t."""
-    if not kept or answers.groups is None:
-        return {"clusters": None}
-    counted = range(2, len(np.unique(answers.groups)) + 1)
-    return {
-        "clusters": answers.groups.tolist(),
-        "quantiles": [round(t_quantile(0.95, m), 9) for m in counted],
     }
 
 
@@ -200,6 +182,7 @@ def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
         groups=None if answers.groups is None else answers.groups[known],
         edges=told.edges,
         better=key in told.better,
+        threshold=told.threshold,
     )
     made = _figures(told, answers.chances[key], names, about)
     again = cross_fitted_answers(told.folder, answers, key, fact.recalibration if fact else None)
@@ -221,10 +204,14 @@ def _figures(
     mine, units = is_ == code, in_millionths(own[:, code])
     made = judged(own[:, code], mine, names, about)
     if about.edges is not None:
-        return made | {"bins": histogram(units, mine, about.edges, about.groups)}
+        return made | {"bins": histogram(units, mine, about.edges)}
     every = np.full(len(known), -1, dtype=np.int64)
     every[known] = units
-    return made | {"q": every.tolist()}
+    groups, positive = told.answers.groups, truth == code
+    parted = [
+        subgroup_rows(one, every, known, positive, told.threshold, groups) for one in told.parted
+    ]
+    return made | {"q": every.tolist(), "groups": parted}
 
 
 def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]:
@@ -238,155 +225,53 @@ def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]
 
 
 # ---------------------------------------------------------------------- without script
-def _heads(
-    columns: Sequence[Mapping[str, Any]], listed: Sequence[Subgroups]
-) -> list[dict[str, Any]]:
-    """Return the heads of the columns beside a mistake: those of the model, then of groups."""
-    return [
-        *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
-        *({"name": one.name, "whole": one.name, "italic": False, "unit": ""} for one in listed),
-    ]
-
-
 def _first_state(
-    told: Told,
-    shared: dict[str, Any],
-    model: dict[str, Any],
-    key: str,
-    parted: Sequence[Subgroups],
-    columns: Sequence[Mapping[str, Any]],
+    told: Told, shared: dict[str, Any], model: dict[str, Any], key: str, columns: bool
 ) -> dict[str, Any]:
-    """Return what the template draws: the model that is shown first, at its first threshold."""
+    """Return the words and tables of the model that is shown first, at its first threshold."""
     state: dict[str, Any] = {"kind": shared["kind"], "model": model, "absent": model.get("absent")}
     if state["absent"]:
         return state
-    answers, code, t = told.answers, told.positive.code, told.threshold
+    code, t = told.positive.code, told.threshold
     names = told.names(model["label"], model["axis"])
-    known = answers.known(key)
-    chances, truth = answers.chances[key][known], answers.truth[known]
-    units, places = in_millionths(chances[:, code]), np.flatnonzero(known)
-    listed = [one for one in parted if one.listed][:_GROUPS]
+    listed = [one.name for one in told.parted if one.listed][:_GROUPS]
     state |= {
-        "names": asdict(names), "classes": told.classes, "positive": code,
-        "kept": told.kept, "lists": [], "groups": None, "wrong": None,
-        "wording": shared["wording"], "threshold": t, "weight": f"{(1 - t) / t:.2g}",
-        "heads": _heads(columns, listed),
+        "names": asdict(names), "classes": told.classes, "positive": code, "kept": told.kept,
+        "groups": None, "wording": shared["wording"], "threshold": t,
+        "weight": f"{(1 - t) / t:.2g}",
         "beside_words": _beside_words(columns, listed) if told.kept else "",
     }  # fmt: skip
-    label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
-    if shared["kind"] == "several":
-        state["order"] = [code, *(c for c in range(len(told.classes)) if c != code)]
-        if told.kept:
-            more = _beside(columns, [], answers)
-            state["wrong"] = _wrong(chances, truth, places, told.classes, label, more)
+    if state["kind"] == "several":
         return state
-    mine = truth == code
+    known = told.answers.known(key)
+    units = in_millionths(told.answers.chances[key][known, code])
+    mine = told.answers.truth[known] == code
+    groups = None if told.answers.groups is None else told.answers.groups[known]
     c = counts_at(units, mine, t)
-    wrong = (units >= in_millionths(t)) != mine
-    groups = None if answers.groups is None else answers.groups[known]
     state |= {
-        "order": [code, 1 - code],
         "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names, four(units, mine, t, groups)),
     }
-    if told.kept:
-        more = _beside(columns, listed, answers)
-        state["lists"] = [
-            _list("missed", mine & wrong, units, places, label, names, more),
-            _list("alarms", ~mine & wrong, -units, places, label, names, more),
-        ]
-        state["groups"] = _groups(parted, units, known, mine, t, answers.groups)
+    if told.kept and told.parted:
+        rows = zip(told.parted[0].levels, model["groups"][0], strict=True)
+        state["groups"] = {
+            "names": [one.name for one in told.parted],
+            "rows": [
+                {"level": level, "n": count(n), "measures": [subgroup_words(*one) for one in cells]}
+                for level, (n, *cells) in rows
+            ],
+        }
     return state
 
 
-def _beside_words(columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups]) -> str:
+def _beside_words(columns: bool, listed: Sequence[str]) -> str:
     """Return which columns stand beside each mistake, and why."""
     why = ["the columns most important to the model"] if columns else []
-    if not parted:
+    if not listed:
         return f"Beside each mistake stand {why[0]}." if why else ""
-    names = f"{series([one.name for one in parted])}, by which cases are parted below"
-    it = "it" if len(parted) == 1 else "them"
+    names = f"{series(listed)}, by which cases are parted below"
+    it = "it" if len(listed) == 1 else "them"
     return (
         f"Beside each mistake stand {' and '.join([*why, names])} (the model need not read {it})."
     )
-
-
-def _beside(
-    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: CaseAnswers
-) -> list[list[str]]:
-    """Return what stands beside each case: values of columns, then its groups."""
-    return [
-        [one["of"].get(row, "–") for one in columns] + [_level(one, i) for one in parted]
-        for i, row in enumerate(answers.rows.tolist())
-    ]
-
-
-def _wrong(
-    chances: Any,
-    truth: Any,
-    places: Any,
-    classes: Sequence[str],
-    label: Sequence[str],
-    more: Sequence[Sequence[str]],
-) -> dict[str, Any]:
-    """Return the cases that are called another class, the surest mistakes first."""
-    said, sure = called(chances), in_millionths(chances.max(axis=1))
-    own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
-    words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
-    return {
-        "words": words if own else "No case is called another class",
-        "rows": [
-            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / UNIT),
-             *more[places[i]]]
-            for i in own[:_FIRST]
-        ],
-    }  # fmt: skip
-
-
-def _list(
-    kind: str,
-    which: Any,
-    order: Any,
-    places: Any,
-    label: Sequence[str],
-    names: ClassNames,
-    beside: Sequence[Sequence[str]],
-) -> dict[str, Any]:
-    """Return a list of mistakes, the surest first."""
-    own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
-    rows = [
-        {
-            "name": label[places[i]],
-            "answer": chance(abs(int(order[i])) / UNIT),
-            "beside": beside[places[i]],
-        }
-        for i in own[:_LISTED]
-    ]
-    left = len(own) - _LISTED
-    return {
-        "kind": kind,
-        "words": mistakes_words(kind, len(own), names),
-        "rows": rows[:_FIRST],
-        "more": rows[_FIRST:],
-        "more_words": f"The other {count(len(own) - _FIRST)}"
-        + (f", of which {_LISTED - _FIRST} are listed" if left > 0 else ""),
-    }
-
-
-def _level(one: Subgroups, place: int) -> str:
-    return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
-
-
-def _groups(
-    parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float, groups: Any
-) -> Any:
-    if not parted:
-        return None
-    every = np.zeros(len(known), dtype=np.int64)
-    truth = np.zeros(len(known), dtype=bool)
-    every[known], truth[known] = units, mine
-    return {
-        "names": [one.name for one in parted],
-        "rows": subgroup_rows(parted[0], every, known, truth, t, groups),
-    }

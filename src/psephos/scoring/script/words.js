@@ -37,8 +37,9 @@ const inQuotes = (name) => (name.includes("'") ? `"${name}"` : `'${name}'`);
 
 // a name in a sentence: in quotes if it holds what divides one
 function sentenceName(name) {
-  const divides =
-    /[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)/.test(name);
+  const divides = /[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)/.test(
+    name,
+  );
   return divides ? inQuotes(name) : name;
 }
 

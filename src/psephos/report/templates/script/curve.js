@@ -61,7 +61,9 @@
         );
         points.forEach(([columns, score, half, knee]) => {
           if (chosen && half)
-            group.append(line("interval", x(columns), x(columns), y(score - half), y(score + half)));
+            group.append(
+              line("interval", x(columns), x(columns), y(score - half), y(score + half)),
+            );
           if (chosen || knee)
             group.append(
               svg("circle", {

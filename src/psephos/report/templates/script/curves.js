@@ -140,9 +140,8 @@ page.curves = (() => {
     );
   };
   // Where a threshold t with these counts stands on each curve of a model.
-  const marks = (c, t, n, model) => {
-    const words = page.words.threshold(t),
-      all = n.found + n.missed + n.alarms + n.cleared;
+  const marks = (c, t, n) => {
+    const words = page.words.threshold(t);
     mark(
       "roc-here",
       x(n.alarms / (n.alarms + n.cleared)),
@@ -165,9 +164,9 @@ page.curves = (() => {
         words,
       ),
     );
-    const worth = (n.found - (n.alarms * t) / (1 - t)) / all;
-    if (t < 1 && worth >= -0.1)
-      mark("nb-here", x(t), up(worth, model.curves.nb.top), words);
+    const { at: grid, model: worth, top } = c.nb,
+      near = grid.reduce((a, b, i) => (Math.abs(b - t) < Math.abs(grid[a] - t) ? i : a), 0);
+    if (worth[near] >= -0.1) mark("nb-here", x(t), up(worth[near], top), words);
     else mark("nb-here", null);
   };
   return { show, marks };

@@ -6,8 +6,7 @@
   if (!told || !at("missed-body") || !at("lanes")) return;
   at("lanes-figure").hidden = at("curves").hidden = false;
   const two = told.kind === "two",
-    UNIT = 1e6,
-    Z = 1.959963984540054;
+    UNIT = 1e6;
   const cutOf = (t) => Math.floor(t * UNIT + 1e-3); // as `psephos.figures.in_millionths`
   const pos = told.classes[told.positive],
     neg = two ? told.classes[1 - told.positive] : "others";
@@ -15,108 +14,34 @@
   const named = (i) => (told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1));
   const rowOf = (i) => (told.rows ? told.rows[i] : i);
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
-  // the thresholds there are: without cases there are counts from edge to edge only
-  const steps = told.edges || Array.from({ length: 1001 }, (_, k) => k / 1000);
-  const nearest = (t) =>
-    told.edges
-      ? steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a))
-      : Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
+  // The thresholds of a model: where its table has all answers any, in thousandths; else those of the table.
+  const nearest = (t) => {
+    const m = model(),
+      every = !m || m.absent || (m.curves.every && !told.edges);
+    if (t === told.threshold) return t;
+    if (every) return Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
+    const steps = told.edges || m.curves.at.map((u) => u / UNIT);
+    return steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a));
+  };
 
-  // ---- figures of a threshold, as psephos.report.numbers.measures has them
-  const total = (list) => list.reduce((sum, n) => sum + n, 0);
-  const countsOf = (q, truth, t, keep = () => true) => {
-    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 },
-      cut = cutOf(t);
-    q.forEach((u, i) => {
-      if (u < 0 || !keep(i)) return;
-      const said = u >= cut,
-        is = truth[i] === told.positive;
-      n[is ? (said ? "found" : "missed") : said ? "alarms" : "cleared"] += 1;
-    });
-    return n;
-  };
+  // ---- figures of a threshold: its row in the table of the model
+  const rowAt = (m, t) => m.curves.at.filter((u) => u >= cutOf(t)).length;
   const counts = (m, t) => {
-    if (m.q) return countsOf(m.q, told.truth, t);
-    const cut = steps.indexOf(t),
-      found = total(m.bins.pos.slice(cut)),
-      alarms = total(m.bins.neg.slice(cut));
-    return {
-      found,
-      missed: total(m.bins.pos) - found,
-      alarms,
-      cleared: total(m.bins.neg) - alarms,
-    };
+    const [found, alarms] = m.curves.steps[rowAt(m, t)];
+    return { found, missed: m.m - found, alarms, cleared: m.n - alarms };
   };
-  // Wilson's interval of a share of n independent cases.
-  const wilson = (k, n, alone = n) => {
-    if (!n) return [NaN, NaN, NaN];
-    const share = k / n,
-      z2 = Z * Z,
-      middle = (share + z2 / (2 * alone)) / (1 + z2 / alone);
-    const half =
-      (Z / (1 + z2 / alone)) * Math.sqrt((share * (1 - share)) / alone + z2 / (4 * alone * alone));
-    return [share, k ? Math.max(middle - half, 0) : 0, k < n ? Math.min(middle + half, 1) : 1];
-  };
-  // The same of cases in groups, which are independent (Rao and Scott): `own` are cases, `hit` tells which count.
-  const shareOf = (own, hit) => {
-    const hits = own.map(hit),
-      k = hits.filter(Boolean).length,
-      n = own.length,
-      sums = new Map();
-    own.forEach((i, j) => {
-      const one = sums.get(told.clusters[i]) || [0, 0];
-      one[0] += 1;
-      one[1] += hits[j];
-      sums.set(told.clusters[i], one);
-    });
-    const m = sums.size,
-      p = k / n;
-    if (m === n || !n) return wilson(k, n);
-    if (m < 2) return [p, NaN, NaN];
-    const variance =
-      ((m / (m - 1)) * total([...sums.values()].map(([size, right]) => (right - p * size) ** 2))) /
-      n ** 2;
-    return wilson(
-      k,
-      n,
-      Math.min(
-        p > 0 && p < 1 && variance > 0
-          ? ((p * (1 - p)) / variance) * (Z / told.quantiles[m - 2]) ** 2
-          : m,
-        n,
-      ),
-    );
-  };
-  // Sensitivity, specificity, PPV and NPV at a threshold: each with its interval.
-  const four = (m, n, t, keep = () => true) => {
-    const plain = [
-      wilson(n.found, n.found + n.missed),
-      wilson(n.cleared, n.alarms + n.cleared),
-      wilson(n.found, n.found + n.alarms),
-      wilson(n.cleared, n.cleared + n.missed),
-    ];
-    if (m.bins)
-      return m.bins.ends
-        ? plain.map(([value], j) => [
-            value,
-            ...m.bins.ends[steps.indexOf(t)][j].map((v) => v ?? NaN),
-          ])
-        : plain;
-    if (!told.clusters) return plain;
-    const cut = cutOf(t),
-      every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
-    const is = (i) => told.truth[i] === told.positive,
-      said = (i) => m.q[i] >= cut,
-      not = (f) => (i) => !f(i);
-    return [
-      [is, said],
-      [not(is), not(said)],
-      [said, is],
-      [not(said), not(is)],
-    ].map(([among, hit]) => shareOf(every.filter(among), hit));
-  };
+  const endOf = (v) => (v === null ? NaN : v / 100);
+  // Of cases that were counted the value, and the ends of its interval, which are in hundredths.
+  const figure = ([k, n, low, high]) => [k / n, endOf(low), endOf(high)];
+  const four = (n) => [
+    [n.found, n.found + n.missed],
+    [n.cleared, n.alarms + n.cleared],
+    [n.found, n.found + n.alarms],
+    [n.cleared, n.cleared + n.missed],
+  ];
   const expit = (z) => 1 / (1 + Math.exp(-z));
   const predicted = (right, wrong, hits, others, odds) => {
+    const Z = 1.959963984540054;
     if (right + wrong === 0 || !hits || !others) return [NaN, NaN, NaN];
     const value = expit(odds + Math.log(right / hits) - Math.log(wrong / others));
     const add = Math.min(right, wrong, hits - right, others - wrong) === 0 ? 0.5 : 0;
@@ -152,28 +77,33 @@
     const x = (share) => 1 + (width - 2) * share,
       y = height / 2,
       line = (kind, x1, x2) => svg("line", { class: kind, x1, x2, y1: y, y2: y }),
-      box = svg("svg", { class: kind, width, height, "aria-hidden": "true" }, line("grid", 1, x(1)));
+      box = svg(
+        "svg",
+        { class: kind, width, height, "aria-hidden": "true" },
+        line("grid", 1, x(1)),
+      );
     if (Number.isFinite(low)) box.append(line("interval", x(low), x(high)));
     if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: x(value), cy: y, r }));
     return box;
   };
   let prevalence = null;
-  const measures = (one, n, t) => {
-    const [found, cleared, ...both] = four(one, n, t),
-      [ppv, npv] = prevalence === null ? both : predictive(n, prevalence); // of no share, no value
-    const { of } = words,
-      m = n.found + n.missed,
-      k = n.alarms + n.cleared;
+  const measures = (m, n, t) => {
+    const ends = m.ends[rowAt(m, t)],
+      shown = four(n).map((pair, j) => figure([...pair, ends[2 * j], ends[2 * j + 1]]));
+    if (prevalence !== null) shown.splice(2, 2, ...predictive(n, prevalence)); // of no share, no value
     const rows = [
-      ["sensitivity", of(n.found, m, `${pos} found`), found],
-      ["specificity", of(n.cleared, k, `${neg} cleared`), cleared],
-      ["PPV", of(n.found, n.found + n.alarms, `called ${pos} are`), ppv],
-      ["NPV", of(n.cleared, n.cleared + n.missed, `called ${neg} are`), npv],
+      ["sensitivity", `${pos} found`],
+      ["specificity", `${neg} cleared`],
+      ["PPV", `called ${pos} are`],
+      ["NPV", `called ${neg} are`],
     ];
     fillBody(
       "measures",
-      rows.map(([name, counted, [value, low, high]]) => {
-        const row = line([name, counted, words.rate(value), words.span(low, high)], ["", ""]);
+      four(n).map(([k, of], j) => {
+        const [value, low, high] = shown[j],
+          [name, what] = rows[j],
+          cells = [name, words.of(k, of, what), words.rate(value), words.span(low, high)],
+          row = line(cells, ["", ""]);
         const strip = make("td", "", "drawn k-bar");
         row.dataset.test = "measure";
         strip.append(barOf(132, 14, 3.5, [value, low, high]));
@@ -277,7 +207,7 @@
         return place === undefined ? "\u2013" : page.axis.write(values.of[column.whole][place]);
       },
     }));
-    const parted = groups ? told.groups.filter((group) => group.listed).slice(0, 2) : [];
+    const parted = groups ? told.groups.filter((group) => group.of).slice(0, 2) : [];
     return [
       ...columns,
       ...parted.map((group) => ({
@@ -405,40 +335,26 @@
   };
 
   // ---- groups
-  const share = (k, n, figure) => {
-    const known = Number.isFinite(figure[1]),
-      cell = make(
-        "td",
-        n < 10
-          ? words.of(k, n)
-          : `${words.of(k, n)}: ${words.rate(figure[0])}` +
-              (known ? ` (${words.span(figure[1], figure[2])})` : ""),
-      );
-    if (n >= 10 && known)
-      cell.append(barOf(152, 8, 3, figure, "under-text"));
+  const share = (one) => {
+    const [k, n] = one,
+      [value, low, high] = figure(one),
+      interval = words.span(low, high),
+      cell = make("td", words.of(k, n));
+    if (n < 10) return cell;
+    cell.textContent += `: ${words.rate(value)}${interval ? ` (${interval})` : ""}`;
+    if (interval) cell.append(barOf(152, 8, 3, [value, low, high], "under-text"));
     return cell;
   };
-  const groups = (m, t) => {
-    const parted = at("group") && m.q ? told.groups[Number(at("group").value)] : null;
-    if (!parted) return;
-    at("group-name").textContent = parted.name;
+  const groups = (m) => {
+    if (!at("group") || !m.groups) return;
+    const which = Number(at("group").value),
+      { name, levels } = told.groups[which];
+    at("group-name").textContent = name;
     fillBody(
       "groups",
-      parted.levels.map((level, k) => {
-        const keep = (i) => parted.of[i] === k,
-          n = countsOf(m.q, told.truth, t, keep),
-          found = four(m, n, t, keep);
-        const p = n.found + n.missed,
-          q = n.alarms + n.cleared,
-          row = line([level, words.count(p + q)]);
-        row.append(
-          ...[
-            [n.found, p],
-            [n.cleared, q],
-            [n.found, n.found + n.alarms],
-            [n.cleared, n.cleared + n.missed],
-          ].map(([hits, of], j) => share(hits, of, found[j])),
-        );
+      m.groups[which].map(([n, ...cells], k) => {
+        const row = line([levels[k], words.count(n)]);
+        row.append(...cells.map(share));
         return row;
       }),
     );
@@ -490,9 +406,8 @@
           : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
     });
     measures(m, n, t);
-    page.curves.marks(m.curves, t, n, m);
+    page.curves.marks(m.curves, t, n);
     lists(m, t);
-    groups(m, t);
     person();
     const slider = at("slider");
     slider.value = t;
@@ -519,6 +434,9 @@
         "tenths",
         m.tenths.map((row) => line(row)),
       );
+      groups(m);
+      const t = hub.get("threshold");
+      if (nearest(t) !== t) page.setThreshold(t);
       followThreshold();
     } else followClass();
   };
@@ -599,7 +517,7 @@
     page.setThreshold = (t) => {
       Object.keys(spelt).forEach((id) => page.refuse(at(id), ""));
       hold(false);
-      hub.set("threshold", t === told.threshold ? t : nearest(t)); // the first one as it is
+      hub.set("threshold", nearest(t));
       spell();
     };
     [
@@ -622,17 +540,12 @@
       followThreshold();
     });
     at("find-most").addEventListener("click", () => {
-      const m = model(); // the highest threshold that still finds nine tenths
-      page.setThreshold(
-        [...steps].reverse().find((t) => {
-          const n = counts(m, t);
-          return n.found >= 0.9 * (n.found + n.missed);
-        }),
-      );
+      const m = model(), // the highest threshold that still finds nine tenths
+        t = m.curves.at[m.curves.steps.findIndex(([found]) => found >= 0.9 * m.m) - 1];
+      page.setThreshold(m.curves.every ? Math.floor(t / 1000) / 1000 : t / UNIT);
     });
     at("back").addEventListener("click", () => page.setThreshold(told.threshold));
-    if (at("group"))
-      at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));
+    if (at("group")) at("group").addEventListener("change", () => groups(model()));
     let dragging = false;
     const drag = (event) =>
       page.setThreshold(
@@ -686,22 +599,18 @@
         "Every case as CSV",
       )
       .classList.add("cases-csv");
-  if (two && told.rows)
+  if (two)
     page.offer(
       at("curves"),
       "curves",
       () => {
-        const m = model(),
-          levels = [...new Set(m.q.filter((u) => u >= 0))].sort((a, b) => b - a);
+        const m = model();
         return [
           ["threshold", "found", "missed", "false alarms", "cleared"],
-          ...levels.map((u) => {
-            const n = countsOf(m.q, told.truth, u / UNIT);
-            return [u / UNIT, n.found, n.missed, n.alarms, n.cleared];
-          }),
+          ...m.curves.at.map((u) => [u / UNIT, ...Object.values(counts(m, u / UNIT))]),
         ];
       },
-      "Every threshold as CSV",
+      "Thresholds as CSV",
     );
   followModel();
 })();

@@ -121,7 +121,10 @@
     left.append(...fields.slice(0, SHOWN));
     if (fields.length > SHOWN) {
       const more = make("details");
-      more.append(make("summary", `${fields.length - SHOWN} further columns`), ...fields.slice(SHOWN));
+      more.append(
+        make("summary", `${fields.length - SHOWN} further columns`),
+        ...fields.slice(SHOWN),
+      );
       left.append(more);
     }
     host.replaceChildren(
@@ -129,7 +132,10 @@
       answer,
       note,
       left,
-      make("h3", `Who voted, and ${median ? "its weight in the median" : "how much each vote adds"}`),
+      make(
+        "h3",
+        `Who voted, and ${median ? "its weight in the median" : "how much each vote adds"}`,
+      ),
       votes,
     );
     refresh();
