@@ -3,21 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import CARTClassifier, PsephosError
-from psephos.explain import BiasVarianceDisplay, FittingCurveDisplay
+from psephos.explain import BiasVarianceDisplay
 from psephos.explain.bias_variance import DrawnTable, RowDraws, mean_and_error
 
 RNG = np.random.default_rng(0)
@@ -149,45 +147,6 @@ def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
     assert_allclose([bar.get_width() for bar in axes.patches], one.table()["value"])
 
 
-def test_curve_of_neighbours():
-    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    curve = FittingCurveDisplay.from_estimator(
-        model, pd.DataFrame(X), Y, param_name="kneighborsclassifier__n_neighbors",
-        param_range=(1, 7, 25), n_draws=20,
-    )  # fmt: skip
-    t = curve.table()
-    assert t["train_loss"][0] == 0.0  # one neighbour: the row itself
-    assert t["variance"][0] > t["variance"][2]
-    for i in range(3):
-        assert_allclose(t["test_loss"][i], t["bias"][i] + t["variance"][i])
-        total = t["bias_domingos"][i] + t["net_variance_domingos"][i]
-        assert_allclose(t["test_loss"][i], total)
-        one = decompose(
-            model.set_params(kneighborsclassifier__n_neighbors=(1, 7, 25)[i]),
-            pd.DataFrame(X), Y, n_draws=20,
-        )  # fmt: skip
-        assert_allclose(one.value("loss"), t["test_loss"][i])
-    assert_array_equal(t["difference"][curve.best], 0.0)
-    assert_allclose(np.array(t["test_loss"]) - t["test_loss"][curve.best], t["difference"])
-    assert "<- least" in str(curve).splitlines()[1 + curve.best]
-    pytest.importorskip("matplotlib").use("agg")
-    axes = curve.plot()
-    assert_allclose(axes.lines[0].get_ydata(), t["train_loss"])
-    assert len(curve.frame()) == 3
-
-
-def test_curves_of_words_and_numbers():
-    y = X[:, 0] ** 2
-    curve = FittingCurveDisplay.from_estimator(
-        KNeighborsRegressor(), X, y, param_name="weights", param_range=["uniform", "distance"],
-        n_draws=10,
-    )  # fmt: skip
-    assert curve.table()["value"] == ["uniform", "distance"]
-    assert "bias_domingos" not in curve.table()
-    pytest.importorskip("matplotlib").use("agg")
-    assert [label.get_text() for label in curve.plot().get_xticklabels()] == ["uniform", "distance"]
-
-
 @pytest.mark.parametrize(
     ("model", "more", "match"),
     [
@@ -213,13 +172,6 @@ def test_refusals(model, more, match):
     y = X[:, 0] if isinstance(model, DummyRegressor) else Y
     with pytest.raises(PsephosError, match=match):
         decompose(model, X, y, **{"n_draws": 3, **more})
-    if not more:
-        return
-    curve = FittingCurveDisplay.from_estimator
-    with pytest.raises(PsephosError, match="no parameter 'depth'"):
-        curve(model, X, y, param_name="depth", param_range=[1])
-    with pytest.raises(PsephosError, match="param_range is empty"):
-        curve(model, X, y, param_name="strategy", param_range=[])
 
 
 def test_lists_and_numbers_of_numpy():
@@ -250,18 +202,6 @@ def test_copies_of_rows_are_told():
     words.loc[3, "b"] = 0.0
     told = DrawnTable.read(DummyClassifier(), words, Y[:12], None, None, None)
     assert told.copies == 2
-    curve = FittingCurveDisplay.from_estimator(
-        model, twice, y, param_name="n_neighbors", param_range=[1], n_draws=5
-    )
-    assert "120 rows that are asked" in str(curve).splitlines()[0]
-
-
-def test_a_curve_of_seeds():
-    curve = FittingCurveDisplay.from_estimator(
-        DecisionTreeClassifier(max_features=1), X, Y, param_name="random_state",
-        param_range=range(3), n_draws=10,
-    )  # fmt: skip
-    assert len(set(curve.table()["test_loss"])) == 3
 
 
 def test_rows_of_a_group_are_one_in_standard_errors():

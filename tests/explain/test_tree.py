@@ -20,7 +20,7 @@ from psephos import (
     SparseWrapperClassifier,
 )
 from psephos.estimator.input import Schema
-from psephos.explain import TreeDisplay, export_text, rules_frame, to_graphviz
+from psephos.explain import TreeDisplay, export_text
 from psephos.explain.tree import boxes_of
 from psephos.testing import small_table
 from psephos.vote import (
@@ -166,8 +166,6 @@ def test_the_table_has_a_row_a_node():
 def test_frames_and_text_are_those_of_the_display():
     model = branching()
     shown = TreeDisplay.from_estimator(model)
-    assert rules_frame(model).to_dict("list") == shown.rules()
-    assert to_graphviz(model, max_depth=1) == shown.graphviz(max_depth=1)
     classes = model.vote_.target.classes.tolist()
     words = model.schema_.words().in_sentences()
     assert shown.text() == export_text(shown.tree, words.columns, words.levels, classes)

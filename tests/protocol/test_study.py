@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psephos import C45Classifier, SparseWrapperClassifier
 from psephos._errors import ModelFileError, PsephosError
 from psephos.files.atomic import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
-from psephos.protocol.study.folder import Journal
+from psephos.protocol.study.folder import SCHEMA, Journal, key_of
 from psephos.report.study.folder import read_folder
 
 compare = partial(compare_on_all_cores, n_jobs=1)
@@ -188,6 +187,21 @@ def test_a_damaged_identity_is_refused(folder):
     (folder / "study.json").write_text('{"study": {}, "digest": "0"}')
     with pytest.raises(PsephosError, match=r"study\.json is damaged"):
         compare(A, models=MODELS, protocol=SMALL, out=folder)
+
+
+def test_a_study_of_another_form_is_refused_or_replaced(folder):
+    """As one that was written before the keys of its fits changed: none of them would be found."""
+    told = json.loads((folder / "study.json").read_text())["study"]
+    assert told["versions"].pop("the form of its files") == SCHEMA
+    written = json.dumps({"study": told, "digest": key_of(told)})
+    (folder / "study.json").write_text(written)
+    words = f"the form of its files was another there and is {SCHEMA} here"
+    with pytest.raises(
+        PsephosError, match=f"{words}. Give another folder with --out, or --replace"
+    ):
+        compare(A, models=MODELS, protocol=SMALL, out=folder)
+    compare(A, models=("majority",), protocol=SMALL, out=folder, replace=True)
+    assert not (folder / "models" / "samba.psephos").exists()
 
 
 # ------------------------------------------------------------------- reports of what belongs
@@ -391,40 +405,3 @@ def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
     os.utime(old, (0, 0))
     remove_drafts(tmp_path, but="report.html")
     assert [draft.exists() for draft in (young, old, other)] == [True, False, False]
-
-
-def test_a_parameter_that_was_removed_stays_in_the_keys_of_old_studies():
-    """So that a study with a C4.5, in a committee or alone, is resumed without a fit."""
-    from psephos.protocol.running.runner import settings_words
-
-    removed = {"n_windows": "0", "soft_thresholds": "False"}
-    removed |= {"window_size": "None", "window_increment": "None"}
-    assert removed.items() <= settings_words(C45Classifier()).items()
-    inside = SparseWrapperClassifier(C45Classifier())
-    assert {f"learner__{n}": w for n, w in removed.items()}.items() <= settings_words(
-        inside
-    ).items()
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value", "left_out"),
-    [
-        ("AdaBoostClassifier", "verbose", 0, True),
-        ("AdaBoostClassifier", "verbose", 2, False),
-        ("AdaBoostClassifier", "warm_start", False, True),
-        ("RandomForestClassifier", "warm_start", False, False),  # it has always had it
-        ("AdaBoostClassifier", "n_estimators", 4, False),
-    ],
-)
-def test_a_parameter_that_came_later_leaves_the_keys_of_old_studies(
-    name, parameter, value, left_out
-):
-    from psephos.protocol.running.runner import settings_words
-
-    def get_params(_, deep=True):
-        return {"random_state": 0, parameter: value}
-
-    made = type(name, (), {"get_params": get_params, "__module__": "psephos.models.boosting.x"})
-    assert (parameter not in settings_words(made())) == left_out
-    peer = type(name, (), {"get_params": get_params, "__module__": "sklearn.ensemble"})
-    assert parameter in settings_words(peer())

@@ -5,7 +5,6 @@ from psephos.explain.column_curve import ColumnCurveDisplay
 from psephos.explain.column_values import ValuesDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
-from psephos.explain.fitting_curve import FittingCurveDisplay
 from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
@@ -18,12 +17,12 @@ from psephos.explain.prototypes import (
     reference_point,
 )
 from psephos.explain.selection import SelectionTest, selection_test
-from psephos.explain.tree import TreeDisplay, export_text, rules_frame, to_graphviz
+from psephos.explain.tree import TreeDisplay, export_text
 
 __all__ = [
     "BatchMap", "BiasVarianceDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
-    "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "FittingCurveDisplay", "MissedDisplay",
+    "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
     "NextColumn", "PrototypeBallot", "PrototypeTable", "SelectionTest", "TreeDisplay",
     "ValuesDisplay", "export_text", "familiarity", "familiarity_p_value", "next_column",
-    "reference_point", "rules_frame", "selection_test", "to_graphviz",
+    "reference_point", "selection_test",
 ]  # fmt: skip

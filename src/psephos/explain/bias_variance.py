@@ -214,15 +214,11 @@ class RowDraws:
             "another: draw more (max_samples), or join rare classes."
         )
 
-    def terms(
-        self, estimator: VoteEstimator, n_jobs: int | None = None, fixed: str = ""
-    ) -> AnswerSums:
-        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed."""
+    def terms(self, estimator: VoteEstimator, n_jobs: int | None = None) -> AnswerSums:
+        """Return what clones of an estimator say, fitted on each draw."""
         p = self.problem
         work = joblib.delayed(_fitted)
-        runs: Any = joblib.Parallel(n_jobs)(
-            work(self, estimator, b, fixed) for b in range(self.n_draws)
-        )
+        runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(self.n_draws))
         y = p.asked[1]
         truth = p.coded(y)
         total, squares = np.zeros_like(truth), np.zeros_like(truth)
@@ -246,16 +242,13 @@ class RowDraws:
         )  # fmt: skip
 
 
-def _fitted(
-    draws: RowDraws, estimator: VoteEstimator, b: int, fixed: str
-) -> tuple[Indices, Floats, float]:
+def _fitted(draws: RowDraws, estimator: VoteEstimator, b: int) -> tuple[Indices, Floats, float]:
     """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
     p, rows = draws.problem, draws.rows(b)
     model: Any = clone(estimator)
     names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
     seeds = np.random.SeedSequence([draws.seed, b, 1]).generate_state(max(1, len(names)))
-    pairs = zip(names, seeds, strict=False)
-    model.set_params(**{n: int(s >> 1) for n, s in pairs if n != fixed})
+    model.set_params(**{n: int(s >> 1) for n, s in zip(names, seeds, strict=False)})
     # models of psephos divide rows for themselves: copies of a row stay together, like a group
     more: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
     own = _safe_indexing(p.X, rows)

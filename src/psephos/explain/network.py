@@ -2,13 +2,8 @@
 
 # pyright: reportMissingTypeStubs=false
 
-import json
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
 from typing import Any, Self
 
 import networkx as nx
@@ -23,9 +18,6 @@ from psephos.vote.frames import frame_of
 
 _ALIKE = 0.5
 _LISTED = 40  # names beside the picture
-_WRITERS = (".graphml", ".gexf", ".json")
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DATE = re.compile(rb' lastmodifieddate="[^"]*"')
 _NODE_KEYS = ("share", "role", "hub", "synonym_of")
 _sparse: Any = scipy.sparse
 
@@ -251,7 +243,8 @@ class ColumnNetwork:
         """Return a networkx Graph.
 
         Nodes are the columns' names, with ``share``, ``role``, ``hub`` and ``synonym_of``; edges
-        have ``weight``, the joint share; the graph has ``n_models``.
+        have ``weight``, the joint share; the graph has ``n_models``. A file of it is written by
+        networkx: ``networkx.write_graphml(network.graph(), "net.graphml")``.
         """
         nodes, edges = self.nodes(), self.edges()
         graph: Any = nx.Graph(n_models=self.n_models)
@@ -271,38 +264,6 @@ class ColumnNetwork:
             return np.zeros((1, 2))
         places = nx.spring_layout(graph, weight="weight", seed=seed, iterations=200)
         return np.array([places[name] for name in graph])
-
-    def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the network as GraphML, GEXF or JSON (node-link), by the ending of the path.
-
-        The same network gives the same bytes.
-
-        Raises
-        ------
-        PsephosError
-            If the ending is another, or a name has a character that XML cannot hold.
-        """
-        file, graph = Path(path), self.graph()
-        ending = file.suffix.lower()
-        if ending not in _WRITERS:
-            raise PsephosError(f"{file.name!r} ends in none of {', '.join(_WRITERS)}.")
-        if ending == ".json":
-            links: Any = nx.node_link_data(graph, edges="links")
-            file.write_text(json.dumps(links, indent=1, sort_keys=True), encoding="utf-8")
-            return file
-        for name in graph:
-            if _NOT_XML.search(name):
-                raise PsephosError(
-                    f"column {name!r} has a character that {ending} files cannot hold: rename it, "
-                    "or write .json."
-                )
-        buffer = BytesIO()
-        if ending == ".gexf":
-            nx.write_gexf(graph, buffer)
-        else:
-            nx.write_graphml_xml(graph, buffer)  # not lxml's: bytes depend on no other package
-        file.write_bytes(_DATE.sub(b"", buffer.getvalue(), count=1))
-        return file
 
     def plot(self, *, least: float = 0.0, seed: int = 0, ax: Axes | None = None) -> Axes:
         """Draw the network: area by share of the models, line width by joint share.

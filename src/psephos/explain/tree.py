@@ -17,7 +17,7 @@ from psephos.trees.tree_leaves import Condition, condition_words, split_conditio
 from psephos.trees.tree_text import NodeAnswers, leaf_words, leaves_below, nodes_table, rules_table
 from psephos.trees.tree_text import export_text as text_of
 from psephos.vote import Names, Target, Vote, Voters
-from psephos.vote.frames import Framed, frame_of
+from psephos.vote.frames import Framed
 from psephos.vote.part import ShownTree
 
 _LETTERS = 26  # of a line that is drawn
@@ -250,45 +250,6 @@ def export_text(
         names = words.columns if names is None else names
     how: Any = {"answers": answers, "max_depth": max_depth, "digits": digits, "spread": spread}
     return text_of(tree, names, levels, classes, **how)
-
-
-def rules_frame(
-    estimator: Any, voter: int | None = None, tree: int = 0, backend: str | None = None
-) -> Any:
-    """Return the rules of one tree of a fitted estimator as a data frame, one row a leaf.
-
-    Parameters
-    ----------
-    estimator, voter, tree
-        As for `TreeDisplay.from_estimator`.
-    backend : {'pandas', 'polars'}, default=None
-        None takes pandas if it is installed, else polars.
-
-    Returns
-    -------
-    frame
-        Columns: see `TreeDisplay.rules`.
-    """
-    return frame_of(TreeDisplay.from_estimator(estimator, voter, tree).rules(), backend)
-
-
-def to_graphviz(
-    estimator: VoteEstimator,
-    voter: int | None = None,
-    tree: int = 0,
-    *,
-    max_depth: int | None = None,
-) -> str:
-    """Return one tree of a fitted estimator in the language of Graphviz (DOT).
-
-    Parameters
-    ----------
-    estimator, voter, tree
-        As for `TreeDisplay.from_estimator`.
-    max_depth : int, default=None
-        Branches below are counted, not drawn; None draws all.
-    """
-    return TreeDisplay.from_estimator(estimator, voter, tree).graphviz(max_depth=max_depth)
 
 
 # ---------------------------------------------------------------------- finding the tree

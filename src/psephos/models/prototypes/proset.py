@@ -88,7 +88,6 @@ class _Proset:
         Why each ended, in words.
     """
 
-    removed: ClassVar[Mapping[str, Any]] = {"max_reentries": 0}
     anatomy: ClassVar[Anatomy] = Anatomy(
         voters=("prototype voters",),
         weighting="prototype kernels",

@@ -161,11 +161,6 @@ class C45Classifier(Leaves, VoteClassifier):
         "criterion": Options(("gain_ratio", "gain")),
         "classes": Classes(),
     }
-    removed: ClassVar[Mapping[str, Any]] = {
-        "soft_thresholds": False, "n_windows": 0, "window_size": None, "window_increment": None,
-        "subtree_raising": True, "binary_splits": False, "mdl_correction": True, "collapse": True,
-        "actual_split_value": True, "laplace": False,
-    }  # fmt: skip
     min_samples_leaf: float = 2
     confidence: float = 0.25
     _: KW_ONLY

@@ -148,7 +148,6 @@ class _CART(CartReadings):
         competitors alone.
     """
 
-    removed: ClassVar[Mapping[str, Any]] = {"rpart_compat": False}
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "cp": Interval(0),
         "min_samples_split": Interval(2, whole=True),

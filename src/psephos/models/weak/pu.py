@@ -92,7 +92,6 @@ class PUClassifier(WeakLearner):
     """
 
     anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
-    removed: ClassVar[Mapping[str, Any]] = {"n_estimators": 10, "max_samples": None}
     contender: ClassVar[Contender] = Contender(
         "pu", "weak labels",
         {"quick": DRAWN},

@@ -16,8 +16,8 @@ from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
 from psephos.protocol.running.tasks import FitTask, chosen_measure, positive_code
-from psephos.protocol.study.folder import Journal
-from psephos.protocol.study.outputs import SCHEMA, versions
+from psephos.protocol.study.folder import SCHEMA, Journal
+from psephos.protocol.study.outputs import versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
 

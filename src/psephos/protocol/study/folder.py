@@ -24,6 +24,7 @@ from psephos.files.atomic import remove_drafts, sync_folder, unwritable, write_w
 from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.tables.table import DataTable
 
+SCHEMA = 4  # of the folder's files; part of identities and of every key
 _LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 
 
@@ -273,7 +274,11 @@ def identity_of(
         "copies": copies,
         "protocol": protocol.as_dict(),
         "random_state": random_state,
-        "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__},
+        "versions": {
+            "psephos": __version__,
+            "scikit-learn": sklearn.__version__,
+            "the form of its files": SCHEMA,
+        },
         **({"classes": dict(table.joined)} if table.joined else {}),
     }
 
@@ -471,7 +476,7 @@ def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str
         if there.get(name) != here[name]:
             differences.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")
     for name, version in here["versions"].items():
-        known = there.get("versions", {}).get(name)
+        known = there.get("versions", {}).get(name, "another")
         if known != version:
             differences.append(f"{name} was {known} there and is {version} here")
     return differences

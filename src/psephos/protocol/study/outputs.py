@@ -21,10 +21,8 @@ from psephos.protocol.evaluation.splits import Protocol, Rows
 from psephos.protocol.evaluation.statistics import pooled_numbers
 from psephos.protocol.running.proofs import BOUND_COLUMNS
 from psephos.protocol.running.tasks import FitTask, inner_metric, metrics_of, shape_of
-from psephos.protocol.study.folder import CURVE, MARK, Study, sealed, sha256_of
+from psephos.protocol.study.folder import CURVE, MARK, SCHEMA, Study, sealed, sha256_of
 from psephos.protocol.tables.table import DataTable
-
-SCHEMA = 3  # of the folder's files; part of every key
 
 _WHICH = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",

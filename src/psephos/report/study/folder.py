@@ -26,8 +26,8 @@ from psephos.protocol.evaluation.scores import (
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.running.curve import Row, curve_points
-from psephos.protocol.study.folder import CURVE, MARK, STUDY, sha256_of
-from psephos.protocol.study.outputs import POOLED_COLUMNS, SCHEMA
+from psephos.protocol.study.folder import CURVE, MARK, SCHEMA, STUDY, sha256_of
+from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 _COUNTED = ("repeat", "fold", "row")

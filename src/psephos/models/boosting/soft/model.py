@@ -91,7 +91,6 @@ class SoftModel:
         columns that are read, and no running means of Adam; else all columns and these means.
     """
 
-    removed: ClassVar[Mapping[str, Any]] = {"gate_penalty": 0.0}
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "max_depth": Interval(1, 12, whole=True),
         "learning_rate_init": _ABOVE,
