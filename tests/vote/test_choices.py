@@ -49,6 +49,15 @@ def fixed(values, weights, target, **settings):
     )  # fmt: skip
 
 
+def test_three_hypotheses_of_posteriors_4_3_3():
+    """The most probable says yes, the vote of all says no with .6."""
+    says, X = [1.0, -1.0, -1.0], np.zeros((1, 2))
+    target = Target(np.array(["no", "yes"]))
+    for score, share in (("normalised", 0.4), ("loudest", 1.0)):
+        vote = fixed(says, [0.4, 0.3, 0.3], target, score=score)
+        assert_allclose(vote.probabilities(X), [[1 - share, share]], rtol=1e-14)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("score", CLASSES)
 def test_every_way_holds_what_a_vote_promises(n_classes, score, tmp_path):

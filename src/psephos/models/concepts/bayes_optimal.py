@@ -19,8 +19,7 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     """All hypotheses vote, each by its posterior: no answer errs less under the same prior.
 
     Use it where the hypotheses can be named: short rules over a few columns of categories or
-    numbers, or a list of fitted models of which one should be right. The posterior says which are
-    still possible, and how sure an answer is.
+    numbers. The posterior says which are still possible, and how sure an answer is.
 
     ::
 
@@ -33,24 +32,22 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     ----------
     decision : {'mean', 'map', 'ml'}
         mean: the vote of all. map: the answer of the most probable hypothesis. ml: the answer of
-        the hypothesis of greatest likelihood. Of equally probable ones it is that of most tests,
-        of estimators the first in the list. That hypothesis is then the only voter of its concept.
+        the hypothesis of greatest likelihood. Of equally probable ones it is that of most tests.
+        That hypothesis is then the only voter of its concept.
 
     Attributes
     ----------
     vote_ : Vote
         Its weights are the posterior.
     posterior_ : tuple of ndarray
-        P(h | D) of the voters, one array for each concept (two classes are one concept, and so are
-        estimators); 1 for hypotheses that are counted.
+        P(h | D) of the voters, one array for each concept (two classes are one concept); 1 for
+        hypotheses that are counted.
 
     Raises
     ------
     PsephosError
         In fit: if there are more conjunctions of one test than `max_hypotheses` and labels are
-        noisy, no hypothesis has a posterior (without noise, naming the row), an estimator is
-        not fitted, is of other columns or knows a label that y lacks, or X holds categories that
-        estimators would read as numbers.
+        noisy, or no hypothesis has a posterior (without noise, naming the row).
 
     Notes
     -----

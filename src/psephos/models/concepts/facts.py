@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._types import Floats, Indices
+from psephos._types import Floats
 from psephos.models.concepts.votes import WeighedHypotheses, log_priors
 from psephos.vote import Vote
 from psephos.vote.codec import register
@@ -29,7 +29,7 @@ class HypothesisFacts:
     ----------
     kind : {'categories', 'bins', 'estimators'}
         What hypotheses are about: categories of columns, all of them; else bins of numbers, too,
-        which the rows have cut; or they are fitted estimators.
+        which the rows have cut; or they are fitted estimators, in files of older releases.
     log_size : float
         ln |H|: how many hypotheses there were (of each concept).
     log_prior : tuple of ndarray of shape (T,)
@@ -96,16 +96,6 @@ def facts_of(
         answer=answer if loudest or n_draws == 1 else None,
         drawn=n_draws is not None or any(part.sampled for part in parts),
     )
-
-
-def facts_of_members(
-    prior: Floats, kept: Indices, chance: Floats, *, loudest: bool, n_draws: int | None
-) -> HypothesisFacts:
-    """Return the facts of fitted estimators, of which some were kept with posterior `chance`."""
-    log_prior = np.log(prior[kept])
-    answer = float(log_prior[int(chance.argmax())]) if loudest or n_draws == 1 else None
-    drawn = n_draws is not None
-    return HypothesisFacts("estimators", math.log(len(prior)), (log_prior,), answer, drawn)
 
 
 def by_tests(each: Sequence[int], most: int) -> list[int]:

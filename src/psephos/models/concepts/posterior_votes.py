@@ -1,31 +1,23 @@
 """What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share.
 
 The posterior of conjunctions where labels are noisy: of all, or of all with few tests.
-
-The posterior of a finite list of fitted classifiers, from rows they are asked about.
 """
 
-import copy
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, Floats, Indices, NDArray, SeedLike
-from psephos.base import Labels, VoteEstimator
+from psephos._types import Floats, Indices, NDArray, SeedLike
+from psephos.base import Labels
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import row_word
-from psephos.estimator.params import Accepts, Constraint, Interval, Options
+from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.naming import ESTIMATORS
-from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of, facts_of_members
+from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of
 from psephos.models.concepts.version_spaces import eliminated, space_of, started
 from psephos.models.concepts.votes import (
     Limits,
@@ -35,143 +27,7 @@ from psephos.models.concepts.votes import (
     in_order,
     log_priors,
 )
-from psephos.vote import Constant, Readout, Vote, Voters, mixed_voters
-from psephos.vote.target import AnyTarget, ClassTarget
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-
-
-class InCodes:
-    """A fitted classifier of another library that answers with the codes of the classes.
-
-    `classes`: the code of each of its classes.
-    """
-
-    def __init__(self, model: Any, classes: Indices) -> None:
-        self.model, self.classes_ = model, classes
-        self.n_features_in_ = getattr(model, "n_features_in_", None)
-        if hasattr(model, "predict_proba"):
-            self.predict_proba = model.predict_proba
-
-    def predict(self, X: Floats) -> Indices:
-        """Return the codes of the answers."""
-        return self.classes_[np.searchsorted(self.model.classes_, self.model.predict(X))]
-
-
-def voters_of_fitted(
-    members: Sequence[tuple[str, Any]], n_features: int, target: Any, says: str
-) -> Voters:
-    """Return fitted classifiers as the voters of one vote."""
-    models = [_coded(name, _thawed(one), n_features, target) for name, one in members]
-    return mixed_voters(models, n_features, target.code, says, [name for name, _ in members])
-
-
-def _thawed(model: Any) -> Any:
-    """Return what a FrozenEstimator holds, or the model."""
-    return model.estimator if type(model).__name__ == "FrozenEstimator" else model
-
-
-def _coded(name: str, model: Any, n_features: int, target: ClassTarget) -> Any:
-    if not is_classifier(model):
-        raise PsephosError(f"member {name!r} ({type(model).__name__}) is no classifier.")
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise PsephosError(
-            f"member {name!r} is not fitted: fit it first, on other rows than these, and give "
-            "FrozenEstimator(it) (sklearn.frozen) where the model will be cloned."
-        ) from None
-    width = getattr(model, "n_features_in_", n_features)
-    if width != n_features:
-        raise PsephosError(f"member {name!r} is of {width} columns; these rows have {n_features}.")
-    known = {label: k for k, label in enumerate(target.classes.tolist())}
-    own = np.asarray(model.classes_).tolist()
-    strange = [label for label in own if label not in known]
-    if strange:
-        raise PsephosError(
-            f"member {name!r} was fitted with the label {strange[0]!r}, which is not in y."
-        )
-    codes = np.array([known[label] for label in own], dtype=np.intp)
-    if isinstance(model, VoteEstimator):
-        return _own(name, model, codes)
-    if (
-        "classes_" in vars(model)
-        and type(model).__module__.startswith("sklearn.")
-        and (np.array_equal(codes, np.sort(codes)))
-    ):
-        small = copy.copy(model)
-        small.classes_ = codes
-        return small
-    return InCodes(model, codes)
-
-
-def _own(name: str, model: VoteEstimator, codes: Indices) -> Any:
-    if model.schema_.levels:
-        raise PsephosError(
-            f"member {name!r} reads categories by codes of its own: make 0/1 columns of them first "
-            "(OneHotEncoder)."
-        )
-    small = copy.copy(model)
-    small.vote_ = replace(model.vote_, target=replace(model.vote_.target, classes=codes))
-    return small
-
-
-def prior_of_members(given: Any, members: Sequence[tuple[str, Estimator]]) -> Floats:
-    """Return the prior of each member; 'uniform' is alike."""
-    if isinstance(given, str):
-        if given == "uniform":
-            return np.full(len(members), 1.0 / len(members))
-        raise PsephosError("prior='short' is of conjunctions: give a number for each estimator.")
-    try:
-        prior = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        prior = np.empty(0)
-    good = prior.shape == (len(members),) and np.isfinite(prior).all() and (prior >= 0).all()
-    if not good or not prior.sum() > 0:
-        names = ", ".join(name for name, _ in members)
-        raise PsephosError(
-            f"prior is {given!r}: give one number of at least 0 for each of the {len(members)} "
-            f"estimators ({names}), one of them above."
-        )
-    return prior / prior.sum()
-
-
-def posterior_of(
-    voters: Voters, X: Floats, y: Indices, weight: Floats, target: AnyTarget, *,
-    prior: Floats, noise: float,
-) -> Floats:  # fmt: skip
-    """Return P(h | D) of voters by the prior and the labels of rows, each to its weight.
-
-    A voter says label k with probability q_k (its answer: 1 or 0); then
-    ``P(y | h, x) = (1 - noise) q_y + noise (1 - q_y) / (K - 1)``.
-    """
-    log = np.log(np.where(prior > 0, prior, 1.0))
-    log[prior == 0] = -np.inf
-    k = target.n_classes
-    for start in range(0, len(X), 1024):
-        part = slice(start, start + 1024)
-        votes = voters.votes(X[part])
-        share = _chance(votes, y[part], k)
-        chance = (1.0 - noise) * share + noise * (1.0 - share) / (k - 1)
-        with np.errstate(divide="ignore"):
-            log += weight[part] @ np.log(chance)
-    if not np.isfinite(log.max()):
-        raise PsephosError(
-            "each estimator gives some row the likelihood 0, so that none has a posterior: set "
-            "noise above 0."
-        )
-    share = np.exp(log - log.max())
-    return share / share.sum()
-
-
-def _chance(votes: Floats, y: Indices, k: int) -> Floats:
-    """Return (n, T): the probability that each voter gives each row's label."""
-    if k == 2:
-        up = (1.0 + votes[:, :, 0]) / 2.0
-        share = np.where(y[:, None] == 1, up, 1.0 - up)
-    else:
-        share = ((k - 1) * votes[np.arange(len(y)), :, y] + 1.0) / k
-    return np.clip(share, 0.0, 1.0)
-
 
 _Codes = NDArray[np.int32]
 _TESTS = 20  # of a hypothesis, where not all are gone through
@@ -274,32 +130,17 @@ def _gone_through(
 _SEED = 99  # task of what a posterior is drawn by
 
 
-def _is_prior(value: Any) -> bool:
-    """Return whether it can be a prior; numbers are checked beside the estimators."""
-    return value in ("uniform", "short") if isinstance(value, str) else np.ndim(value) == 1
-
-
 @parameters
 class PosteriorVotes:
-    """The posterior of a classifier over hypotheses: conjunctions, or fitted estimators.
+    """The posterior of a classifier over conjunctions.
 
     Parameters
     ----------
-    estimators : list of (str, estimator)
-        The hypotheses: fitted classifiers by name, of psephos or scikit-learn, all on the columns
-        of X. They are not fitted again: `fit` asks them about its rows, which should be others than
-        they were fitted on. Put each in ``sklearn.frozen.FrozenEstimator`` where the model is
-        cloned (cross-validation). None: all conjunctions of one constraint a column (see
-        `VersionSpaceClassifier`).
-    prior : {'uniform', 'short'} or array of shape (n_estimators,)
-        P(h). uniform: all alike. short, of conjunctions: each column is tested with the chance 1/2,
-        by any of its constraints alike; the empty hypothesis counts as one that tests all. Numbers,
-        of estimators: their sum need not be 1.
+    prior : {'uniform', 'short'}
+        P(h). uniform: all alike. short: each column is tested with the chance 1/2, by any of its
+        constraints alike; the empty hypothesis counts as one that tests all.
     noise : float
         The chance that a label is wrong. 0: only hypotheses that agree with all rows are left.
-    likelihood : {'answer', 'probability'}
-        Whether estimators say a class, or probabilities q: P(y | h, x) is then ``(1 - noise) q_y +
-        noise (1 - q_y) / (K - 1)``.
     n_bins : int
         Bins of a column of numbers; see `VersionSpaceClassifier`.
     max_hypotheses : int
@@ -311,7 +152,7 @@ class PosteriorVotes:
         Hypotheses drawn; a share among them has a standard error of at most
         ``0.5 / sqrt(n_samples)``.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; there are none with `estimators`.
+        Columns whose values are categories.
     random_state : int, RandomState or None
         Seeds the draws.
 
@@ -320,24 +161,20 @@ class PosteriorVotes:
     hypotheses_ : HypothesisFacts
         The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
     n_tests_ : int
-        The most tests a hypothesis may have: the number of columns, unless there would be too many
-        (of estimators 0).
+        The most tests a hypothesis may have: the number of columns, unless there would be too many.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "estimators": ESTIMATORS,
-        "prior": Accepts(_is_prior, "'uniform', 'short', or one number for each estimator"),
+        "prior": Options(("uniform", "short")),
         "noise": Interval(0, 0.5, open_high=True),
-        "likelihood": Options(("answer", "probability")),
         "n_bins": Interval(2, 100, whole=True),
         "max_hypotheses": Interval(0, whole=True),
     }
+    removed: ClassVar[Mapping[str, Any]] = {"estimators": None, "likelihood": "answer"}
 
-    estimators: Any = None
     _: KW_ONLY
-    prior: Any = "uniform"
+    prior: str = "uniform"
     noise: float = 0.1
-    likelihood: str = "answer"
     n_bins: int = 4
     max_hypotheses: int = 10_000
     n_samples: int = 1000
@@ -347,35 +184,11 @@ class PosteriorVotes:
     hypotheses_: HypothesisFacts = fitted()
     n_tests_: int = fitted()
 
-    def _posterior(
-        self, table: Table, labels: Labels, weight: Floats, *, prior: Any
-    ) -> tuple[Any, Floats, Floats, Indices]:
-        """Return (voters, posterior, prior of all, those kept) of the fitted estimators."""
-        if table.n_codes:
-            names = table.schema.words().columns
-            raise PsephosError(
-                f"column {names[min(table.n_codes)]!r} holds categories, which fitted estimators "
-                "would read as numbers: make 0/1 columns of them first (OneHotEncoder)."
-            )
-        members = [(name, one) for name, one in self.estimators if not isinstance(one, str)]
-        X, target = table.dense(), labels.target
-        says = "answer" if self.likelihood == "answer" else "probability"
-        voters = voters_of_fitted(members, X.shape[1], target, says)
-        before = prior_of_members(prior, members)
-        chance = posterior_of(voters, X, labels.y, weight, target, prior=before, noise=self.noise)
-        kept = np.flatnonzero(chance > 0)
-        return voters.take(kept), chance[kept], before, kept
-
     def _concepts(
         self, table: Table, labels: Labels, weight: Floats, context: Context, *,
-        prior: Any, drawing: bool,
+        prior: str, drawing: bool,
     ) -> list[WeighedHypotheses]:  # fmt: skip
         """Return the posterior of the conjunctions of each concept."""
-        if not isinstance(prior, str):
-            raise PsephosError(
-                "prior is a row of numbers, one for each estimator, and there are no estimators: "
-                "conjunctions have prior='uniform' or 'short'."
-            )
         space, k = space_of(table, self.n_bins), labels.target.n_classes
         limits = Limits(self.max_hypotheses, self.n_samples)
         if self.noise == 0:
@@ -400,47 +213,27 @@ class PosteriorVotes:
 
     def _vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context, *,
-        prior: Any, score: str, n_draws: int | None = None,
+        prior: str, score: str, n_draws: int | None = None,
     ) -> FittedVote:  # fmt: skip
         """Return the vote by the posterior, of all hypotheses or of some drawn from it."""
         seed = context.integer(_SEED)
         drawing = score == "drawn" or n_draws is not None
-        if self.estimators is None:
-            parts = self._concepts(table, labels, weight, context, prior=prior, drawing=drawing)
-            if n_draws is not None:
-                parts = [
-                    part._replace(hypotheses=part.hypotheses.take(kept), weight=share)
-                    for c, part in enumerate(parts)
-                    for kept, share in [_drawn(part.weight, n_draws, context.generator(_SEED, c))]
-                    if part.hypotheses is not None
-                ]
-            if score == "loudest":  # the others are not asked, and read nothing
-                parts = [_most_probable(part) for part in parts]
-            vote = concept_votes(parts, labels.target, score, seed)
-            space = space_of(table, self.n_bins)
-            tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
-            facts = facts_of(
-                parts, space, prior, tests, loudest=score == "loudest", n_draws=n_draws
-            )
-            posterior = tuple(part.weight for part in parts)
-            return vote, {"posterior_": posterior, "hypotheses_": facts, "n_tests_": tests}
-        voters, chance, before, of = self._posterior(table, labels, weight, prior=prior)
+        parts = self._concepts(table, labels, weight, context, prior=prior, drawing=drawing)
         if n_draws is not None:
-            kept, chance = _drawn(chance, n_draws, context.generator(_SEED, 0))
-            voters, of = voters.take(kept), of[kept]
-        if score == "loudest":
-            first = np.array([chance.argmax()])
-            voters, chance, of = voters.take(first), chance[first], of[first]
-        readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
-        alpha = Constant(voters.n_features, chance)
-        facts = facts_of_members(before, of, chance, loudest=score == "loudest", n_draws=n_draws)
-        return Vote(voters, alpha, readout, labels.target), {
-            "posterior_": (chance,), "hypotheses_": facts, "n_tests_": 0,
-        }  # fmt: skip
-
-    def reads_categories(self) -> bool:
-        """Return whether columns may hold categories."""
-        return self.estimators is None
+            parts = [
+                part._replace(hypotheses=part.hypotheses.take(kept), weight=share)
+                for c, part in enumerate(parts)
+                for kept, share in [_drawn(part.weight, n_draws, context.generator(_SEED, c))]
+                if part.hypotheses is not None
+            ]
+        if score == "loudest":  # the others are not asked, and read nothing
+            parts = [_most_probable(part) for part in parts]
+        vote = concept_votes(parts, labels.target, score, seed)
+        space = space_of(table, self.n_bins)
+        tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
+        facts = facts_of(parts, space, prior, tests, loudest=score == "loudest", n_draws=n_draws)
+        posterior = tuple(part.weight for part in parts)
+        return vote, {"posterior_": posterior, "hypotheses_": facts, "n_tests_": tests}
 
 
 def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
