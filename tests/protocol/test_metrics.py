@@ -23,6 +23,8 @@ from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
 from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.tasks import _Tried, _winner, cheapest
 from psephos.report.page.summarise import summarise
+from psephos.report.study.options import PageOptions
+from psephos.report.words import threshold_words
 
 TINY = Protocol("tiny", folds=3, inner_folds=2, draws=2)
 MODELS = ["majority", "sklearn-decision-tree", "sklearn-l1-logistic"]
@@ -273,10 +275,26 @@ def test_the_cost_is_that_of_answers_at_a_threshold_of_the_training_part(by_cost
 
 
 def test_the_page_says_at_which_thresholds_the_cost_is(by_cost):
-    first = summarise(by_cost.out)["first"]
+    report = summarise(by_cost.out)
+    first, island = report["first"], report["island"]
+    own = {row["model"]: row["threshold"] for row in by_cost.refits}
+    t = own[island["first"]["model"]]
+    assert island["first"]["threshold"] == island["missed"]["threshold"] == t != 0.5
     assert "held-out cost per case of" in first[0]
-    assert first[2].startswith("Called ill from 0.50, it misses")  # the page's first threshold
+    assert first[2].startswith(f"Called ill from {threshold_words(t)}, it misses")
     assert first[3] == "The cost is that at the thresholds that were chosen in the folds."
+    assert report["missed"]["weight"] == "5"
+    for model, one in island["missed"]["models"].items():
+        assert one["own"]["at"] == own[model]
+        assert f"{model} is shown first at {threshold_words(own[model])}" in one["own"]["words"]
+        kept = "saved in its file" if model == "adaboost" else "chosen for it"
+        assert kept in one["own"]["words"] or model == "majority"
+    # of the other class it is not the threshold
+    other = summarise(by_cost.out, options=PageOptions(positive="well"))
+    assert other["island"]["first"]["threshold"] == 0.5
+    assert "own" not in other["island"]["missed"]["models"]["adaboost"]
+    closed = summarise(by_cost.out, options=PageOptions(cases="none"))["island"]["missed"]
+    assert set(own.values()) <= set(closed["edges"])  # counts are known there
 
 
 def test_the_saved_model_answers_at_its_threshold(by_cost, table):

@@ -218,6 +218,12 @@ def cost_metric(missed: float) -> "ResultMetric":
     )
 
 
+def missed_cost(metric: str | None) -> float | None:
+    """Return what a missed case costs, where the measure of a protocol is the cost ('cost@5')."""
+    name, _, missed = (metric or "").partition("cost@")
+    return float(missed) if missed and not name else None
+
+
 def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
     """Return the metrics of several labels a row by name; None where one is not defined."""
     found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}

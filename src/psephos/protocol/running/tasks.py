@@ -43,6 +43,7 @@ from psephos.protocol.evaluation.scores import (
     measures,
     measures_for,
     metric_named,
+    missed_cost,
     ranked_by,
     with_chosen,
 )
@@ -380,7 +381,7 @@ def _tuned(
     task: FitTask, draws: "Draws", table: DataTable, codes: Indices, shape: Shape
 ) -> tuple[Params, float | None, int, float | None]:
     """Return the winning parameters, their score, how many draws failed, and the threshold."""
-    if not draws.searched and not _cost_of(task):
+    if not draws.searched and not missed_cost(task.protocol.metric):
         return {}, None, 0, None
     inside = codes[task.train]
     groups = None if table.groups is None else table.groups[task.train]
@@ -422,12 +423,6 @@ def _tuned(
     return best.params, best.score, len(failures), best.threshold
 
 
-def _cost_of(task: FitTask) -> float | None:
-    """Return what a missed case costs, where models are ranked by cost."""
-    name, _, missed = (task.protocol.metric or "").partition("cost@")
-    return float(missed) if missed and not name else None
-
-
 class _Tried(NamedTuple):
     """A draw, over the inner folds."""
 
@@ -453,7 +448,8 @@ def _tried(
     fitted = quick | params
     each = [step(_inner_score, task, fitted, shape, table, part, chosen) for part in parts]
     known = [score for score, *_ in each if score == score]  # of labels: no row may count
-    columns, missed, threshold = float(np.mean([n for _, n, _ in each])), _cost_of(task), None
+    columns = float(np.mean([n for _, n, _ in each]))
+    missed, threshold = missed_cost(task.protocol.metric), None
     if chosen is not None and missed is not None:
         tested = zip(each, parts, strict=True)
         pairs = [(found, table.codes[test]) for (*_, found), (_, test) in tested]

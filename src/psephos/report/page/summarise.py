@@ -175,7 +175,7 @@ def _report(
             "maps": _maps(facts, islands[1]["missed"], options),
             "first": {
                 "model": key,
-                "threshold": THRESHOLD,
+                "threshold": islands[1]["missed"]["threshold"] if missed["missed"] else THRESHOLD,
                 "again": False,
                 "person": None,
                 "cls": positive.code if read.kind == "classes" else None,

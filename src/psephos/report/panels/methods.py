@@ -116,8 +116,8 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
         " say"
         if facts["subgroups"]
         else "",
-        "15": "an answer from 0 to 1 a class; the threshold can be moved on this page, and no best"
-        " one is claimed"
+        "15": "an answer from 0 to 1 a class; the threshold can be moved on this page, and "
+        + ("that of least cost is in the saved file" if facts["cost"] else "no best one is claimed")
         if held and len(facts["classes"]) == 2
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
@@ -258,6 +258,7 @@ def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool)
         "saved": shown is not None and shown.key in folder.models,
         "answers": answers,
         "subgroups": grouped,
+        "cost": folder.missed_cost,
         "made": f"psephos {_version(folder)}",
     }
 

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,25 @@ from psephos.report.numbers.measures import (
     subgroup_rows,
     subgroup_words,
 )
-from psephos.report.study.answers import CaseAnswers, Positive, called, cross_fitted_answers
+from psephos.report.study.answers import (
+    CaseAnswers,
+    Positive,
+    called,
+    cross_fitted_answers,
+    positive_class,
+)
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import PageOptions
-from psephos.report.words import HELD_OUT, STATED, Wording, class_words, count, series
+from psephos.report.words import (
+    HELD_OUT,
+    STATED,
+    Wording,
+    class_words,
+    count,
+    series,
+    threshold_words,
+)
 
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
@@ -57,6 +72,14 @@ class HasAnswers(Protocol):
     def fits(self) -> Sequence[Fit]:
         """Return its fits, if it was fitted in folds."""
         ...
+
+
+class LeastCost(TypedDict):
+    """The threshold of a model that costs least in inner folds, what a miss costs, and words."""
+
+    at: float
+    cost: float
+    words: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +109,25 @@ class Told:
     @property
     def edges(self) -> list[float] | None:
         """Return the thresholds there are, in a page that carries no single answer."""
-        return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
+        own = {one["at"] for one in self.own.values()}
+        return None if self.kept else sorted({0.0, *TENTHS, self.threshold, *own, 1.0})
+
+    @cached_property
+    def own(self) -> dict[str, LeastCost]:
+        """Return by model the threshold of least cost, where it is of the page's positive class."""
+        folder, cost, found = self.folder, self.folder.missed_cost, dict[str, LeastCost]()
+        if cost is None or self.positive.code != positive_class(folder, folder.sizes).code:
+            return found
+        for key, at in folder.thresholds.items():
+            kept = "saved in its file" if key in folder.models else "chosen for it"
+            words = (
+                f"{key} is shown first at {threshold_words(at)}, the threshold {kept}: in inner"
+                f" folds it costs least where one missed {self.classes[self.positive.code]} is as"
+                f" bad as {cost:g} false alarms (--cost missed={cost:g}), on answers that are not"
+                " recalibrated."
+            )
+            found[key] = {"at": at, "cost": cost, "words": words}
+        return found
 
     def names(self, label: str, axis: str) -> ClassNames:
         """Return what the classes are called, and the answers of a model."""
@@ -120,6 +161,8 @@ def missed_section(
     """
     if told is None or not order:
         return {"missed": None, "island": {"missed": None}}
+    own = told.own.get(order[0].key)
+    told = replace(told, threshold=own["at"]) if own else told
     classes, answers, kept = told.classes, told.answers, told.kept
     shared: dict[str, Any] = {
         "kind": "two" if len(classes) == 2 else "several",
@@ -172,7 +215,7 @@ def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
     known = answers.known(key)
     if not known.any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    names = told.names(standing.label, fact.says if fact else STATED)
+    names, own = told.names(standing.label, fact.says if fact else STATED), told.own.get(key)
     about = About(
         source=told.wording.sources.get(key, told.wording.source),
         omits=told.wording.omits,
@@ -182,14 +225,14 @@ def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
         groups=None if answers.groups is None else answers.groups[known],
         edges=told.edges,
         better=key in told.better,
-        threshold=told.threshold,
+        threshold=own["at"] if own else told.threshold,
     )
     made = _figures(told, answers.chances[key], names, about)
     again = cross_fitted_answers(told.folder, answers, key, fact.recalibration if fact else None)
     if again is not None:
         names = replace(names, axis="recalibrated probability")
         made["again"] = _figures(told, again, names, replace(about, areas=(), again=True))
-    return made
+    return made | ({"own": own} if own else {})
 
 
 def _figures(
@@ -238,7 +281,8 @@ def _first_state(
     state |= {
         "names": asdict(names), "classes": told.classes, "positive": code, "kept": told.kept,
         "groups": None, "wording": shared["wording"], "threshold": t,
-        "weight": f"{(1 - t) / t:.2g}",
+        "own": (own := model.get("own")),
+        "weight": f"{own['cost']:g}" if own else f"{(1 - t) / t:.2g}",
         "beside_words": _beside_words(columns, listed) if told.kept else "",
     }  # fmt: skip
     if state["kind"] == "several":

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from psephos.protocol.evaluation.scores import (
     kept_metric,
     kind_of,
     measures_for,
+    missed_cost,
     shown,
     with_chosen,
 )
@@ -93,6 +94,7 @@ class Folder:
     cases: KeptCases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
     bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
+    thresholds: dict[str, float] = field(default_factory=dict[str, float])  # of least cost
 
     @property
     def kind(self) -> str:
@@ -118,6 +120,14 @@ class Folder:
     def tuned_by(self) -> str:
         """Return the measure that settings were chosen by, in words."""
         return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
+
+    @property
+    def missed_cost(self) -> float | None:
+        """Return what a missed case costs where a false alarm costs 1, if it was compared by."""
+        try:
+            return missed_cost(self.about.get("protocol_settings", {}).get("metric"))
+        except (TypeError, ValueError, AttributeError) as error:
+            raise damaged(self.path / MARK, error) from error
 
     @property
     def constant(self) -> float:
@@ -285,8 +295,7 @@ def read_folder(path: str | Path) -> Folder:
         else {},
         rows=rows,
         fits=fits,
-        refit_columns=_refit_columns(folder / "refits.csv", about),
-        refit_params=_refit_params(folder / "refits.csv"),
+        **_refits(folder / "refits.csv", about),
         cases=_cases(folder / "cases.npz", about),
         models=_models(folder, about),
         bounds=_bounds(folder / "bounds.csv", about),
@@ -392,35 +401,25 @@ def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
         raise damaged(path, error) from error
 
 
-def _refit_columns(path: Path, about: dict[str, Any]) -> dict[str, float]:
-    """Return how many columns each refit that succeeded reads."""
-    if not path.exists():
-        return {}
-    found: dict[str, float] = {}
-    for row in _rows(path, ("model", "columns_used", "status")):
+def _refits(path: Path, about: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return of each refit that succeeded its columns, settings and threshold, if it has them."""
+    found: dict[str, dict[str, Any]] = {"refit_columns": {}, "refit_params": {}, "thresholds": {}}
+    for row in _rows(path, ("model", "columns_used", "status")) if path.exists() else ():
+        model = row["model"]
         try:
-            used = _number(row["columns_used"]) if row["status"] == "ok" else None
-        except ValueError as error:
-            raise damaged(path, error) from error
-        if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
-            raise damaged(path, f"the refit of {row['model']} reads {used:g} columns")
-        if used is not None:
-            found[row["model"]] = used
-    return found
-
-
-def _refit_params(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the settings of each refit that succeeded, where they were written."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in _rows(path, ("model", "status")) if path.exists() else ():
-        try:
+            used, at = _number(row["columns_used"]), _number(row.get("threshold"))
             params: Any = json.loads(row.get("params") or "{}")
         except ValueError as error:
             raise damaged(path, error) from error
         if not isinstance(params, dict):
-            raise damaged(path, f"the settings of {row['model']} are none")
+            raise damaged(path, f"the settings of {model} are none")
+        if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
+            raise damaged(path, f"the refit of {model} reads {used:g} columns")
+        if at is not None and not 0 < at < 1:
+            raise damaged(path, f"the threshold of {model} is {at:g}")
         if row["status"] == "ok":
-            found[row["model"]] = params
+            for kept, value in zip(found.values(), [used, cast("Any", params), at], strict=True):
+                kept |= {} if value is None else {model: value}
     return found
 
 

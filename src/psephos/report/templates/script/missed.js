@@ -11,6 +11,8 @@
   const pos = told.classes[told.positive],
     neg = two ? told.classes[1 - told.positive] : "others";
   const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
+  const own = () => (told.models[hub.get("model")] || {}).own; // the threshold of least cost
+  const first = () => (own() || { at: told.threshold }).at;
   const named = (i) => (told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1));
   const rowOf = (i) => (told.rows ? told.rows[i] : i);
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
@@ -18,7 +20,7 @@
   const nearest = (t) => {
     const m = model(),
       every = !m || m.absent || (m.curves.every && !told.edges);
-    if (t === told.threshold) return t;
+    if (t === first()) return t;
     if (every) return Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
     const steps = told.edges || m.curves.at.map((u) => u / UNIT);
     return steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a));
@@ -473,6 +475,13 @@
     severalLists(m);
     person();
   };
+  let opened = first();
+  const followFirst = () => {
+    if (hub.get("threshold") === opened) page.setThreshold(first());
+    opened = first();
+    words.fill({ own: own() ? own().words : "", first: words.threshold(opened) });
+  };
+  if (two) hub.on("model", followFirst);
   ["model", "again"].forEach((key) => hub.on(key, followModel));
   if (page.again.any) at("again-here").replaceChildren(page.again.control());
   hub.on("person", () => {
@@ -507,7 +516,10 @@
     // two fields spell the threshold: while either holds no number, what follows from it is not shown
     const spelt = {
       threshold: (t) => words.threshold(t),
-      weight: (t) => (t > 0 ? Number(((1 - t) / t).toPrecision(2)) : ""),
+      weight: (t) => {
+        if (own() && t === own().at) return own().cost;
+        return t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
+      },
     };
     const spell = (own = document.activeElement) =>
       Object.entries(spelt).forEach(([id, write]) => {
@@ -522,7 +534,7 @@
     };
     [
       ["threshold", 0, 1, (t) => t],
-      ["weight", 0.01, 999, (k) => 1 / (1 + k)],
+      ["weight", 0.01, 999, (k) => (own() && k === own().cost ? own().at : 1 / (1 + k))],
     ].forEach(([id, low, high, of]) => {
       at(id).addEventListener("input", () => {
         const value = page.typed(at(id), low, high);
@@ -544,7 +556,8 @@
         t = m.curves.at[m.curves.steps.findIndex(([found]) => found >= 0.9 * m.m) - 1];
       page.setThreshold(m.curves.every ? Math.floor(t / 1000) / 1000 : t / UNIT);
     });
-    at("back").addEventListener("click", () => page.setThreshold(told.threshold));
+    at("back").addEventListener("click", () => page.setThreshold(first()));
+    if (at("half")) at("half").addEventListener("click", () => page.setThreshold(0.5));
     if (at("group")) at("group").addEventListener("change", () => groups(model()));
     let dragging = false;
     const drag = (event) =>
