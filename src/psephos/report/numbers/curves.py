@@ -46,8 +46,8 @@ def curves_of(
 ) -> JsonObject:
     """Return what the ROC, precision, calibration and net benefit of one model are drawn of.
 
-    ``at`` and ``steps``, the table of `thresholds`, and whether these are ``every`` answer; ``cal``,
-    the fifths of the calibration; ``nb``, the net benefit of the model and of calling everyone.
+    ``at`` and ``steps``, the table of `thresholds`, and whether these are ``every`` answer;
+    ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling everyone.
 
     Parameters
     ----------
