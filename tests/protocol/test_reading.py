@@ -133,9 +133,10 @@ def test_npz(tmp_path):
     assert table.groups.tolist() == ["7", "7", "8"]
     assert table.ids is None  # other arrays only on request
     assert read_table(path, target="other").y.tolist() == ["u", "v", "v"]
-    for word, flag in (("subjct", "--group"), ("wide", "--group")):
-        with says(f"has no array {word!r} with one value per row ({flag})"):
-            read_table(path, group=word)
+    with says("has no array 'subjct' with one value per row (--group); did you mean 'subject'?"):
+        read_table(path, group="subjct")
+    with says("the array 'wide' of 't.npz' has type float64 and shape (2,): it must hold numbers"):
+        read_table(path, group="wide")
 
 
 # ------------------------------------------------------------------- the sentences of text files
@@ -231,7 +232,11 @@ def test_sentences_of_files(tmp_path):
             {},
             "'y' of 't.npz' holds the code 5",
         ),
-        ({"X": np.eye(2), "y": [0, 1, 1]}, {}, "no array 'y' with one value per row (--target)"),
+        (
+            {"X": np.eye(2), "y": [0, 1, 1]},
+            {},
+            "(3,): it must hold numbers, booleans or words",
+        ),
         ({"X": np.eye(2), "y": [0, 1]}, {"drop": ["b"]}, "has no column 'b' (--drop)"),
         ({"X": np.full((2, 2), np.inf), "y": [0, 1]}, {}, "is infinite in row 0"),
     ],
@@ -256,7 +261,7 @@ def test_codes_of_any_kind_are_those_of_the_classes(tmp_path, kind):
     )  # fmt: skip
     assert read_table(tmp_path / "t.npz").y.tolist() == ["neg", "pos", "neg", "pos"]
     np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0.0, 0.5], classes=["neg", "pos"])
-    with says("holds numbers that are not valid codes of its 'classes'"):
+    with says("'y' of 'u.npz' holds the code 0.5, but 'classes' names 2 classes (codes 0 to 1)"):
         read_table(tmp_path / "u.npz")
 
 

@@ -8,16 +8,13 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos.cli.words import say
-from psephos.estimator.columns import is_missing
-from psephos.files.arrays import check_values
 from psephos.files.cases import TIMES, Wanted
-from psephos.files.cells import Cells
-from psephos.files.formats import Reading, read_sheet
+from psephos.files.formats import Reading
 from psephos.files.near import suggest
-from psephos.files.sheet import ColumnChoice, read_cases
+from psephos.files.sheet import plain, read_cases
 from psephos.files.text import Header
 from psephos.modelfile import load
-from psephos.protocol.tables.labels import class_codes
+from psephos.protocol.tables.roles import cells_or_none, labels_in
 from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
@@ -53,34 +50,47 @@ def validation_of(
     reads: list[int] = vote.columns.tolist() or [0]
     levels = {j: values for j, values in whole.levels.items() if j in reads}
     cells = whole.cells.but(missing or None, decimal, thousands, keep_word)
-    lies = Reading(**how, id=id_column, cases=True)
+    answer = target or "y"  # of an npz file
+    others = [name for name in (group, *by) if name is not None]
+
+    def wanted(header: Header) -> list[str]:
+        if target is None and answer not in header.beside:
+            raise PsephosError(
+                "--target COLUMN says which column holds the true classes (numbers) of the cohort."
+            )
+        for name in (answer, *others):
+            if name not in header.names:
+                raise PsephosError(
+                    f"{header.file!r} has no column {name!r}; {suggest(name, header.names)}"
+                )
+        return [answer, *others]
+
     cases = read_cases(
         table_path,
         Wanted(whole.n_features, reads, whole.names, levels, True, vote.backup.tolist()),
         id_column,
         cells=cells,
         missing=missing or (),
-        how=lies,
+        how=Reading(**how),
+        also=wanted,
     )
-    named = [name for name in (target, group, *by) if name is not None]
-    wanted = list(dict.fromkeys(named))
-    words, header = _words(table_path, wanted, target, cells, lies)
-    y = words.pop("")
-    if group is not None and "" in words[group]:
+    sheet, header = cases.sheet, cases.sheet.header
+    words = {name: cells_or_none(sheet.words[header.names.index(name)], sheet) for name in others}
+    if group is not None and None in words[group]:
         raise PsephosError(
-            f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
-            "name the group of each."
+            f"--group {group!r} is missing in {words[group].count(None)} of {len(cases.ids)} "
+            "cases: name the group of each."
         )
     mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
     cohort = known_cohort(
         reading,
-        y,
+        labels_in(answer, sheet),
         classes,
         cells.number,
         X=cases.X,
         ids=cases.ids,
-        groups=None if group is None else np.array(words[group]),
-        by={name: [cell or "missing" for cell in words[name]] for name in by},
+        groups=None if group is None else np.array(list(map(str, words[group]))),
+        by={name: ["missing" if c is None else str(plain(c)) for c in words[name]] for name in by},
         notes=[*mapped, *cases.notes],
     )
     apart = {id_column: "--id", group: "--group", **dict.fromkeys(by, "--by"), target: ""}
@@ -103,7 +113,7 @@ def _contents(
     left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag == "--id"]
     by = [str(name) for name, flag in apart.items() if flag == "--by"]
     read = {one for name in names for one in (name, *name.split(TIMES))}
-    others = set(header.names) - {*read, *apart, header.row_names, *header.arrays}
+    others = set(header.names) - {*read, *apart, header.row_names, *header.beside}
     left_out += [f"{plural(len(others), 'column')} that the model does not read"] if others else []
     classes = list(map(str, getattr(reading, "classes_", ())))
     counts = np.bincount(cohort.codes, minlength=len(classes)).tolist() if classes else []
@@ -116,62 +126,3 @@ def _contents(
         numbers=None if classes else cohort.codes,
     )
     return f"{words} Subgroups: {', '.join(by)} (--by)." if by else words
-
-
-def _words(
-    path: Path,
-    wanted: Sequence[str],
-    target: str | None,
-    cells: Cells,
-    how: Reading,
-) -> tuple[dict[str, list[Any]], Header]:
-    """Return the cells of columns as words, '' where missing, and the file's header.
-
-    Under '' stand the true classes.
-    """
-    arrays: dict[str, Any] = {}
-
-    def choose(header: Header) -> ColumnChoice:
-        arrays.update({name: a for name, a in header.arrays.items() if a.ndim == 1})
-        if target is None and "y" not in arrays:
-            raise PsephosError(
-                "--target COLUMN says which column holds the true classes (numbers) of the cohort."
-            )
-        known = [*header.names, *arrays]
-        for name in wanted:
-            if name not in known:
-                raise PsephosError(
-                    f"{header.file!r} has no column {name!r}; {suggest(name, known)}"
-                )
-        return ColumnChoice(
-            [], sorted({header.names.index(n) for n in wanted if n in header.names})
-        )
-
-    sheet = read_sheet(path, choose, cells, how)
-    sheet.wrong.refuse()
-
-    def column(name: str) -> list[Any]:
-        if name in sheet.header.names:
-            values = sheet.words[sheet.header.names.index(name)]
-        else:
-            check_values(arrays[name], name, sheet.header.file, len(sheet.X))
-            values = arrays[name].tolist()
-        return [
-            "" if is_missing(v) or (isinstance(v, str) and cells.is_missing(v)) else _plain(v)
-            for v in values
-        ]
-
-    found = {name: column(name) for name in wanted}
-    words = {name: [str(value) for value in values] for name, values in found.items()}
-    truth = column(target or "y")
-    classes: Any = arrays.get("classes")
-    if classes is not None and (target or "y") == "y" and "y" not in sheet.header.names:
-        y = arrays["y"]
-        if y.dtype.kind != "U":  # codes of the file's own classes
-            truth = classes[class_codes(y, len(classes), sheet.header.file)].tolist()
-    return {**words, "": truth}, sheet.header
-
-
-def _plain(value: Any) -> Any:
-    """Return a whole number as such, as those who fit read it."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

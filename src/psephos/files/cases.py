@@ -147,24 +147,22 @@ def _check_once(header: Header, name: str) -> None:
 
 
 def _check_id(header: Header, id_column: str | None) -> None:
-    arrays = [name for name, array in header.arrays.items() if array.ndim == 1]
-    known = arrays or header.names
-    if id_column is not None and id_column not in known:
-        what = "array" if arrays else "column"
+    if id_column is not None and id_column not in header.names:
         raise PsephosError(
-            f"{header.file!r} has no {what} {id_column!r} (--id); {suggest(id_column, known)}"
+            f"{header.file!r} has no column {id_column!r} (--id); "
+            f"{suggest(id_column, header.names)}"
         )
-    if id_column is not None and not arrays:
+    if id_column is not None:
         _check_once(header, id_column)
 
 
 def _by_position(
     header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
 ) -> list[int]:
-    apart = {id_column, header.row_names}
+    apart = {id_column, header.row_names, *header.beside}
     places = [j for j, name in enumerate(header.names) if name not in apart]
     if len(places) != wanted.n_columns:
-        besides = " besides the id" if len(places) < len(header.names) else ""
+        besides = " besides the id" if id_column or header.row_names else ""
         raise PsephosError(
             f"{header.file!r} has {len(places)} columns{besides}, but the model was fitted on a "
             f"table of {wanted.n_columns} columns without names, which it finds by position: give "

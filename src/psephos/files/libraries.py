@@ -27,7 +27,7 @@ from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest
 from psephos.files.packed import MOST, hostile, refuse_bomb
-from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, refuse_huge, unnamed
+from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, plain, refuse_huge, unnamed
 from psephos.files.text import Header, opened, rows, titles, titles_words
 
 #: What a library that may be absent returns.
@@ -106,7 +106,7 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
                     "spreadsheet program, and save it there."
                 )
             sheet = book.get_sheet_by_name(name)
-            rows = [[_plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
+            rows = [[plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
     filled = [i for i, row in enumerate(rows) if any(value != "" for value in row)]
     if len(filled) < 2:
         raise PsephosError(f"the sheet of {path.name!r} has no rows below one of column names.")
@@ -126,13 +126,6 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     return columns_sheet(
         header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
     )
-
-
-def _plain(value: object) -> object:
-    """Return a value as the program shows it: whole numbers without a point."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    return value
 
 
 def _parts_of(path: Path) -> dict[str, bytes]:

@@ -12,7 +12,15 @@ from psephos.files.cells import Cells
 from psephos.files.formats import Reading, suffixes
 from psephos.files.near import suggest
 from psephos.files.packed import hostile
-from psephos.files.sheet import Chooser, Sheet, columns_sheet, refuse_huge, unnamed
+from psephos.files.sheet import (
+    Chooser,
+    Sheet,
+    cell_word,
+    columns_sheet,
+    plain,
+    refuse_huge,
+    unnamed,
+)
 from psephos.files.text import Header
 
 
@@ -48,33 +56,70 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
 
 def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read an npz file with the array X (n, p) of numbers or words, and perhaps feature_names."""
+    """Read an npz file with the array X (n, p) of numbers or words, and perhaps feature_names.
+
+    Other arrays of one dimension are columns beside the table, and so are the columns of Y.
+    """
     arrays = read_arrays(path)
     X = arrays.pop("X")
-    refuse_huge(path.name, *X.shape)
-    names = arrays.get("feature_names")
-    header = Header(
-        path.name,
-        unnamed(X.shape[1]) if names is None else [str(one) for one in names.tolist()],
-        names is not None,
-        arrays,
-        of_arrays=True,
-    )
-    if len(header.names) != X.shape[1]:
+    (n, p), given = X.shape, arrays.pop("feature_names", None)
+    refuse_huge(path.name, n, p)
+    names = unnamed(p) if given is None else [str(one) for one in given.tolist()]
+    if len(names) != p:
         raise PsephosError(
-            f"'feature_names' of {path.name!r} has {len(header.names)} names for {X.shape[1]} "
-            "columns."
+            f"'feature_names' of {path.name!r} has {len(names)} names for {p} columns."
         )
-    if X.dtype.kind == "U":
-        return columns_sheet(header, len(X), X.T.__getitem__, choose, cells)
+    classes = tuple(map(str, arrays.pop("classes", np.array([])).tolist()))
+    labels = _labels(arrays.pop("Y", None), arrays.pop("label_names", None), n, path.name)
+    single = {name: one[:, 0] if one.shape == (n, 1) else one for name, one in arrays.items()}
+    beside = {name: one for name, one in single.items() if one.ndim == 1} | labels
+    named = given is not None
+    header = Header(
+        path.name, [*names, *beside], named, beside=frozenset(beside), labels=tuple(labels),
+        classes=classes, of_arrays=True,
+    )  # fmt: skip
+
+    def column(j: int) -> Any:
+        if j < p:
+            return X[:, j]
+        name = header.names[j]
+        check_values(beside[name], name, path.name, n)
+        held = beside[name].astype(int) if classes and beside[name].dtype == bool else beside[name]
+        return [plain(value) for value in held.tolist()]
+
     choice = choose(header)
+    if X.dtype.kind == "U" or max(choice.columns, default=0) >= p:
+        return columns_sheet(header, n, column, lambda _: choice, cells)
     values = known_numbers(X[:, list(choice.columns)], cells.gone_numbers)
     words = dict[int, list[Any]]()
-    for j in choice.words:  # as the numbers that they are, to match numeric labels
+    for j in choice.words:  # of X as the numbers that they are, to match numeric labels
+        if j >= p:
+            words[j] = [cell_word(value, header.names[j], cells) for value in column(j)]
+            continue
         known = known_numbers(X[:, j], cells.gone_numbers)
         pairs = zip(X[:, j].tolist(), known.tolist(), strict=True)
         words[j] = ["" if number != number else value for value, number in pairs]
     return Sheet(header, choice, values, words, None, cells)
+
+
+def _labels(table: Array | None, given: Array | None, n: int, file: str) -> dict[str, Array]:
+    """Return the columns of the table Y by name; none without it."""
+    if table is None:
+        return {}
+    if table.ndim != 2 or len(table) != n or not table.shape[1]:
+        raise PsephosError(
+            f"'Y' of {file!r} has shape {table.shape}: it is a table of 0 and 1 for the {n} rows "
+            "of X, a column a label. One label a row is the array y."
+        )
+    names = [f"label {k}" for k in range(table.shape[1])]
+    if given is not None:
+        names = [str(one) for one in given.ravel().tolist()]
+    if len(names) != table.shape[1]:
+        raise PsephosError(
+            f"'label_names' of {file!r} names {len(names)} labels, and 'Y' has {table.shape[1]} "
+            "columns."
+        )
+    return dict(zip(names, table.T, strict=True))
 
 
 def _array(archive: Any, key: str, path: Path) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from psephos._errors import Complaints, PsephosError
 from psephos._types import Cell, Floats, NDArray, Sparse
-from psephos.files.arrays import beyond, check_values, known_numbers
+from psephos.files.arrays import beyond, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in, product_of
 from psephos.files.cells import Cells, Typed
 from psephos.files.columns import refuse_far
@@ -244,7 +244,14 @@ def refuse_huge(file: str, n_rows: int, n_columns: int, most: int = _MOST) -> No
         )
 
 
-def _cell_word(value: object, name: str, cells: Cells) -> str:
+def plain(value: object) -> object:
+    """Return a value as a spreadsheet shows it: whole numbers without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
+def cell_word(value: object, name: str, cells: Cells) -> str:
     """Return a value as a csv file shows it: empty if it is missing, dates as ISO 8601."""
     if isinstance(value, Typed):
         return value
@@ -285,7 +292,7 @@ def columns_sheet(
         rest = _numbers_of(matrix, sparse, cells)
     X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
     for j in choice.words:
-        words[j] = [_cell_word(value, header.names[j], cells) for value in column(j)]
+        words[j] = [cell_word(value, header.names[j], cells) for value in column(j)]
     for k, j in enumerate(columns):
         if j in words:
             continue
@@ -295,7 +302,7 @@ def columns_sheet(
             continue
         read = [_number(value, name, cells) for value in values]
         if None in read:
-            words[j] = [_cell_word(value, name, cells) for value in values]
+            words[j] = [cell_word(value, name, cells) for value in values]
         else:
             X[:, k] = read
     whole = X
@@ -315,7 +322,7 @@ def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:
 def _number(value: object, name: str, cells: Cells) -> float | None:
     if type(value) in (int, float) and not cells.gone_numbers:
         return float(cast("float", value))
-    return cells.number(_cell_word(value, name, cells))
+    return cells.number(cell_word(value, name, cells))
 
 
 # ---------------------------------------------------------------------- cases
@@ -327,6 +334,7 @@ class CaseTable:
     # (n, q), NaN where missing; of categories the codes of the model's levels
     X: NDArray[np.float64]
     notes: list[str]  # sentences on how the table was read that its reader must know
+    sheet: Sheet  # what was read
 
 
 def read_cases(
@@ -337,6 +345,7 @@ def read_cases(
     cells: Cells | None = None,
     missing: Sequence[str] = (),
     how: Reading | None = None,
+    also: Callable[[Header], Sequence[str]] | None = None,
 ) -> CaseTable:
     """Read the columns of a model; all others are ignored, whatever they hold.
 
@@ -344,6 +353,7 @@ def read_cases(
     feature_names are called 'column 0', 'column 1', ...). A model that was fitted on a table
     without names reads columns by position: the table must have as many as that one, besides the
     id. The words of `missing` stand for no value even where the model has a category of that name.
+    `also` returns further columns, whose words the sheet has.
     """
     places: list[int] = []
     notes: list[str] = []
@@ -357,8 +367,9 @@ def read_cases(
         wanted, parts = given.in_factors(header, notes)
         places[:] = places_in(header, wanted, id_column, notes)
         words = {places[k] for k, j in enumerate(wanted.columns) if j in wanted.levels}
+        words |= {header.names.index(one) for one in (also(header) if also else ())}
         name = id_column or header.row_names
-        if name in header.names and not header.arrays:
+        if name in header.names:
             words.add(header.names.index(name))
         return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
@@ -381,16 +392,17 @@ def read_cases(
             if len(part) > 1:
                 one, other = X[:, part].T.tolist()
                 made[:, k] = product_of(given.word(j), one, other, sheet.place)
-        return CaseTable(_ids(sheet, id_column), made, notes)
-    return CaseTable(_ids(sheet, id_column), X, notes)
+        return CaseTable(_ids(sheet, id_column), made, notes, sheet)
+    return CaseTable(_ids(sheet, id_column), X, notes, sheet)
 
 
 def _check_width(header: Header, wanted: Wanted) -> None:
     """Raise PsephosError if names that stand for positions are of a table of another width."""
     made = unnamed(wanted.n_columns)
-    if list(map(wanted.word, range(wanted.n_columns))) == made and header.names != made:
+    own = [name for name in header.names if name not in header.beside]
+    if list(map(wanted.word, range(wanted.n_columns))) == made and own != made:
         raise PsephosError(
-            f"{header.file!r} has {len(header.names)} columns and no names, and the model was "
+            f"{header.file!r} has {len(own)} columns and no names, and the model was "
             f"fitted on {wanted.n_columns}, which it finds by position: give a table of those "
             "columns in that order, or fit the model on a table with names."
         )
@@ -409,11 +421,7 @@ def _numbers(
 
 
 def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
-    header = sheet.header
-    if id_column is not None and header.arrays:
-        check_values(header.arrays[id_column], id_column, header.file, len(sheet.X))
-        return [str(one) for one in header.arrays[id_column].tolist()]
-    name = id_column or header.row_names
+    name = id_column or sheet.header.row_names
     if name is None:
         return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]
-    return list(map(str, sheet.words[header.names.index(name)]))
+    return list(map(str, sheet.words[sheet.header.names.index(name)]))

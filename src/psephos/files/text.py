@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import NamedTuple, TypeAlias, overload
 
 from psephos._errors import Complaints, PsephosError, shortly
 from psephos.files.near import quoted
@@ -23,7 +23,11 @@ class Header(NamedTuple):
     # of its columns, 'column 0', 'column 1', ... where the file has none
     names: list[str]
     named: bool = True  # whether the names are the file's own
-    arrays: Mapping[str, Any] = {}  # those of an npz file besides its table
+    # of an npz file: the columns that are no part of its table X, its arrays of one value a row;
+    # those of them that its table Y of labels is made of; and what numbers as labels stand for
+    beside: frozenset[str] = frozenset()
+    labels: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
     # the name given to a first column that has none, as R and pandas write the names of rows
     row_names: str | None = None
     relation: str | None = None  # the name that an ARFF file gives its table

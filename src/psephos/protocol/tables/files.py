@@ -3,7 +3,7 @@
 import fnmatch
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -13,10 +13,8 @@ from typing import Any, cast
 import numpy as np
 
 from psephos._errors import Complaints, PsephosError
-from psephos._types import Array, NDArray
 from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
-from psephos.files.arrays import check_values
 from psephos.files.cases import TIMES
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
@@ -26,12 +24,9 @@ from psephos.files.sheet import ColumnChoice, Sheet
 from psephos.files.text import Header
 from psephos.protocol.tables.joining import with_classes
 from psephos.protocol.tables.labels import (
-    array_words,
     check_mark,
-    class_codes,
     label_word,
     partly_written,
-    plain_words,
     read_target,
     refuse_numbers,
     task_given,
@@ -43,10 +38,10 @@ from psephos.protocol.tables.roles import (
     Classes,
     Cohorts,
     Roles,
-    cells_or_none,
     cohorts_named,
     common_parts,
     label_table,
+    labels_in,
     per_row,
     with_answers,
     with_row_names,
@@ -236,11 +231,7 @@ def read_table(
     how = Reading(separator, part, encoding, transpose, labels, duplicates, id)
     cells = Cells().but(missing, decimal, thousands, keep_word)
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
-    if found.header.of_arrays:
-        table = _from_arrays(found, roles, name)
-    else:
-        roles = _with_labels(without_empty(roles, found), found.header)
-        table = _from_text(found, roles, name)
+    table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
     table = table if views is None else with_views(table, Path(views))
     return with_interactions(table) if interactions else table
 
@@ -346,7 +337,7 @@ def look_at(
     counts = [len(np.unique(x[~np.isnan(x)])) for x in sheet.X.T]
     few = [names[j] for j, k in zip(sheet.choice.columns, counts, strict=False)
            if 1 < k <= min(most, n // 2)]  # fmt: skip
-    apart = {} if sheet.header.of_arrays else dict(roles.apart)
+    apart = dict(roles.apart)
     words = {flag: sheet.words[names.index(name)] for flag, name in apart.items()}
     ids, groups = (per_row(words, f, apart.get(f), sheet, wrong) for f in ("--id", "--group"))
     column = sheet.words.get(0, [None])
@@ -362,9 +353,14 @@ def look_at(
 def _with_labels(roles: Roles, header: Header) -> Roles:
     """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
     n = roles.n_labels
-    apart = {name for _, name in roles.apart}
+    if header.of_arrays and n is None and roles.known and len(roles.target) < 2:
+        usual = "Y" if header.labels and "y" not in header.beside and not roles.partly else "y"
+        target = (*roles.target, usual)[0]
+        table = header.labels if target == "Y" else ()
+        return replace(roles, target=table or (target,))
+    apart = {name for _, name in roles.apart} | header.beside
     names = [name for name in header.names if name not in apart]
-    if roles.target or header.arrays:
+    if roles.target:
         return roles
     declared = -labels_declared(header.relation) if n is None else n
     if not declared:
@@ -380,8 +376,6 @@ def _with_labels(roles: Roles, header: Header) -> Roles:
 
 
 def _choose(found: Header, roles: Roles) -> ColumnChoice:
-    if found.of_arrays:
-        return _choose_arrays(found, roles)
     header, file = found.names, found.file
     wrong = Complaints()
     for j, name in enumerate(header):
@@ -390,7 +384,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
                 raise PsephosError(
                     f"column {j + 1} of {file!r} has no name: name it in the first line."
                 )
-    numbers = found.relation is None and len(header) > 1
+    numbers = found.relation is None and not found.of_arrays and len(header) > 1
     if numbers and all(Cells().number(name) is not None for name in header):
         raise PsephosError(
             f"the first line of {file!r} holds numbers only: it must name the columns."
@@ -412,12 +406,13 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
     wanted += [("--categorical", one) for one in roles.categorical]
     for flag, one in wanted:
         with wrong.gather():
-            _known(one, flag, header, file)
+            _known(one, flag, found)
     wrong.refuse()
     both = [one for one in roles.target if len(roles.target) > 1 and one in roles.drop]
     if both:
         raise PsephosError(f"{shown(both[0])} is both a label and left out (--drop): choose one.")
-    columns = [j for j, one in enumerate(header) if one not in apart and one not in roles.drop]
+    out = {*apart, *found.beside, *roles.drop}
+    columns = [j for j, one in enumerate(header) if one not in out]
     if not columns:
         raise PsephosError(
             f"{file!r} has no column besides the target and those set apart: nothing is left to "
@@ -427,7 +422,13 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
     return ColumnChoice(columns, sorted({header.index(one) for one in words}))
 
 
-def _known(name: str, flag: str, names: list[str], file: str) -> None:
+def _known(name: str, flag: str, found: Header) -> None:
+    names, file = found.names, found.file
+    if found.of_arrays and flag not in ("--drop", "--categorical") and name not in names:
+        raise PsephosError(
+            f"{file!r} has no array {name!r} with one value per row ({flag}); "
+            f"{suggest(name, sorted(found.beside))}"
+        )
     if name not in names:
         alone = (
             f" (its first line names one column only: {shown(names[0])}; if that is several, say "
@@ -439,7 +440,7 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
         )
 
 
-def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
+def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     names = sheet.header.names
     if len(roles.target) == 1:
         sheet = without_total(sheet, roles.target[0])
@@ -456,12 +457,13 @@ def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
         if labels:
             y = label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
         elif roles.partly:
-            cells = [cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+            given = filter(None, (target, roles.truth))
+            cells = [labels_in(one, sheet, roles.unlabeled) for one in given]
             check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
             partial, y = partly_written(cells, roles, target, sheet)
         else:
             y = read_target(
-                cells_or_none(apart["--target"], sheet), target, sheet.place, task=roles.task,
+                labels_in(target, sheet), target, sheet.place, task=roles.task,
                 number=lambda word: sheet.cells.number(cast("str", word)), tidy=written_labels,
             )  # fmt: skip
     ids = per_row(apart, "--id", roles.id, sheet, wrong)
@@ -475,121 +477,3 @@ def _from_text(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     return wrong.settled(
         lambda: DataTable(**common, y=y, labels=labels, target_name=target, partial=partial, **rows)
     )
-
-
-# ------------------------------------------------------------------- npz
-def _choose_arrays(header: Header, roles: Roles) -> ColumnChoice:
-    names = header.names
-    refuse_duplicates(names)
-    for flag, wanted in (("--drop", roles.drop), ("--categorical", roles.categorical)):
-        for one in wanted:
-            if one not in (roles.target or ("y",)) or flag == "--drop":
-                _known(one, flag, names, header.file)
-    columns = [j for j, one in enumerate(names) if one not in roles.drop]
-    if not columns:
-        raise PsephosError(f"{header.file!r} has no column left: nothing is left to learn from.")
-    return ColumnChoice(columns, [j for j in columns if names[j] in roles.categorical])
-
-
-def _from_arrays(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
-    wrong, (sheet, joined) = Complaints(), with_classes(sheet, roles)
-    common = common_parts(sheet, roles, dataset, wrong)
-    wrong.refuse()
-    partial = None
-    if roles.partly:
-        named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
-        flags = zip(named, ("--target", "--truth"), strict=False)
-        found = [(one, _array(sheet, one, flag)) for one, flag in flags]
-        cells = [array_words(*one, sheet.header, roles.unlabeled) for one in found]
-        check_mark(roles.unlabeled, plain_words(found[0][1]), named[0])
-        labels = ()
-        partial, y = partly_written(cells, roles, named[0], sheet)
-    else:
-        labels, y = _npz_labels(sheet, roles)
-    ids = None if roles.id is None else _array(sheet, roles.id, "--id")
-    groups, cohorts = (
-        None if one is None else _array(sheet, one, flag).astype(str)
-        for one, flag in ((roles.group, "--group"), (roles.leave_out[0], "--leave-out"))
-    )
-    target = together(labels or roles.target or ("y",))
-    return DataTable(
-        **common, y=y, labels=labels, target_name=target, groups=groups, partial=partial,
-        ids=None if ids is None else ids.astype(str),
-        cohorts=Cohorts.of(cohorts, *roles.leave_out), lines=sheet.lines, joined=joined,
-    )  # fmt: skip
-
-
-def _npz_labels(sheet: Sheet, roles: Roles) -> tuple[tuple[str, ...], Array]:
-    """Return the names of several labels (or none) and the labels of an npz file."""
-    arrays, file = sheet.header.arrays, sheet.header.file
-    targets, n = roles.target, len(sheet.X)
-    if roles.n_labels is not None:
-        raise PsephosError(
-            f"{file!r} is an npz file, whose labels are the array y or the table Y (n, K), and not "
-            "among its columns: leave --labels out."
-        )
-    _refuse_label_names(arrays, targets, file)
-    if len(targets) > 1:
-        refuse_duplicates(targets)
-        columns = {name: _array(sheet, name, "--target").tolist() for name in targets}
-        return targets, label_table(columns, sheet)
-    name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
-    table = arrays.get(name)
-    if name == "y" and table is not None and table.shape == (n, 1):
-        table = cast("Any", arrays)[name] = table[:, 0]  # one label a row, written as a column
-    if table is None or table.ndim != 2:
-        return (), _labels(sheet, name, roles)
-    given = arrays.get("label_names")
-    names = [f"label {k}" for k in range(table.shape[1])]
-    if given is not None and given.shape == (table.shape[1],):
-        names = [str(one) for one in given.tolist()]
-    elif given is not None:
-        raise PsephosError(
-            f"'label_names' of {file!r} names {given.size} labels, and {name!r} has "
-            f"{table.shape[1]} columns."
-        )
-    if len(table) != n or not table.shape[1]:
-        raise PsephosError(f"{name!r} of {file!r} has shape {table.shape} for {n} rows of X.")
-    refuse_duplicates(names)
-    columns = {one: table[:, k].tolist() for k, one in enumerate(names)}
-    Y = label_table(columns, sheet)
-    return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
-
-
-def _refuse_label_names(arrays: Mapping[str, Array], targets: Sequence[str], file: str) -> None:
-    """Raise PsephosError if a target is no array, and the labels are those of a table Y."""
-    strange = [name for name in targets if name not in arrays]
-    table = arrays.get("Y")
-    if strange and table is not None and table.ndim == 2:
-        raise PsephosError(
-            f"{file!r} has no array {strange[0]!r} (--target): its table Y holds the labels, "
-            f"{table.shape[1]} of them, as its columns. Leave --target out."
-        )
-
-
-def _array(sheet: Sheet, key: str, flag: str) -> Array:
-    """Return an array of one value a row, or say what the option should name."""
-    arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
-    rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
-    if key in rows:
-        check_values(arrays[key], key, file)
-        return arrays[key]
-    if key in arrays and arrays[key].ndim > 1:
-        raise PsephosError(
-            f"the array {key!r} of {file!r} has shape {arrays[key].shape}: {flag} is one value a "
-            f"row, ({n},)."
-        )
-    raise PsephosError(
-        f"{file!r} has no array {key!r} with one value per row ({flag}); {suggest(key, rows)}"
-    )
-
-
-def _labels(sheet: Sheet, target: str, roles: Roles) -> NDArray[Any]:
-    y = _array(sheet, target, "--target")
-    classes = sheet.header.arrays.get("classes")
-    if target == "y" and classes is not None and y.dtype.kind != "U":
-        y = classes[class_codes(y, len(classes), sheet.header.file)]
-    values: list[Any] = y.tolist()
-    if y.dtype.kind == "U":
-        values = cells_or_none(values, sheet)
-    return read_target(values, target, sheet.place, task=roles.task)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -13,13 +12,12 @@ from psephos.estimator.columns import is_missing
 from psephos.files.near import quoted, shown
 from psephos.files.sheet import Sheet
 from psephos.protocol.tables.labels import (
-    array_words,
     label_word,
     read_target,
     together,
     written_labels,
 )
-from psephos.protocol.tables.roles import Classes, Roles, cells_or_none, rows_of
+from psephos.protocol.tables.roles import Classes, Roles, labels_in, rows_of
 from psephos.vote.names import joined_words
 
 #: What became of each class that was named: another (None: left out), and how many rows it had.
@@ -186,19 +184,11 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     """Return a sheet without the rows that are left out, the others with their joined classes."""
     if not roles.classes:
         return sheet, {}
-    arrays, names = sheet.header.arrays, sheet.header.names
-    of_arrays, target = sheet.header.of_arrays, (*roles.target, "y")[0]
+    names, target = sheet.header.names, roles.target[0]
     named = [target, *([roles.truth] if roles.truth else [])]
-    if len(roles.target) > 1 or (of_arrays and np.ndim(arrays.get(target, arrays.get("Y"))) == 2):
-        raise refuse_joining(
-            together(roles.target or ("Y",)), "labels of which a case may have several"
-        )
-    if of_arrays and (roles.partly or target not in arrays):
-        raise PsephosError(f"--classes joins labels of the array {target!r} that all rows have.")
-    if of_arrays:
-        columns = [array_words(one, arrays[one], sheet.header, None) for one in named]
-    else:
-        columns = [cells_or_none(sheet.words[names.index(one)], sheet) for one in named]
+    if len(roles.target) > 1:
+        raise refuse_joining(together(roles.target), "labels of which a case may have several")
+    columns = [labels_in(one, sheet, roles.unlabeled) for one in named]
     if not roles.partly:
         read = read_target(
             columns[0], target, sheet.place, task=roles.task, tidy=written_labels,
@@ -209,10 +199,6 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     known = [[None if v == roles.unlabeled else v for v in column] for column in columns]
     labels, kept, joined = join_classes(known, roles.classes, target)
     sheet = rows_of(sheet, kept, joined_words(joined))
-    if of_arrays:
-        own = {k: v for k, v in sheet.header.arrays.items() if k != "classes"}
-        header = sheet.header._replace(arrays={**own, target: np.array(labels[0])})
-        return replace(sheet, header=header), joined
     for one, column in zip(named, labels, strict=True):
         before = sheet.words[names.index(one)]
         new = [w if v is None else str(v) for w, v in zip(before, column, strict=True)]

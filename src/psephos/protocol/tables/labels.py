@@ -26,8 +26,7 @@ from psephos.files.columns import (
 )
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.near import CELL, shown
-from psephos.files.sheet import Sheet
-from psephos.files.text import Header
+from psephos.files.sheet import Sheet, plain
 
 _Tidy = Callable[[Sequence[Any], str, Callable[[int], str]], Array]
 _LISTED = 3  # labels that name their target
@@ -93,24 +92,6 @@ def _word(level: Any) -> str:
     if isinstance(level, float) and level.is_integer():
         return str(int(level))
     return str(level)
-
-
-def class_codes(y: Array, n_classes: int, file: str) -> Indices:
-    """Return the array y of an npz file as places in its array 'classes'."""
-    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((np.abs(y) < 2**53).all()))
-    codes: Indices = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
-    if (codes != y).any():
-        raise PsephosError(
-            f"'y' of {file!r} holds numbers that are not valid codes of its 'classes': give codes "
-            f"0 to {n_classes - 1}, or leave 'classes' out."
-        )
-    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
-    if wrong:
-        raise PsephosError(
-            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
-            f"classes (codes 0 to {n_classes - 1})."
-        )
-    return codes
 
 
 def read_target(
@@ -519,33 +500,6 @@ def partly_written(
     return read_partial(recorded, told, roles.recorded_class, target, roles.prior)
 
 
-def array_words(name: str, array: Array, header: Header, unlabeled: str | None) -> list[Any]:
-    """Return an array as words, codes of `classes` as their labels, None where there is none."""
-    classes = header.arrays.get("classes")
-    out: list[Any] = []
-    for value, word in zip(array.tolist(), plain_words(array), strict=True):
-        whole = isinstance(value, float) and value.is_integer()
-        if word == unlabeled or (isinstance(value, float) and value != value):
-            out.append(None)
-        elif classes is not None and array.dtype.kind in "iuf":
-            code = int(value) if whole or isinstance(value, int) else -1
-            if not 0 <= code < len(classes):
-                raise PsephosError(
-                    f"{name!r} of {header.file!r} holds {word}, which is no code of its 'classes' "
-                    f"(0 to {len(classes) - 1}): say with --unlabeled if it stands for no label."
-                )
-            out.append(str(classes[code]))
-        else:
-            out.append(word)
-    return out
-
-
 def label_word(label: Any) -> str | None:
     """Return a label as a word, 1.0 as 1; None is none."""
-    return None if label is None else plain_words(np.array([label], dtype=object))[0]
-
-
-def plain_words(array: Array) -> list[str]:
-    """Return the values of an array as words, 1.0 as 1."""
-    values: list[Any] = array.tolist()
-    return [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
+    return None if label is None else str(plain(label))

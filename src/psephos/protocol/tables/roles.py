@@ -13,7 +13,7 @@ from psephos._types import Array, Cell, Indices, Label, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
 from psephos.files.arrays import word_array
-from psephos.files.cells import number_form
+from psephos.files.cells import Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
 from psephos.files.near import CELL, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
@@ -28,7 +28,6 @@ from psephos.protocol.tables.requirements import (
 
 #: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
 Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]
-_NAMES = ("feature_names", "classes", "label_names")  # arrays of names, one value a column or class
 
 
 def row_values(values: Any, what: str) -> Array:
@@ -145,18 +144,13 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
 
 
 def rows_of(sheet: Sheet, at: Sequence[int], note: str) -> Sheet:
-    """Return a sheet of some rows, with a note; arrays of one value a row are divided alike."""
+    """Return a sheet of some rows, with a note."""
     kept = {j: [column[i] for i in at] for j, column in sheet.words.items()}
     lines = [i if sheet.lines is None else sheet.lines[i] for i in at]
-    arrays = {
-        name: one[at] if np.shape(one) == (len(sheet.X),) and name not in _NAMES else one
-        for name, one in sheet.header.arrays.items()
-    }
-    header = sheet.header._replace(arrays=arrays)
     rest = None if sheet.rest is None else sheet.rest[at]
     notes = [*sheet.notes, note]
     parts = {"words": kept, "lines": lines, "notes": notes, "rest": rest}
-    return replace(sheet, X=sheet.X[at], header=header, **parts)
+    return replace(sheet, X=sheet.X[at], **parts)
 
 
 def without_total(sheet: Sheet, target: str) -> Sheet:
@@ -277,6 +271,28 @@ def cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
     return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
 
 
+def labels_in(name: str, sheet: Sheet, mark: str | None = None) -> list[Any]:
+    """Return a column of labels, None where missing; for codes the classes that the file names.
+
+    `mark` is what stands for no label.
+    """
+    classes = sheet.header.classes
+    found = cells_or_none(sheet.words[sheet.header.names.index(name)], sheet)
+    if not classes:
+        return found
+    known = dict(zip(map(str, range(len(classes))), classes, strict=True))
+    for i, word in enumerate(found):
+        if isinstance(word, Typed) and word != mark:
+            if word not in known:
+                raise PsephosError(
+                    f"{name!r} of {sheet.header.file!r} holds the code {word}, but 'classes' names "
+                    f"{len(classes)} classes (codes 0 to {len(classes) - 1}): give these codes, or "
+                    "leave 'classes' out. (--unlabeled says what stands for no label.)"
+                )
+            found[i] = known[word]
+    return found
+
+
 def per_row(
     apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet, wrong: Complaints
 ) -> Array | None:
@@ -312,7 +328,7 @@ def with_row_names(roles: Roles, header: Header) -> Roles:
 def without_empty(roles: Roles, sheet: Sheet) -> Roles:
     """Return the roles as `with_row_names`, but of a first column without cells, left out."""
     name = sheet.header.row_names
-    if name is None or roles.id is not None or sheet.header.of_arrays:
+    if name is None or roles.id is not None:
         return with_row_names(roles, sheet.header)
     cells = cells_or_none(sheet.words[sheet.header.names.index(name)], sheet)
     if any(one is not None for one in cells):
