@@ -52,19 +52,19 @@ NONE_LINES = 320
 #: together fewer.
 FOLDERS = {
     ".": 1216,
-    "files": 2722,
+    "files": 2759,
     "estimator": 2022,
     "runtime": 391,
     "bounds": 1164,
     "cautions": 773,
-    "cli": 2176,
+    "cli": 2138,
     "datasets": 130,
     "explain": 2568,
     "figures": 658,
     "kernels": 7200,
     "models": 13775,
     "optimise": 92,
-    "protocol": 6860,
+    "protocol": 6719,
     "report": 5743,
     "scoring": 2979,
     "supervision": 599,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1439,
     "vote": 8923,
 }
-ALL_CODE = 66_340
+ALL_CODE = 66_198
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
