@@ -334,7 +334,7 @@ def test_a_relation_of_too_many_labels_declares_none(tmp_path):
 def test_labels_of_npz_that_are_no_labels(tmp_path):
     Y = np.array([[0, 1], [1, 0], [1, 1]])
     np.savez(tmp_path / "y.npz", X=np.eye(3), Y=Y)
-    with pytest.raises(PsephosError, match="no array 'red' .*; there are 'label 0', 'label 1'"):
+    with pytest.raises(PsephosError, match=r"no array 'red' .*; there are 'label 0', 'label 1'"):
         read_table(tmp_path / "y.npz", target="red")
     np.savez(tmp_path / "o.npz", X=np.eye(3), Y=Y.astype(object))
     with pytest.raises(PsephosError, match=r"'Y' of 'o\.npz' holds Python objects"):

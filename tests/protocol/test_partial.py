@@ -172,7 +172,7 @@ def test_files_are_read_by_options(tmp_path):
     np.savez(tmp_path / "t.npz", X=X, y=codes, classes=np.array(["well", "ill"]), true=truth)
     stored = read_table(tmp_path / "t.npz", unlabeled="-1", truth="true", recorded_class="ill")
     assert_array_equal(stored.partial.codes, codes)
-    with pytest.raises(PsephosError, match="'y' of .* holds the code -1"):
+    with pytest.raises(PsephosError, match=r"'y' of .* holds the code -1"):
         read_table(tmp_path / "t.npz", truth="true")
     with pytest.raises(PsephosError, match="'no idae', which stands nowhere in the target 'sure'"):
         read_table(path, target="sure", unlabeled="no idae", drop=["seen", "true"])

@@ -1,6 +1,7 @@
 """A cohort read from a file for a model of another."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,21 +51,7 @@ def validation_of(
     reads: list[int] = vote.columns.tolist() or [0]
     levels = {j: values for j, values in whole.levels.items() if j in reads}
     cells = whole.cells.but(missing or None, decimal, thousands, keep_word)
-    answer = target or "y"  # of an npz file
     others = [name for name in (group, *by) if name is not None]
-
-    def wanted(header: Header) -> list[str]:
-        if target is None and answer not in header.beside:
-            raise PsephosError(
-                "--target COLUMN says which column holds the true classes (numbers) of the cohort."
-            )
-        for name in (answer, *others):
-            if name not in header.names:
-                raise PsephosError(
-                    f"{header.file!r} has no column {name!r}; {suggest(name, header.names)}"
-                )
-        return [answer, *others]
-
     cases = read_cases(
         table_path,
         Wanted(whole.n_features, reads, whole.names, levels, True, vote.backup.tolist()),
@@ -72,7 +59,7 @@ def validation_of(
         cells=cells,
         missing=missing or (),
         how=Reading(**how),
-        also=wanted,
+        also=partial(_apart, target, others),
     )
     sheet, header = cases.sheet, cases.sheet.header
     words = {name: cells_or_none(sheet.words[header.names.index(name)], sheet) for name in others}
@@ -84,25 +71,32 @@ def validation_of(
     mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
     cohort = known_cohort(
         reading,
-        labels_in(answer, sheet),
-        classes,
-        cells.number,
-        X=cases.X,
-        ids=cases.ids,
+        labels_in(target or "y", sheet),  # of an npz file y
+        classes, cells.number, X=cases.X, ids=cases.ids,
         groups=None if group is None else np.array(list(map(str, words[group]))),
         by={name: ["missing" if c is None else str(plain(c)) for c in words[name]] for name in by},
         notes=[*mapped, *cases.notes],
-    )
+    )  # fmt: skip
     apart = {id_column: "--id", group: "--group", **dict.fromkeys(by, "--by"), target: ""}
     say(_contents(cohort, reading, header, group, apart))
     return validated(
-        reading,
-        cohort,
-        positive=positive,
-        threshold=threshold,
-        absent=absent,
-        random_state=seed,
+        reading, cohort, positive=positive, threshold=threshold, absent=absent, random_state=seed
     )
+
+
+def _apart(target: str | None, others: list[str], header: Header) -> list[str]:
+    """Return the columns beside those of the model: the true classes, groups and subgroups."""
+    answer = target or "y"
+    if target is None and answer not in header.beside:
+        raise PsephosError(
+            "--target COLUMN says which column holds the true classes (numbers) of the cohort."
+        )
+    for name in (answer, *others):
+        if name not in header.names:
+            raise PsephosError(
+                f"{header.file!r} has no column {name!r}; {suggest(name, header.names)}"
+            )
+    return [answer, *others]
 
 
 def _contents(
