@@ -575,7 +575,7 @@ def test_arrays_exchanged(sound, tmp_path):
     ("kind", "field", "change", "sentence"),
     [
         ("swag-qda", ("library", "fields", "votes"), np.ones_like, "library is of another vote"),
-        ("swag-regressor", ("linear voters", "fields", "value"), np.atleast_3d, "not one column"),
+        ("swag-regressor", ("scores", "fields", "value"), np.atleast_3d, "not one column"),
     ],
 )
 def test_parts_that_fit_in_other_models_alone(kind, field, change, sentence, sound, tmp_path):

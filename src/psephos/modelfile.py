@@ -96,7 +96,7 @@ def _files(model: "VoteEstimator") -> dict[str, bytes]:
     manifest = _manifest(model, arrays)
     if not model._has_its_anatomy():
         parts: Any = model.vote_
-        voters, weighting = parts.voters.tag, parts.weighting.tag
+        voters, weighting = parts.voters.kind, parts.weighting.tag
         raise ModelFileError(
             f"{type(model).__name__} cannot be saved: its vote has {voters!r} and the weights "
             f"{weighting!r}, and its anatomy declares {model.anatomy.voters} and "

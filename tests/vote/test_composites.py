@@ -10,10 +10,11 @@ from psephos.vote import (
     ConstantVoters,
     ForeignVoters,
     JoinedVoters,
-    LinearVoters,
+    Scores,
     StumpVoters,
     design_matrix,
     join,
+    linear_models,
 )
 from psephos.vote.codec import decode, encode
 
@@ -23,7 +24,7 @@ NAN = np.nan
 
 def lines(n_features=5):
     coef = np.array([[[1.0, 0.0]], [[0.5, -2.0]], [[0.0, 1.0]]])
-    return LinearVoters(n_features, np.array([0, 3]), coef, np.array([[0.1], [0.0], [-0.2]]), CODE)
+    return linear_models(n_features, np.array([0, 3]), coef, np.array([[0.1], [0.0], [-0.2]]), CODE)
 
 
 def stumps(n_features=5):
@@ -82,7 +83,7 @@ def test_joined_voters_can_be_taken_and_moved(voters):
 
 
 def test_one_part_in_order_stays_what_it_is():
-    assert isinstance(join([(np.arange(3), lines())]), LinearVoters)
+    assert isinstance(join([(np.arange(3), lines())]), Scores)
     turned = join([(np.array([2, 0, 1]), lines())])
     assert_array_equal(turned.votes(cases())[:, [2, 0, 1]], lines().votes(cases()))
 
@@ -116,7 +117,7 @@ LEVEL = np.array([NAN, 0.0, 1.0, 2.0, 1.0])
 
 
 def coded():
-    inner = LinearVoters(
+    inner = linear_models(
         5,
         np.arange(5),
         np.array([[[1.0, 2.0, 0.0, -1.0, 0.0]], [[0.0, 0.0, 0.0, 0.0, 1.5]]]),

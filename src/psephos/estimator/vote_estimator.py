@@ -278,7 +278,7 @@ class VoteEstimator(BaseEstimator):
         """
         voters: Voters = self.vote_.voters
         weighting: Weighting = self.vote_.weighting
-        tags = voters.tag, weighting.tag
+        tags = voters.kind, weighting.tag
         known = tags[0] in self.anatomy.voters and self.anatomy.allows(tags[1])
         if nothing_found and (hasattr(self, "estimator") or "joined voters" in self.anatomy.voters):
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")

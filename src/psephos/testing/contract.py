@@ -191,7 +191,7 @@ def check_anatomy_tells_the_truth(case: Case) -> None:
     """
     model = case.model
     vote, anatomy = model.vote_, model.anatomy
-    found = f"{vote.voters.tag!r}, {vote.weighting.tag!r}, {vote.readout.score!r}"
+    found = f"{vote.voters.kind!r}, {vote.weighting.tag!r}, {vote.readout.score!r}"
     told = f"the vote has {found}, and the anatomy declares {anatomy}"
     assert model._has_its_anatomy(nothing_found=False), told
     assert vote.readout.score in anatomy.readouts(), told

@@ -11,6 +11,7 @@ from psephos.vote.operations.gates import SoftTreeVoters
 from psephos.vote.operations.joined import ComposedVoters, JoinedVoters, answer_names, as_read, join
 from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.operations.nested import NestedVoters
+from psephos.vote.operations.scores import Scores
 from psephos.vote.operations.weights import Available, ConfidenceGate, Constant, OutputWeights
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
@@ -27,9 +28,7 @@ from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.forests import ForestVoters
-from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.voters.hypotheses import HypothesisVoters
-from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
 from psephos.vote.voters.mixture import (
     KernelScaling,
@@ -38,6 +37,7 @@ from psephos.vote.voters.mixture import (
     prototype_vote,
 )
 from psephos.vote.voters.rules import FirstMatch, RuleVoters
+from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
@@ -45,15 +45,64 @@ from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
 from psephos.vote.weights.neighbours import Neighbours
 
 __all__ = [
-    "AnyTarget", "Available", "Ballots", "BranchVoters", "CaseVoters", "CodedVoters",
-    "ComposedVoters", "ConfidenceGate", "Constant", "ConstantVoters", "CostTarget",
-    "CountedHypotheses", "FirstMatch", "ForeignVoters", "ForestVoters", "HypothesisVoters",
-    "InverseDistance", "JoinedVoters", "KernelScaling", "KernelVoters", "KernelWeights",
-    "LabelsTarget", "LinearVoters", "Local", "LocalRelevance", "NaiveBayesVoters", "Names",
-    "Nearest", "Neighbours", "NestedVoters", "Nullable", "NumbersTarget", "OutputWeights",
-    "PrototypeBatch", "PrototypeVoters", "QuadraticVoters", "RankedVoters", "Readout",
-    "RegressionTarget", "RuleVoters", "SoftTreeVoters", "StumpVoters", "Target", "Thresholds",
-    "TreeVoters", "Vote", "Voters", "Weighting", "answer_names", "as_read", "design_matrix",
-    "from_estimators", "join", "mixed_voters", "mixture_moments", "neighbour_vote", "normal_scores",
-    "prototype_vote", "register_part",
+    "AnyTarget",
+    "Available",
+    "Ballots",
+    "BranchVoters",
+    "CaseVoters",
+    "CodedVoters",
+    "ComposedVoters",
+    "ConfidenceGate",
+    "Constant",
+    "ConstantVoters",
+    "CostTarget",
+    "CountedHypotheses",
+    "FirstMatch",
+    "ForeignVoters",
+    "ForestVoters",
+    "HypothesisVoters",
+    "InverseDistance",
+    "JoinedVoters",
+    "KernelScaling",
+    "KernelVoters",
+    "KernelWeights",
+    "LabelsTarget",
+    "Local",
+    "LocalRelevance",
+    "Names",
+    "Nearest",
+    "Neighbours",
+    "NestedVoters",
+    "Nullable",
+    "NumbersTarget",
+    "OutputWeights",
+    "PrototypeBatch",
+    "PrototypeVoters",
+    "RankedVoters",
+    "Readout",
+    "RegressionTarget",
+    "RuleVoters",
+    "Scores",
+    "SoftTreeVoters",
+    "StumpVoters",
+    "Target",
+    "Thresholds",
+    "TreeVoters",
+    "Vote",
+    "Voters",
+    "Weighting",
+    "answer_names",
+    "as_read",
+    "design_matrix",
+    "from_estimators",
+    "join",
+    "linear_models",
+    "mixed_voters",
+    "mixture_moments",
+    "naive_bayes_models",
+    "neighbour_vote",
+    "normal_scores",
+    "prototype_vote",
+    "quadratic_models",
+    "register_part",
 ]  # fmt: skip

@@ -7,9 +7,10 @@ the file's: it builds registered dataclasses, whose fields hold what they are an
 trust them).
 """
 
-from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ _REGISTRY: dict[str, type[Any]] = {}
 MEMBERS = {name for part in (Voters, Weighting) for name in vars(part) | vars(Part)} - {"__doc__"}
 _NUMERIC = "biufU"  # kinds of arrays that hold data only
 _T = TypeVar("_T")
+_Form = TypeVar("_Form", bound=Callable[..., Any])
 
 Arrays = MutableMapping[str, NDArray[Any]]
 
@@ -53,6 +55,20 @@ def register(cls: type[_T]) -> type[_T]:
     _REGISTRY[tag] = cls  # a module may be loaded again
     _REGISTRY.update(dict.fromkeys(getattr(cls, "former", ()), cls))  # tags of older files
     return cls
+
+
+def register_form(tag: str) -> Callable[[_Form], _Form]:
+    """Let model files hold a part as the arguments of a function that makes it: a decorator.
+
+    So files of older releases are read, in which it was a part of another kind.
+    """
+
+    def known(form: _Form) -> _Form:
+        made: Any = form
+        _REGISTRY[tag] = made
+        return form
+
+    return known
 
 
 def registered(tag: str) -> type[Any] | None:
@@ -131,7 +147,7 @@ def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:
     tag = getattr(kind, "tag", None)
     if tag in _REGISTRY and kind is _REGISTRY[tag]:
         own = {field.name: getattr(value, field.name) for field in fields(value)}
-        wrong = _fault(kind, own)
+        wrong = _fault(kind, own, tag)
         if wrong:
             raise ModelFileError(f"the model cannot be saved: {wrong}.")
         content = {name: encode(item, arrays, f"{path}.{name}") for name, item in own.items()}
@@ -139,11 +155,11 @@ def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:
     return _refuse(value)
 
 
-def _fault(cls: type[Any], content: Mapping[str, Any]) -> str:
+def _fault(cls: type[Any], content: Mapping[str, Any], tag: str) -> str:
     """Return the first field that does not hold what it is annotated with, in words."""
     known = hints(cls)
     found = ((name, fault(value, known[name])) for name, value in content.items())
-    return next((f"{name!r} of {cls.tag!r} {words}" for name, words in found if words), "")
+    return next((f"{name!r} of {tag!r} {words}" for name, words in found if words), "")
 
 
 def _refuse(value: Any) -> Any:
@@ -202,7 +218,8 @@ def _listed(items: Any) -> list[Any]:
 
 
 def _decode_part(content: dict[str, Any], arrays: Mapping[str, Array]) -> Any:
-    cls = _REGISTRY.get(str(content.get("part")))
+    tag = str(content.get("part"))
+    cls = _REGISTRY.get(tag)
     if cls is None:
         raise ModelFileError(
             f"the model file names a part {_short(content.get('part'))} that this version of "
@@ -210,16 +227,16 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, Array]) -> Any:
             "another package made the part, import that first (the command: --import MODULE)."
         )
     written = content.get("fields")
-    known = {field.name for field in fields(cls)}
+    known = signature(cls).parameters
     # a field that older files lack has a default
-    needed = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
+    needed = {name for name, field in known.items() if field.default is field.empty}
     entries = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
-    if not needed <= set(entries) <= known:
+    if not needed <= set(entries) <= set(known):
         raise ModelFileError(
             f"the model file is damaged: part {_short(content['part'])} is incomplete."
         )
     values = {name: decode(item, arrays) for name, item in entries.items()}
-    wrong = _fault(cls, values)
+    wrong = _fault(cls, values, tag)
     if wrong:
         raise ModelFileError(f"the model file is damaged: {wrong}.")
     return cls(**values)

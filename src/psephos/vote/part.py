@@ -156,10 +156,15 @@ class Voters(Part):
         """Return the same voters in words of complete cases: on others they abstain."""
         return self
 
+    @property
+    def kind(self) -> str:
+        """What the voters are, in an anatomy: their tag, where it is of one kind of voters."""
+        part: Any = type(self)
+        return str(getattr(part, "tag", part.__name__))
+
     def kinds(self) -> tuple[str, ...]:
-        """Return the tags of the voters inside, those first met first."""
-        kind: Any = type(self)
-        return (str(getattr(kind, "tag", kind.__name__)),)
+        """Return the kinds of the voters inside, those first met first."""
+        return (self.kind,)
 
     def are_cases(self) -> bool:
         """Return whether the voters are training cases, alike but for their values."""

@@ -12,6 +12,7 @@ model file, with arrays written as nested lists. Its docstring says what each fi
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from inspect import signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
@@ -107,7 +108,7 @@ def _part(content: Mapping[str, Any]) -> Any:
         raise PsephosError(f"a plain model names a part {content.get('kind')!r} that is unknown.")
     known = hints(cls)
     given = {name: value for name, value in content.items() if name != "kind"}
-    if not set(given) <= {field.name for field in fields(cls)}:
+    if not set(given) <= set(signature(cls).parameters):
         raise PsephosError(f"a plain model gives part {content['kind']!r} a field it has not.")
     try:
         return cls(**{name: from_plain(value, known[name]) for name, value in given.items()})

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from psephos import PsephosError
 from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.problem import Folds, SearchProblem
-from psephos.vote import LinearVoters, Target
+from psephos.vote import Scores, Target
 from psephos.vote.operations.machines import KernelVoters
 
 SUBSETS = np.array([[0, 1, 4], [1, 2, 5], [0, 3, 5], [2, 3, 4]])
@@ -156,7 +156,7 @@ def test_voters_say_what_the_peer_says(random_seed, learner, peer, n_classes):
     subsets = [np.array([1, 4]), np.array([0, 2, 5]), np.array([3])]
     voters = learner.bind(task).fit(subsets, "answer", code)
     kernel = isinstance(learner, RBFSVMLearner) or n_classes > 2
-    assert type(voters) is (KernelVoters if kernel else LinearVoters)
+    assert type(voters) is (KernelVoters if kernel else Scores)
     shares = learner.bind(task).fit(subsets, "probability", code).votes(task.X)
     usage = voters.usage().toarray()
     for t, subset in enumerate(subsets):

@@ -10,12 +10,12 @@ from psephos.vote import (
     ComposedVoters,
     Constant,
     JoinedVoters,
-    LinearVoters,
     NestedVoters,
     RankedVoters,
     Readout,
     Target,
     Vote,
+    linear_models,
 )  # fmt: skip
 from psephos.vote.plain import kinds_within, to_plain
 from psephos.vote.reading.core import unpacked
@@ -30,7 +30,7 @@ def lines(n_features=3):
     shape = (2, 1, n_features)
     constant, columns = rng.standard_normal(shape[:2]), np.arange(n_features)
     coef = rng.standard_normal(shape)
-    return LinearVoters(n_features, columns, coef, constant, CODE, "probability")
+    return linear_models(n_features, columns, coef, constant, CODE, "probability")
 
 
 def composites():
@@ -53,8 +53,7 @@ def test_lowered_voters_and_their_reader_give_the_same_votes(name):
     X[:, 1] = np.arange(30) % 2
     lowered = part.lowered()
     assert type(lowered) is type(part)
-    assert "linear voters" in kinds_within(to_plain(part))
-    assert "linear voters" not in kinds_within(to_plain(lowered))
+    assert "scores" in kinds_within(to_plain(lowered))
     assert_allclose(lowered.votes(X), part.votes(X), rtol=1e-12, atol=1e-12)
     weights = Constant(3, np.ones(part.n_voters))
     vote = Vote(part, weights, READOUT, Target(np.arange(2)))

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError, SparseWrapperClassifier
-from psephos.vote import LinearVoters, NaiveBayesVoters, QuadraticVoters, Target
+from psephos.vote import Target, linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.codec import decode, encode
 from psephos.vote.names import Names
 from psephos.vote.operations.scores import Scores
@@ -25,7 +25,7 @@ def lines(n_classes, says, abstains):
     coef[1, :, 0] = coef[2] = 0.0
     value = np.zeros((1, 1)) if says == "value" else CODE[n_classes]
     constant = rng.standard_normal((4, scores))
-    return LinearVoters(5, COLUMNS, coef, constant, value, says, abstains, 1.5)
+    return linear_models(5, COLUMNS, coef, constant, value, says, abstains, 1.5)
 
 
 def bayes(n_classes, says, abstains):
@@ -34,7 +34,7 @@ def bayes(n_classes, says, abstains):
     reads = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 0], [1, 0, 1]], dtype=bool)
     moments = rng.standard_normal(shape), rng.uniform(0.2, 3.0, shape)
     prior = rng.standard_normal(shape[:2])
-    return NaiveBayesVoters(5, COLUMNS, *moments, prior, CODE[n_classes], reads, says, abstains)
+    return naive_bayes_models(5, COLUMNS, *moments, prior, CODE[n_classes], reads, says, abstains)
 
 
 def quadratic(n_classes, says, abstains):
@@ -43,7 +43,7 @@ def quadratic(n_classes, says, abstains):
     tables = rng.standard_normal((n_classes, 6)), rng.standard_normal((n_classes, 14))
     constant = rng.standard_normal((4, n_classes))
     code = CODE[n_classes]
-    return QuadraticVoters(5, COLUMNS, ptr, position, *tables, constant, code, says, abstains)
+    return quadratic_models(5, COLUMNS, ptr, position, *tables, constant, code, says, abstains)
 
 
 CASES = [(make, k, s) for make in (lines, bayes, quadratic) for k in (2, 3)
@@ -156,7 +156,7 @@ def test_a_printed_sum_is_the_sum_of_its_printed_terms(first_day):
     X = np.column_stack([first_day + rng.integers(1, 90, 60), rng.normal(size=60)])
     by = np.array([[-0.13713426, -2.9471853]])
     constant = np.array([-float(by[0] @ X.mean(axis=0))])
-    voters = LinearVoters(2, np.arange(2), by[None], constant[None], CODE[2], "answer", False, 1.0)
+    voters = linear_models(2, np.arange(2), by[None], constant[None], CODE[2], "answer", False, 1.0)
     for (reason,), x in zip(voters.reasons(X), X, strict=True):
         words = reason.words(Names(["day", "crp"]))
         left, right = words.removesuffix(" > 0").removesuffix(" <= 0").split(" = ")

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.vote import NaiveBayesVoters, TreeVoters
+from psephos.vote import TreeVoters, naive_bayes_models
 from psephos.vote.codec import decode, encode
 from psephos.vote.voters.forests import ForestVoters
 
@@ -119,7 +119,7 @@ def test_forests_in_words():
 
 def test_inconsistent_forests_are_refused():
     good = forests()
-    other = NaiveBayesVoters(6, whole(0), *[np.ones((1, 2, 1))] * 2, np.ones((1, 2)), CODES[2])
+    other = naive_bayes_models(6, whole(0), *[np.ones((1, 2, 1))] * 2, np.ones((1, 2)), CODES[2])
     for changes in (
         {"trees": other},
         {"trees": replace(good.trees, abstains=True)},

@@ -1,19 +1,17 @@
 """Linear models as voters: answers, probabilities and numbers, with and without missing values."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.vote import LinearVoters, Target
+from psephos.vote import Scores, Target, linear_models
 from psephos.vote.codec import decode, encode
 
 NAMES = ["age", "dose", "site", "note", "stage"]
 
 
-def voters(n_classes=2, says="answer", abstains=False, slope=1.0):
+def voters(n_classes=2, says="answer", abstains=False, slope=1.0, **changes):
     """Three models on columns 0, 2, 4; the second reads one of them, the last none."""
     rng = np.random.default_rng(n_classes)
     R = 1 if n_classes == 2 else n_classes
@@ -21,9 +19,9 @@ def voters(n_classes=2, says="answer", abstains=False, slope=1.0):
     coef[1, :, [0, 2]] = 0.0
     coef[2] = 0.0
     intercept = np.round(rng.standard_normal((3, R)), 2)
-    value = Target(np.arange(n_classes)).code
-    columns = np.array([0, 2, 4])
-    return LinearVoters(5, columns, coef, intercept, value, says, abstains, slope)
+    given = {"coef": coef, "intercept": intercept, "value": Target(np.arange(n_classes)).code}
+    given |= {"columns": np.array([0, 2, 4]), "says": says, "abstains": abstains, "slope": slope}
+    return linear_models(5, **{**given, **changes})
 
 
 def cases(n=60, missing=0.0):
@@ -34,7 +32,9 @@ def cases(n=60, missing=0.0):
 
 
 def by_hand(model, X):
-    z = np.einsum("nq,trq->ntr", X[:, model.columns], model.coef) + model.intercept
+    coef = np.zeros((model.n_voters, len(model.coef), len(model.columns)))
+    coef[np.repeat(np.arange(model.n_voters), np.diff(model.ptr)), :, model.position] = model.coef.T
+    z = np.einsum("nq,trq->ntr", X[:, model.columns], coef) + model.constant
     if model.says == "value":
         return z
     if z.shape[2] == 1:
@@ -67,7 +67,7 @@ def test_moves_change_no_bit(n_classes, says):
     assert_array_equal(np.concatenate([model.votes(X[i : i + 1]) for i in range(60)]), said)
     arrays = {}
     again = decode(encode(model, arrays, "v"), arrays)
-    assert type(again) is LinearVoters
+    assert type(again) is Scores
     assert_array_equal(again.votes(X), said)
 
 
@@ -96,9 +96,9 @@ def _size(term):
 
 def test_rules_in_words():
     model = voters()
-    terms = sorted(zip(model.coef[0, 0], USED, strict=True), key=_size)
+    terms = sorted(zip(model.coef[0, :3], USED, strict=True), key=_size)
     words = [f"{'-' if c < 0 else '+'} {abs(c):.4g} × {name}" for c, name in terms]
-    constant = model.intercept[0, 0]
+    constant = model.constant[0, 0]
     words.append(f"{'-' if constant < 0 else '+'} {abs(constant):.4g}")
     first = " ".join(words).removeprefix("+ ")
     first = first.replace("- ", "-", 1) if first.startswith("- ") else first
@@ -106,7 +106,7 @@ def test_rules_in_words():
     assert model.rule(2, NAMES, {}) == "a linear model that reads no column"
     (only,) = model.sides(2)  # by the sign of its constant
     assert only[0] == "always"
-    assert only[1].tolist() == model.value[int(model.intercept[2, 0] > 0)].tolist()
+    assert only[1].tolist() == model.value[int(model.constant[2, 0] > 0)].tolist()
     assert voters(says="probability").rule(0, NAMES, {}) == f"log-odds {first}"
     steep = voters(says="probability", slope=2.5)
     assert steep.rule(0, NAMES, {}) == f"log-odds 2.5 × ({first})"
@@ -137,4 +137,19 @@ def test_rules_in_words():
 )
 def test_inconsistent_parts_are_refused(change):
     with pytest.raises(PsephosError, match="inconsistent part of a vote"):
-        replace(voters(), **change)
+        voters(**change)
+
+
+def test_a_file_of_an_older_release_holds_the_arguments():
+    kept = {"coef": np.array([[[1.0, -2.0]]]), "intercept": np.array([[0.5]])}
+    kept |= {"columns": np.array([1, 3]), "value": np.array([[-1.0], [1.0]])}
+    fields = {"n_features": 5, **{name: {"array": name} for name in kept}}
+    made = decode({"part": "linear voters", "fields": fields}, kept)
+    assert_array_equal(made.votes(cases()), linear_models(5, **kept).votes(cases()))
+    for changed, sentence in (
+        ({name: fields[name] for name in kept}, "'linear voters' is incomplete"),
+        ({**fields, "more": 1}, "'linear voters' is incomplete"),
+        ({**fields, "n_features": "5"}, "'n_features' of 'linear voters' is not"),
+    ):
+        with pytest.raises(PsephosError, match=sentence):
+            decode({"part": "linear voters", "fields": changed}, kept)

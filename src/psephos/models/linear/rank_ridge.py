@@ -20,10 +20,10 @@ from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import (
     CodedVoters,
     Constant,
-    LinearVoters,
     RankedVoters,
     Readout,
     Vote,
+    linear_models,
 )
 
 _POSITIVE = Interval(0, open_low=True)
@@ -217,5 +217,5 @@ def _voters(found: Ridge, knots: Any, power: int, target: Any) -> RankedVoters:
     says = "probability" if target.n_classes else "value"
     value = target.code if target.n_classes else np.zeros((1, 1))
     coef, intercept = np.ldexp(found.coef[None], power), np.ldexp(found.intercept[None], power)
-    line = LinearVoters(len(every), every, coef, intercept, value, says)
+    line = linear_models(len(every), every, coef, intercept, value, says)
     return RankedVoters(len(every), every, line, *knots)

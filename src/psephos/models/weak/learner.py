@@ -24,10 +24,10 @@ from psephos.supervision.grids import median_width
 from psephos.vote import (
     CodedVoters,
     KernelVoters,
-    LinearVoters,
     RankedVoters,
     Voters,
     design_matrix,
+    linear_models,
 )
 
 _QUANTILES = 1000  # most values of a column whose scores are kept
@@ -70,7 +70,7 @@ class Inputs:
             coef = coef * self.inverse
             intercept -= float(coef @ self.centre)
         every = np.arange(len(coef))
-        line = LinearVoters(
+        line = linear_models(
             len(every), every, coef[None, None], np.array([[intercept]]), code, "probability"
         )
         return self._through(line.times(self.powers))

@@ -1,6 +1,7 @@
 """The operation `Scores`: linear models, naive Bayes and quadratic discriminants as one form."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -215,7 +216,28 @@ class Scores(ReadsColumns, RowByRow):
             constant=self.constant[voters], **moved,
         )  # fmt: skip
 
+    def times(self, powers: NDArray[np.intp]) -> Self:
+        """Return the same models for a table whose columns are times these powers of two.
+
+        Densities with a covariance are then in other units, alike for all classes: scores keep
+        their differences.
+        """
+        own = powers[self.columns[self.position]]
+        if self.coef is not None:
+            return replace(self, coef=np.ldexp(self.coef, -own))
+        blocks = [-np.tile(own[a:b], b - a) for a, b in pairwise(self.ptr.tolist())]
+        each = np.concatenate([np.empty(0, np.intp), *blocks])
+        centre, whitening = self._means(slice(None)), np.asarray(self.whitening)
+        return replace(self, centre=np.ldexp(centre, own), whitening=np.ldexp(whitening, each))
+
     # ------------------------------------------------------------------ in words
+    @property
+    def kind(self) -> str:
+        """What gives the scores."""
+        if self.coef is not None:
+            return "linear voters"
+        return "quadratic voters" if self.variance is None else "naive Bayes voters"
+
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return a linear score in words, or the means and deviations of the classes."""
         own, read = self._own(voter)

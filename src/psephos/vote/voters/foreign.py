@@ -10,10 +10,10 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, NDArray, Usage
 from psephos.vote.names import listed
 from psephos.vote.operations.nested import nested
+from psephos.vote.operations.scores import Scores
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, placed, sparse, usage_of
 from psephos.vote.reasons import Reason, read_by
-from psephos.vote.voters.gaussian import NaiveBayesVoters
-from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.voters.scored import linear_models, naive_bayes_models
 from psephos.vote.voters.trees import TreeVoters
 
 
@@ -201,7 +201,7 @@ def plain_voters(
         return None
     if name == "GaussianNB":
         _check_variances(estimators)
-        return NaiveBayesVoters(
+        return naive_bayes_models(
             n_features,
             np.arange(n_features),
             np.stack([e.theta_ for e in estimators]).astype(np.float64),
@@ -280,7 +280,7 @@ def tree_voters(
 
 def linear_voters(
     estimators: Sequence[Any], n_features: int, code: Floats, says: str = "answer"
-) -> LinearVoters:
+) -> Scores:
     """Return scikit-learn's linear models as voters."""
     coefs: list[Any] = [e.coef_ for e in estimators]
     plain = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
@@ -289,4 +289,4 @@ def linear_voters(
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
     coef = np.ascontiguousarray(coef[:, :, used])  # sums in one order, whatever made the array
-    return LinearVoters(n_features, used, coef, intercept.astype(np.float64), code, says)
+    return linear_models(n_features, used, coef, intercept.astype(np.float64), code, says)

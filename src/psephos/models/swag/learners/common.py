@@ -13,7 +13,8 @@ from psephos._types import Array, Floats, Indices, NDArray
 from psephos.kernels.small_models.moments import FoldSums, describe, sum_rows
 from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
 from psephos.vote.operations.machines import KernelVoters
-from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.operations.scores import Scores
+from psephos.vote.voters.scored import linear_models
 
 NONE = np.empty(0, dtype=np.intp)
 #: One kernel machine: columns, centre and factor of each (d,), support rows (m, d), their signed
@@ -64,7 +65,7 @@ def linear_voters(
     models: Sequence[tuple[Indices, Floats, Floats]],
     code: Floats,
     says: Says,
-) -> LinearVoters:
+) -> Scores:
     """Return linear models (columns, coef (K, d), intercept (K,)) as voters that abstain."""
     used = [(coef != 0).any(axis=0) for _, coef, _ in models]
     parts = [columns[read] for (columns, *_), read in zip(models, used, strict=True)]
@@ -74,7 +75,9 @@ def linear_voters(
         table[t][:, np.searchsorted(union, parts[t])] = coef[:, used[t]]
     intercept = np.array([level for *_, level in models]).reshape(table.shape[:2])
     code = np.asarray(code, dtype=np.float64)
-    return LinearVoters(problem.X.shape[1], union, table, intercept, code, says=says, abstains=True)
+    return linear_models(
+        problem.X.shape[1], union, table, intercept, code, says=says, abstains=True
+    )
 
 
 def kernel_voters(

@@ -32,8 +32,8 @@ from psephos.models.swag.learners.common import (
     refuse_value,
 )
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
-from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
-from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.operations.scores import Scores
+from psephos.vote.voters.scored import naive_bayes_models, quadratic_models
 
 _Subsets = Sequence[Indices]
 UNSEEN = -1e100  # the log-share of a class without a row: no score is below
@@ -179,7 +179,7 @@ class _Linear(BoundGaussian):
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         add_linear(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> LinearVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one linear voter per subset; a column without use is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -208,7 +208,7 @@ class _Bayes(BoundGaussian):
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         bayes_densities(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> NaiveBayesVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -224,7 +224,7 @@ class _Bayes(BoundGaussian):
         kept, count = reads.any(axis=0), shared.count[:, 0]
         share = count / count.sum()
         prior = np.log(share, out=np.full(len(share), UNSEEN), where=share > 0)
-        return NaiveBayesVoters(
+        return naive_bayes_models(
             self._problem.X.shape[1],
             union[kept],
             np.ascontiguousarray(mean[:, :, kept]),
@@ -286,7 +286,7 @@ class _Quadratic(BoundGaussian):
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         quadratic_densities(sums, subsets, *model, out)
 
-    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> QuadraticVoters:
+    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
         refuse_value(says)
         shared, models = self._whole(subsets)
@@ -303,7 +303,7 @@ class _Quadratic(BoundGaussian):
             matrices.append(whole.reshape(len(whole), -1))
             constants.append(np.where(unseen, UNSEEN, constant))
         union, position = np.unique(np.concatenate(parts), return_inverse=True)
-        return QuadraticVoters(
+        return quadratic_models(
             self._problem.X.shape[1],
             union,
             np.cumsum([len(part) for part in parts]).astype(np.intp),

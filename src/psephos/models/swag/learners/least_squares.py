@@ -13,7 +13,7 @@ from psephos.kernels.small_models.moments import add_linear, solve_ridge
 from psephos.models.swag.learners.common import Scaling, SharedSums, by_size, linear_voters
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
-from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.operations.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _BoundLeastSquares(BoundLearner):
             out[block] = scores.transpose(0, 2, 1)
         return out
 
-    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Scores:
         """Return one linear voter per subset."""
         numbers = self._problem.n_classes == 0
         if numbers != (says == "value"):

@@ -19,7 +19,7 @@ from psephos.kernels.small_models.newton import PAD
 from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers
 from psephos.models.swag.problem import Says, SearchProblem
 from psephos.runtime.jit import frozen
-from psephos.vote import LinearVoters
+from psephos.vote.operations.scores import Scores
 
 POSITIVE = Interval(0, open_low=True)
 FINAL = 1e-6  # voters' own fits end no later than at this step
@@ -114,7 +114,7 @@ class SplitRows:
         says: Says,
         code: Floats,
         model: Callable[[Indices, Floats], None],
-    ) -> LinearVoters:
+    ) -> Scores:
         """Return linear voters; `model` puts a subset's coefficients in (K, d + 1)."""
         models = []
         for columns in subsets:
@@ -141,7 +141,7 @@ class BoundLogistic:
         logistic_scores(rows.XT, rows.y, *splits, subsets, 1.0 / by.C, bool(by.scale), *end, out)
         return out
 
-    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Scores:
         """Return one voter per subset, trained on all rows."""
         penalty, tol = 1.0 / self.learner.C, min(self.learner.tol, FINAL)
         return self.rows.voters(
@@ -303,7 +303,7 @@ class _BoundLasso:
         """Return the penalties, the largest first."""
         return np.sort(np.asarray(self.learner.lambdas, dtype=np.float64))[::-1].copy()
 
-    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> LinearVoters:
+    def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Scores:
         """Return one voter per subset, trained on all rows at the penalty its scores chose."""
         ys, path = self.rows.one_against_rest(), self.path
         end = (min(self.learner.tol, FINAL), int(self.learner.max_iter))
