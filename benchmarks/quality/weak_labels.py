@@ -317,8 +317,8 @@ def excess(args):
                 # the line that it is: an error in closed form
                 line = model.vote_.voters
                 w = np.zeros(dim)
-                w[line.columns] = line.coef[0, 0]
-                b, size = float(line.intercept[0, 0]), float(np.linalg.norm(w))
+                w[line.columns] = line.coef[0]
+                b, size = float(line.constant[0, 0]), float(np.linalg.norm(w))
                 error = 0.5 * (
                     stats.norm.cdf(-(shift * w.sum() + b) / size)
                     + stats.norm.cdf(-(shift * w.sum() - b) / size)

@@ -94,7 +94,7 @@ def test_linear_voters_by_hand():
     X, y = table()
     model = AdaBoostClassifier(LogisticRegression(), n_estimators=3).fit(X, y)
     vote = model.vote_
-    votes, coef = vote.votes(X)[:, :, 0], vote.voters.coef[:, 0]
+    votes, coef = vote.votes(X)[:, :, 0], vote.voters.coef.reshape(vote.n_voters, -1)
     size = np.abs(vote.shares(X) * (votes - votes.mean(axis=0)))
     terms = np.abs(coef[None] * (X - X.mean(axis=0))[:, None])
     terms /= terms.sum(axis=2, keepdims=True)

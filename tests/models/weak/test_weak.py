@@ -118,7 +118,7 @@ def test_the_linear_fit_is_the_least_risk(loss):
     best = least(Z_of(X), risk, 0.05, starts)
     assert_allclose(model.objective_, best[1], atol=1e-8)
     line = model.vote_.voters
-    margin = X @ line.coef[0, 0] + line.intercept[0, 0]
+    margin = X @ line.coef[0] + line.constant[0, 0]
     assert_allclose(margin, Z_of(X) @ best[0][:-1] + best[0][-1], atol=2e-5)
     share = 1 / (1 + np.exp(-margin))
     assert_allclose(model.predict_proba(X)[:, 1], share, atol=1e-12)
