@@ -110,6 +110,19 @@ def test_whole_numbers_stay_whole_numbers(tmp_path):
     assert words.classes.tolist() == ["no", "yes"]
 
 
+@pytest.mark.parametrize("classes", [("=",), ("ja=yes", "="), {"": None, "ja": "yes"}])
+def test_rows_without_a_label_may_be_left_out(tmp_path, classes):
+    table = pd.DataFrame({"a": np.arange(40.0), "y": ["ja", "nein", None, "nein"] * 10})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(PsephosError, match="leave those rows out by --classes =;") as found:
+        read_table(tmp_path / "t.csv", target="y")
+    assert found.value.options == (("--classes", "="),)
+    data = read_table(tmp_path / "t.csv", target="y", classes=classes)
+    assert data.classes.tolist() == (["ja", "nein"] if classes == ("=",) else ["nein", "yes"])
+    assert data.X[:, 0].tolist() == [i for i in range(40) if i % 4 != 2]
+    assert "10 row(s) have no class in y: left out (--classes =)." in data.notes
+
+
 def test_labels_that_are_partly_recorded_are_joined(files):
     table = made().drop(columns="dose")
     table.loc[::5, "dx"] = ""

@@ -2,17 +2,22 @@
 
 import gzip
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 from psephos import SamBAClassifier, load, save
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos.cli.app import main
 from psephos.protocol import MISSING, DataTable, read_table, table_from_arrays
+from psephos.scoring.scorer import scorer
 
 PLAIN = "a,b,label\n1,2.5,x\n3,NA,y\n5,-1e3,x\n"
 
@@ -457,6 +462,63 @@ def test_missing_words_may_be_others(tmp_path):
     assert table.categories == {1: ("NA",)}
     np.savez(tmp_path / "t.npz", X=[[-9.0], [2.0]], y=[0, 1])
     assert np.isnan(read_table(tmp_path / "t.npz", missing=["-9"]).X[0, 0])
+
+
+def _survey(folder, kind):
+    frame = pd.DataFrame({
+        "id": range(1, 41), "q1": [9, 1, 2, 3] * 10, "q2": [1.0, 9, 2, 4] * 10,
+        "income": [9, 11, 3, 9, 5] * 8, "kind": ["a", "b", "k. A.", "a"] * 10, "y": ["u", "v"] * 20,
+    })  # fmt: skip
+    path = folder / f"t.{kind}"
+    if kind == "npz":
+        X = frame[["q1", "q2", "income"]].to_numpy(np.float64)
+        np.savez(path, X=X, y=frame.y.to_numpy(str), feature_names=["q1", "q2", "income"])
+    else:
+        {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}[kind](
+            path, index=False
+        )
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx", "npz"])
+def test_a_word_may_be_missing_in_some_columns_alone(tmp_path, kind):
+    path, own = _survey(tmp_path, kind), {} if kind == "npz" else {"id": "id", "drop": ["kind"]}
+    for missing, gone in [("q1=9", [10, 0, 0]), ("q*=9", [10, 10, 0]), ("q2=9.0", [0, 10, 0])]:
+        table = read_table(path, target="y", missing=[missing], **own)
+        assert np.isnan(table.X).sum(axis=0).tolist() == gone
+        assert not any("--missing" in note for note in table.notes)
+    with says("--missing 'Q1=9' is COLUMN=WORD, and the table has no such column"):
+        read_table(path, target="y", missing=["Q1=9"], **own)
+    if kind != "npz":
+        with says("the id column 'id' holds '9', which --missing names, in "):
+            read_table(path, target="y", missing=["9"], **own)
+        table = read_table(path, target="y", missing=["kind=k. A.", "q1=9"], drop=["id"])
+        assert table.categories == {3: ("a", "b")}
+        table = read_table(path, target="y", missing=["9"], drop=["id"])
+        assert "cells that --missing makes missing: 10 in 'q1', 10 in 'q2', 16 in 'income'." in (
+            table.notes
+        )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_model_keeps_the_missing_words_of_its_columns(tmp_path, kind):
+    path = _survey(tmp_path, kind)
+    table = read_table(path, target="y", id="id", missing=["q*=9"])
+    assert table.cells.of_columns(["income", "q1", "q1=9"])[1].missing == ("9",)
+    fit = ["fit", str(path), "--target", "y", "--id", "id", "--missing", "q*=9", "--model", "cart"]
+    model = str(tmp_path / "m.psephos")
+    assert CliRunner().invoke(main, [*fit, "--out", model]).exit_code == 0
+    empty = tmp_path / f"empty.{kind}"
+    frame = getattr(pd, f"read_{kind}")(path)
+    frame[["q1", "q2"]] = frame[["q1", "q2"]].mask(frame[["q1", "q2"]] == 9)
+    getattr(frame, f"to_{kind}")(empty, index=False)
+    found = [CliRunner().invoke(main, ["predict", model, str(one)]) for one in (path, empty)]
+    assert [one.exit_code for one in found] == [0, 0]
+    assert found[0].stdout == found[1].stdout
+    (tmp_path / "score.py").write_text(scorer(load(model)))
+    for one in (path, empty) if kind == "csv" else ():
+        ran = subprocess.run([sys.executable, tmp_path / "score.py", one], stdout=subprocess.PIPE)
+        assert ran.stdout.decode() == found[0].stdout
 
 
 def test_all_complaints_of_a_table_are_one_message(tmp_path):

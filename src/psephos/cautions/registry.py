@@ -46,7 +46,7 @@ CAUTIONS: dict[str, Rule] = {
         "they are identifiers, leave {them} out, or name one as the id."),
     "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
         "A number stands far from all others, as one that means 'not known' does: {values}. If it "
-        "does, name it with --missing, or write an empty cell there{rest}."),
+        "does, name it with --missing COLUMN=NUMBER, or write an empty cell there{rest}."),
     "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
         "{columns} {how} left to learn. If {they} hold{s} the target under another name, leave "
         "{them} out."),

@@ -37,8 +37,9 @@ classes_option = click.option(
     multiple=True,
     metavar="OLD=NEW",
     help="A label of TABLE and the class that it is taken as; several: benign,borderline=negative. "
-    "'unclear=' leaves its rows out, and '*=other' is all labels that stand on neither side of "
-    "another. Labels may hold a = or a comma; repeatable. Models keep it for psephos validate.",
+    "'unclear=' leaves its rows out, '=' those without a label, and '*=other' is all labels that "
+    "stand on neither side of another. Labels may hold a = or a comma; repeatable. Models keep it "
+    "for psephos validate.",
 )
 _ANSWERS = (
     click.argument("model", type=IN_FILE),
@@ -111,9 +112,10 @@ _FORM = (
     click.option(
         "--missing",
         multiple=True,
-        metavar="WORD",
+        metavar="[COLUMN=]WORD",
         help="A word that stands for no value, besides the empty cell, NA, N/A, n/a, #N/A, NaN, "
-        "nan, NAN, null, NULL, None, ? and a point; repeatable.",
+        "nan, NAN, null, NULL, None, ? and a point: in all columns, or in one, or those that a "
+        "pattern such as q*=9 matches; repeatable.",
     ),
     click.option("--decimal", metavar="MARK", help="The decimal mark: . or a comma."),
     click.option(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from psephos._types import JsonObject
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
-_SEVERAL = {"--accept", "--categorical", "--drop", "--keep-word", "--missing"}  # values
+_SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
 _FOLDED = 24  # the least width of a column that wraps
 
 

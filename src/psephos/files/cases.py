@@ -294,12 +294,13 @@ class CaseFile:
             named = id_column or header.row_names
             kept = sorted({*places, header.names.index(named) if named else -1} - {-1})
             words: dict[int, list[str]] = {j: [] for j in kept}
-            lines: list[int] = []
+            lines, own = list[int](), cells.of_columns(header.names)
             for line, _, row in below:
                 lines.append(line)
                 divided = list(row)
                 for j in kept:
-                    words[j].append(divided[j].strip())
+                    word = divided[j].strip()
+                    words[j].append("" if j in own and own[j].is_missing(word) else word)
         self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
         columns = list[list[float]]()
 

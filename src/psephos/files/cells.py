@@ -2,6 +2,7 @@
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
+import fnmatch
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,8 @@ class Cells:
     ----------
     missing : tuple of str
         The words that stand for no value; the empty cell always does. A number among them stands
-        for no value however it is written (-9, -9.0).
+        for no value however it is written (-9, -9.0). COLUMN=WORD is a word of that column alone,
+        or of those whose names match the pattern COLUMN (``q*=9``).
     decimal : {'.', ','}, default='.'
         The decimal mark.
     thousands : str, default=''
@@ -139,6 +141,26 @@ class Cells:
         mark = re.escape(self.decimal)
         return re.compile(rf"[+-]?(?:{whole}(?:{mark}\d*)?(?:[eE][+-]?\d+)?|inf|infinity)", re.I)
 
+    def of_columns(self, names: Sequence[str], *, known: bool = False) -> dict[int, "Cells"]:
+        """Return the words of the columns that have some of their own, by position.
+
+        With `known` a column that is not among the names is an error.
+        """
+        found = dict[int, tuple[str, ...]]()
+        for word in self.missing:
+            parts = word.split("=")
+            ways = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
+            ways = [(_columns_called(name, names), own) for name, own in ways if name and own]
+            at, own = next((way for way in ways if way[0]), ([], ""))
+            if ways and not at and known:
+                raise PsephosError(
+                    f"--missing {word!r} is COLUMN=WORD, and the table has no such column: name "
+                    f"one of it, or a pattern (*={word} for this word in all columns)."
+                )
+            for j in at:
+                found[j] = (*found.get(j, ()), own)
+        return {j: Cells(words, self.decimal, self.thousands) for j, words in found.items()}
+
     # ------------------------------------------------------------------ in a model file
     def data(self) -> dict[str, Any]:
         """Return the settings as data."""
@@ -172,6 +194,12 @@ class Cells:
             self.decimal if decimal is None else decimal,
             self.thousands if thousands is None else thousands,
         )
+
+
+def _columns_called(name: str, names: Sequence[str]) -> list[int]:
+    """Return the positions of the columns that have a name, or else match it as a pattern."""
+    alike = [j for j, one in enumerate(names) if one == name]
+    return alike or [j for j, one in enumerate(names) if fnmatch.fnmatchcase(one, name)]
 
 
 # ---------------------------------------------------------------------- numbers written another way

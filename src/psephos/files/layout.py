@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TypeAlias
 
@@ -31,6 +32,8 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """
     if how.duplicates not in (None, "number", "mean", "first"):
         raise PsephosError(f"--duplicates is {how.duplicates!r}: use number, mean or first.")
+    if choose is not _all_words and not how.cases:
+        choose = partial(_chosen, choose, cells)
     turn = how.transpose
     if how.labels_from is None and how.duplicates is None and not turn:
         try:
@@ -50,6 +53,13 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         grid.name_once(how.duplicates, cells)
     header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
     return columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
+
+
+def _chosen(choose: Chooser, cells: Cells, header: Header) -> ColumnChoice:
+    """Return what is chosen of a table that has every column named for a word of its own."""
+    choice = choose(header)
+    cells.of_columns(header.names, known=True)
+    return choice
 
 
 def _all_words(header: Header) -> ColumnChoice:

@@ -87,10 +87,13 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         held = beside[name].astype(int) if classes and beside[name].dtype == bool else beside[name]
         return [plain(value) for value in held.tolist()]
 
-    choice = choose(header)
+    choice, own = choose(header), cells.of_columns(header.names)
     if X.dtype.kind == "U" or max(choice.columns, default=0) >= p:
         return columns_sheet(header, n, column, lambda _: choice, cells)
     values = known_numbers(X[:, list(choice.columns)], cells.gone_numbers)
+    for k, j in enumerate(choice.columns):
+        if j in own:
+            values[:, k] = known_numbers(values[:, k], own[j].gone_numbers)
     words = dict[int, list[Any]]()
     for j in choice.words:  # of X as the numbers that they are, to match numeric labels
         if j >= p:

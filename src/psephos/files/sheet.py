@@ -3,7 +3,8 @@
 import datetime
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -16,7 +17,7 @@ from psephos._errors import Complaints, PsephosError
 from psephos._types import Cell, Floats, NDArray, Sparse
 from psephos.files.arrays import beyond, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in, product_of
-from psephos.files.cells import Cells, Typed
+from psephos.files.cells import MISSING, Cells, Typed
 from psephos.files.columns import refuse_far
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown, some
@@ -92,6 +93,7 @@ class SheetRows:
         # columns whose cells so far are 0E1 or the like; a model has decided on those of cases
         self._keys: dict[int, str] | None = {} if cases else None
         self._codes: dict[int, str] | None = None if cases else {}  # columns with a cell 00204
+        self._own, self._gone = cells.of_columns(header.names), Counter[int]()
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
@@ -103,6 +105,10 @@ class SheetRows:
 
     def add(self, row: Sequence[str]) -> None:
         """Add a row."""
+        if self._own:
+            row = list(row)
+            for j, own in self._own.items():
+                row[j] = "" if own.is_missing(row[j].strip()) else row[j]
         self._waiting.append(row)
         self._size += len(row.text) if isinstance(row, Split) else _CELL * len(row)
         if self._size > _BLOCK or not self._n:  # the first shows which columns hold words
@@ -179,12 +185,15 @@ class SheetRows:
         """Return whether the rows were read, and all NaN of them are words for missing values."""
         if self._cells.gone_numbers:
             X[np.isin(X, self._cells.gone_numbers)] = math.nan
-        gone = np.isnan(X)
+        gone, found = np.isnan(X), Counter[int]()
         for i in np.flatnonzero(gone.any(axis=1)).tolist():
             row = list(rows[i])
-            cells = [row[self._places[k]].strip() for k in np.flatnonzero(gone[i]).tolist()]
-            if not all(map(self._cells.is_missing, cells)):
+            at = [self._places[k] for k in np.flatnonzero(gone[i]).tolist()]
+            if not all(self._cells.is_missing(row[j].strip()) for j in at):
                 return False
+            found.update(j for j in at if row[j].strip() not in MISSING)
+        if len(X) == len(rows):
+            self._gone += found
         return len(X) == len(rows)
 
     def _one_by_one(self, i: int, row: list[str]) -> None:
@@ -196,6 +205,7 @@ class SheetRows:
                 self._words[j] = [None] * i
             else:
                 self._X[i, k] = number
+                self._gone[j] += number != number and row[j].strip() not in MISSING
         if len(self._words) > n_words:
             self._place_numbers()
         self._keep(row)
@@ -224,7 +234,24 @@ class SheetRows:
                 f"columns with cells that begin with 0, as codes do: {some(codes)}: read as "
                 "numbers; a code is categorical (--categorical) or an id (--id)."
             )
+        for j, words in () if self._codes is None else self._words.items():
+            self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
+        keys += [] if self._codes is None else _gone_words(self._gone, self._header.names)
         return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
+
+
+def _is_gone(word: object, cells: Cells) -> bool:
+    """Return whether a cell stands for no value by a word that is not a usual one."""
+    if not isinstance(word, str) or word in MISSING:
+        return False
+    number = word.value if isinstance(word, Typed) else None
+    return number in cells.gone_numbers if number is not None else cells.is_missing(word)
+
+
+def _gone_words(counts: Mapping[int, int], names: Sequence[str]) -> list[str]:
+    """Return the note on the cells that a word of the user makes missing, if there are any."""
+    found = [f"{counts[j]} in {shown(names[j])}" for j in sorted(counts) if counts[j]]
+    return [f"cells that --missing makes missing: {some(found)}."] if found else []
 
 
 # ---------------------------------------------------------------------- columns with types
@@ -286,17 +313,30 @@ def columns_sheet(
     columns, rest = choice.columns, None
     first = len(header.names) - (0 if matrix is None else matrix.shape[1])
     sparse = [j - first for j in columns if j >= first]
-    fit = 0.0 not in cells.gone_numbers and not {first + j for j in sparse} & {*choice.words}
+    own, gone = cells.of_columns(header.names), Counter[int]()
+    fit = 0.0 not in cells.gone_numbers
+    fit = fit and not {first + j for j in sparse} & {*choice.words, *own}
     if matrix is not None and fit and sparse:
         columns = [j for j in columns if j < first]
         rest = _numbers_of(matrix, sparse, cells)
     X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
+
+    def values_of(j: int) -> Column:
+        values, name = column(j), header.names[j]
+        if j in own:
+            there = [own[j].is_missing(cell_word(value, name, own[j])) for value in values]
+            return [None if no else value for no, value in zip(there, values, strict=True)]
+        if cells.missing != MISSING:
+            known = (cell_word(value, name, Cells(())) for value in values)
+            gone[j] = sum(_is_gone(word, cells) for word in known)
+        return values
+
     for j in choice.words:
-        words[j] = [cell_word(value, header.names[j], cells) for value in column(j)]
+        words[j] = [cell_word(value, header.names[j], cells) for value in values_of(j)]
     for k, j in enumerate(columns):
         if j in words:
             continue
-        values, name = column(j), header.names[j]
+        values, name = values_of(j), header.names[j]
         if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
             X[:, k] = known_numbers(values, cells.gone_numbers)
             continue
@@ -308,7 +348,8 @@ def columns_sheet(
     whole = X
     if rest is not None and n_rows * len(sparse) <= DENSE:
         whole, rest = np.hstack([X, rest.toarray()]), None
-    return Sheet(header, choice, whole, words, lines, cells, [*notes], rest)
+    notes = [*notes, *_gone_words(gone, header.names)]
+    return Sheet(header, choice, whole, words, lines, cells, notes, rest)
 
 
 def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:

@@ -117,7 +117,8 @@ def read_table(
         Columns whose numbers are categories. Text columns are always categorical. Name the
         target to accept its values as classes without checks.
     missing : sequence of str, optional
-        Words that stand for no value, besides those of `MISSING` and the empty cell.
+        Words that stand for no value, besides those of `MISSING` and the empty cell. COLUMN=WORD
+        does so in one column, or in those whose names match a pattern: ``'q*=9'``.
     decimal : {'.', ','}, optional
         The decimal mark; by default a point.
     thousands : str, optional
@@ -165,7 +166,8 @@ def read_table(
     interactions : bool, default=False
         Whether the products of all pairs of numeric columns join the table, called ``a × b``.
     classes : dict, or sequence of str 'OLD=NEW', default=()
-        Classes that are joined or renamed; with NEW None ('OLD=') their rows are left out. OLD may
+        Classes that are joined or renamed; with NEW None ('OLD=') their rows are left out, and
+        those without a label by OLD None ('='). OLD may
         be several, 'benign,borderline=negative', or * for all that no other names (NEW included).
 
     Returns

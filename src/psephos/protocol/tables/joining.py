@@ -180,6 +180,13 @@ def refuse_joining(target: str, holds: str) -> PsephosError:
     )
 
 
+def _but_blank(given: Classes) -> Classes:
+    """Return classes without the one that leaves out the rows without a label: ``=``, or ''."""
+    if isinstance(given, Mapping):
+        return {old: new for old, new in given.items() if old not in ("", None)}
+    return [one for one in given if one.strip() != "="]
+
+
 def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     """Return a sheet without the rows that are left out, the others with their joined classes."""
     if not roles.classes:
@@ -189,6 +196,14 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     if len(roles.target) > 1:
         raise refuse_joining(together(roles.target), "labels of which a case may have several")
     columns = [labels_in(one, sheet, roles.unlabeled) for one in named]
+    given = _but_blank(roles.classes)
+    if len(given) < len(roles.classes):
+        at = [i for i, label in enumerate(columns[0]) if not is_missing(label)]
+        left = f"{len(columns[0]) - len(at)} row(s) have no class in {target}"
+        sheet = rows_of(sheet, at, f"{left}: left out (--classes =).")
+        columns = [[one[i] for i in at] for one in columns]
+        if not given:
+            return sheet, {}
     if not roles.partly:
         read = read_target(
             columns[0], target, sheet.place, task=roles.task, tidy=written_labels,
@@ -197,7 +212,7 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
         if read.dtype.kind == "f":
             raise refuse_joining(target, "numbers")
     known = [[None if v == roles.unlabeled else v for v in column] for column in columns]
-    labels, kept, joined = join_classes(known, roles.classes, target)
+    labels, kept, joined = join_classes(known, given, target)
     sheet = rows_of(sheet, kept, joined_words(joined))
     for one, column in zip(named, labels, strict=True):
         before = sheet.words[names.index(one)]

@@ -253,13 +253,13 @@ def _refuse_missing(
             " of a number, do so by --task numbers --unlabeled '' (in Python task=, unlabeled=)"
         )
         classes = (
-            " of two classes, if that means that the label is not known, say --unlabeled ''; a "
-            "class called None, NA or the like is kept by --keep-word None"
+            " by --classes =; of two classes, if they are to be learnt from without their label, "
+            "say --unlabeled ''; a class called None, NA or the like is kept by --keep-word None"
         )
         raise PsephosError(
             f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
-            f"values in, or leave those rows out;{numbers if options else classes}."
-        ).settled_by(*options)
+            f"values in, or leave those rows out{f';{numbers}' if options else classes}."
+        ).settled_by(*(options or [("--classes", "=")]))
 
 
 def recorded_labels(

@@ -13,7 +13,7 @@ from psephos._types import Array, Cell, Indices, Label, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
 from psephos.files.arrays import word_array
-from psephos.files.cells import Typed, number_form
+from psephos.files.cells import MISSING, Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
 from psephos.files.near import CELL, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
@@ -216,7 +216,7 @@ def _encode(
     """Write the codes of words into the table, and return the levels of each column of words."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
-    gone = dict[str, None]()  # words read as missing where others are categories
+    gone, kept = dict[str, None](), ""  # words read as missing where others are categories
     for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
         if j not in sheet.words:
             continue
@@ -229,12 +229,14 @@ def _encode(
             else:
                 sheet.X[:, k], categories[k] = coded(words)
                 held = zip(sheet.words[j], words, strict=True)
-                found = {cell for cell, word in held if word is None and type(cell) is str and cell}
+                usual = {cell for cell, word in held if word is None and type(cell) is str}
+                found = usual & {*MISSING} - {""}
+                kept = kept or min(found, default="")
                 gone |= {f"{word!r} in {shown(names[j])}": None for word in sorted(found)}
     if gone:
         notes.append(
             f"words that are read as missing, beside categories: {some(list(gone))}; --keep-word "
-            "makes one a category (--keep-word None)."
+            f"makes one a category (--keep-word {kept})."
         )
     with wrong.gather():
         place = row_words if sheet.lines is None else sheet.place
@@ -305,9 +307,15 @@ def per_row(
     with wrong.gather():
         if empty:
             more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+            cell = apart[flag][empty[0]] or ""
+            which = "is empty"
+            advice = "fill it in, or remove the row."
+            if cell not in MISSING:
+                which = f"holds {shown(str(cell), CELL)}, which --missing names,"
+                advice = f"say in which columns it stands for no value: --missing COLUMN={cell}."
             raise PsephosError(
-                f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
-                f"{sheet.place(empty[0])}{more}: fill it in, or remove the row."
+                f"the {flag.removeprefix('--')} column {shown(name)} {which} in "
+                f"{sheet.place(empty[0])}{more}: {advice}"
             )
     with wrong.gather():
         for check in {"--id": [check_ids], "--group": [check_groups]}.get(flag, []):
