@@ -184,7 +184,7 @@ def _but_blank(given: Classes) -> Classes:
     """Return classes without the one that leaves out the rows without a label: ``=``, or ''."""
     if isinstance(given, Mapping):
         return {old: new for old, new in given.items() if old not in ("", None)}
-    return [one for one in given if one.strip() != "="]
+    return given if isinstance(given, str) else [one for one in given if str(one).strip() != "="]
 
 
 def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:

@@ -47,7 +47,8 @@ def curves_of(
     """Return what the ROC, precision, calibration and net benefit of one model are drawn of.
 
     ``at`` and ``steps``, the table of `thresholds`, and whether these are ``every`` answer;
-    ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling everyone.
+    ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling
+    everyone.
 
     Parameters
     ----------
