@@ -146,23 +146,13 @@ def opened(request):
 
 
 @pytest.fixture
-def book(request):
-    """Whether `visit` shows a page that asks no model, and has the ballots of training cases."""
-    return getattr(request, "param", False)
-
-
-@pytest.fixture
-def report(compared, opened, book, monkeypatch):
+def report(compared, opened):
     """The page that `visit` opens."""
     from psephos.report import build_report
 
-    if book:
-        monkeypatch.setattr(
-            "psephos.report.panels.case.calculator", lambda *_: "it has no plain form."
-        )
-    elif opened is None:
+    if opened is None:
         return compared / "report.html"
-    path = compared / f"{opened}{'-book' if book else ''}.html"
+    path = compared / f"{opened}.html"
     if not path.exists():  # of the tests before
         build_report(compared, path, model=opened)
     return path

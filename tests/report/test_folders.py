@@ -139,7 +139,7 @@ def test_without_models_of_psephos_there_is_no_card_but_a_sentence(copy):
     edit(copy / "results.csv", leave)
     report = summarise(copy)
     assert report["card"] is None
-    assert report["ballots"] is None
+    assert report["case"] is None
     assert "No model of psephos" in build_report(copy).read_text("utf-8")
 
 

@@ -14,9 +14,7 @@ import pytest
 
 from psephos import compare
 from psephos.report import build_report
-from psephos.report.numbers.training_ballots import casebook, sentence_of, shared_sentences
 from psephos.report.page.render import embed
-from psephos.report.study.folder import read_folder
 from psephos.report.words import short_names
 
 _VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
@@ -64,15 +62,6 @@ def text(compared):
 @pytest.fixture(scope="module")
 def page(text):
     return Page(text)
-
-
-@pytest.fixture(scope="module")
-def book_page(compared, tmp_path_factory):
-    """The page of a model that it cannot ask: the ballots of its training cases are written."""
-    path = tmp_path_factory.mktemp("book") / "report.html"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("psephos.report.panels.case.calculator", lambda *_: "it has no plain form.")
-        return Page(build_report(compared, path).read_text("utf-8"))
 
 
 def test_the_page_is_one_small_file_that_names_no_other(text, page):
@@ -192,69 +181,6 @@ def test_the_card_is_the_saved_model_in_its_own_words(compared, summarised, page
     assert sorted(short[name] for name in shown) == sorted(map(str, model.features_used_))
 
 
-def test_the_first_ballot_sums_to_its_score_without_a_script(book_page):
-    terms = [float(e["data-contribution"]) for e in book_page.all(data_test="voter")]
-    (score,) = book_page.all(data_test="score")
-    assert math.fsum(terms) == pytest.approx(float(score["data-score"]), abs=1e-6)
-    assert book_page.all(data_test="training-note")
-
-
-def test_the_embedded_ballots_are_those_of_the_model(compared, book_page):
-    data = json.loads(book_page.all(id="data")[0]["text"])["ballots"]
-    folder = read_folder(compared)
-    assert [data["ids"][str(c["i"])] for c in data["cases"]] == [
-        str(i + 1) for i in range(len(folder.cases.ids))
-    ]
-    for case in data["cases"]:
-        for k, score in enumerate(case["s"]):
-            total = math.fsum([*(line[3 + k] for line in case["l"]), case["o"][1 + k]])
-            assert total == pytest.approx(score, abs=1e-6)
-        assert 0 <= case["h"][0] <= case["h"][1] == 1  # each case is held out once in five folds
-
-
-def test_the_page_says_what_the_ballots_say(compared, book_page):
-    """The branch taken with the case's own value, and each case's own numbers."""
-    from psephos.report.study.opened import open_model
-
-    data = json.loads(book_page.all(id="data")[0]["text"])["ballots"]
-    folder = read_folder(compared)
-    folder = replace(folder, cases=replace(folder.cases, named=False))
-    key = re.search(r"models/([\w-]+)\.", book_page.all(data_test="card-choice")[0]["text"])[1]
-    for model in {key, "samba", "adaboost"}:
-        book = data
-        opened = open_model(folder.models[model], short_names(folder.about["columns"]))
-        if model != key:
-            book = casebook(folder, opened, model)["embedded"]
-        told = opened.ballots(folder.cases, [case["i"] for case in book["cases"]])
-        for case, ballot in zip(book["cases"], told.cases, strict=True):
-            lines = [
-                (book["sentences"][line[0]]["v"], sentence_of(book, line)) for line in case["l"]
-            ]
-            assert lines == [(one.voters, one.words) for one in ballot.lines[: len(lines)]]
-            assert all(" → " in words for _, words in lines)
-
-
-def test_sentences_are_written_once_and_keep_every_number():
-    told = [
-        [
-            ("1", "g1 = 1.877 > 0.779 → ill"),
-            ("2, 3 (×\u00a02)", "k 7 1 58FAA = -2e-05 <= 3 → well 81.0 %"),
-        ],
-        [
-            ("1", "g1 = 0.9 > 0.779 → ill"),
-            ("2, 3 (×\u00a02)", "k 7 1 58FAA = 1 <= 3 → well 81.0 %"),
-        ],
-        [("1", "g1 missing → ill"), ("4", "g1 = 0.9 > 0.779 → ill")],
-    ]
-    sentences, said = shared_sentences(told)
-    assert sentences[0] == {"v": "1", "t": ["g1 = ", " > 0.779 → ill"]}
-    assert len(sentences) == 4
-    book = {"sentences": sentences}
-    for row, own in zip(told, said, strict=True):
-        assert [(sentences[g]["v"], sentence_of(book, [g, x])) for g, x in own] == row
-    assert [x for _, x in said[0]] == [["1.877"], ["-2e-05"]]
-
-
 def test_no_number_is_only_rounding_and_no_plural_is_of_one(text):
     shown = text.partition("<main>")[2].partition("<footer>")[0]
     assert not re.findall(r"\b1 (?:voters|columns|cases|times|draws)\b", shown)
@@ -267,24 +193,6 @@ def test_embedded_data_cannot_leave_its_element():
     assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029 ]]>"}
     with pytest.raises(ValueError, match="JSON compliant"):
         embed(math.nan)
-
-
-def test_ballots_that_do_not_fit_are_left_out_and_it_is_said(compared):
-    from psephos.report.study.opened import open_model
-
-    folder = read_folder(compared)
-    opened = open_model(folder.models["samba"])
-    whole = casebook(folder, opened, "samba")
-    limit = len(json.dumps(whole["embedded"], separators=(",", ":"))) // 2
-    cut = casebook(folder, opened, "samba", limit=limit)
-    kept = [case["i"] for case in cut["embedded"]["cases"]]
-    assert 2 <= len(kept) < len(whole["embedded"]["cases"])
-    assert len(json.dumps(cut["embedded"], separators=(",", ":"))) <= limit
-    assert f"holds {len(kept)} of the {len(folder.cases.ids)} cases" in cut["words"]
-    assert "holds" not in whole["words"]
-    lead = {c["i"]: abs(c["s"][0]) for c in whole["embedded"]["cases"] if len(c["s"]) == 1}
-    if lead:
-        assert min(lead, key=lead.get) in kept
 
 
 def test_the_same_folder_gives_the_same_bytes(compared, tmp_path):

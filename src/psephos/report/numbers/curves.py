@@ -46,7 +46,7 @@ def curves_of(
 ) -> JsonObject:
     """Return what the ROC, precision, calibration and net benefit of one model are drawn of.
 
-    ``at`` and ``steps``, the table of `thresholds`, and whether these are ``every`` answer;
+    ``at`` and ``steps``, the table of `thresholds`; ``every``, whether it has all answers;
     ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling
     everyone.
 

@@ -19,7 +19,7 @@ STYLES = (  # in the order of the page
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
     "pareto.js", "accuracy.js", "curve.js", "values.js", "ballot.js", "near.js", "case.js",
-    "number.js", "network.js", "ballots.js", "stability.js", "bar.js",
+    "number.js", "network.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
@@ -43,7 +43,6 @@ def render(report: dict[str, Any]) -> str:
         hashes; every string of the data is escaped by the template engine.
     """
     idle = {
-        "ballots.js": report["ballots"],
         "network.js": report["together"],
         "curve.js": report["curve"],
         "number.js": "number" in report["island"],

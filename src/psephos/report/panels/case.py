@@ -12,7 +12,6 @@ from psephos._types import Floats, Indices, NDArray
 from psephos.explain.effects import axis_of
 from psephos.explain.missing_columns import VALUES
 from psephos.report.numbers.column_values import by_importance, drawn_of
-from psephos.report.numbers.training_ballots import casebook
 from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
 from psephos.report.study.opened import Facts, Reduced, Saved
@@ -281,23 +280,18 @@ def case_section(
     if saved.folder.kind == "numbers":
         return _of_numbers(saved, shown.key if shown else "", options)
     absent = "The training cases were not kept." if kept else "This page carries no cases."
-    island: dict[str, Any] = {"ballots": None}
-    first = book = None
-    carried = ""
+    island: dict[str, Any] = {}
+    first, carried = None, ""
     if shown and saved.keys:
         found = _calculators(saved, facts, options)
         island["case"] = found
         carried = _carried(saved, found["models"], options.cases == "full")
-        if "plain" in found["models"][shown.key]:
-            first = _first(saved, shown.key, positive.code, options.cases)
-    if shown and first is None and kept:
-        book = casebook(saved.folder, saved.opened(shown.key), shown.key)
-        island["ballots"] = book["embedded"] if book else None
+    if shown and shown.key in saved.readable:
+        first = _first(saved, shown.key, positive.code, options.cases)
     return {
         "case": first,
-        "ballots": book,
         "case_carries": carried,
-        "ballots_absent": "" if shown is None or (first and kept) else absent,
+        "case_absent": "" if shown is None or first else absent,
         "island": island,
     }
 
@@ -324,10 +318,9 @@ def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, obj
         first = None if row is None else _stands(reduced, row, f"the {_typical(options)}")
     return {
         "case": first,
-        "ballots": None,
         "case_carries": _carried(saved, models, options.cases == "full"),
-        "ballots_absent": "" if first else models.get(shown, {}).get("why", ""),
-        "island": {"ballots": None, "number": {"models": models, "typical": _typical(options)}},
+        "case_absent": "" if first else models.get(shown, {}).get("why", ""),
+        "island": {"number": {"models": models, "typical": _typical(options)}},
     }
 
 
@@ -427,14 +420,14 @@ def _drawn(saved: Saved) -> set[str]:
 
 
 def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:
-    """Return what stands in the page before its script runs: a typical case and its ballots."""
+    """Return what the page has without its script, or cannot carry the model: a typical case."""
     cases, reduced = saved.folder.cases, saved.asked(key)
     assert cases is not None, "there are no models without cases"
-    row = typical(reduced, np.asarray(cases.y) == positive, carried)
-    if row is None:
-        return None
-    start = f"the {typical_words(carried)} of {class_names(saved.folder)[positive]}"
-    return _stands(reduced, row, start)
+    which, of = np.ones(len(cases.ids), dtype=bool), "each column"
+    if saved.folder.kind == "classes":
+        which, of = np.asarray(cases.y) == positive, class_names(saved.folder)[positive]
+    row = None if reduced.keeps_rows and carried == "none" else typical(reduced, which, carried)
+    return None if row is None else _stands(reduced, row, f"the {typical_words(carried)} of {of}")
 
 
 def _stands(reduced: Reduced, row: Floats, start: str) -> dict[str, object]:

@@ -14,7 +14,6 @@ import numpy as np
 from psephos._errors import ModelFileError, PsephosError
 from psephos._types import JsonObject
 from psephos.bounds.requirements import constant_error
-from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
     kept_metric,
@@ -70,14 +69,6 @@ class KeptCases:
     def called(self, row: int) -> str:
         """Return what the page calls a case: its id, or its place in the table, from 1."""
         return self.ids[row] if self.named else f"case {row + 1}"
-
-
-@dataclass
-class HeldOut:
-    """How often a case, when held out, was answered as what it is."""
-
-    right: int = 0
-    total: int = 0
 
 
 @dataclass(frozen=True)
@@ -199,30 +190,6 @@ class Folder:
             return curve_points(list(_rows(path, _CURVED)), self.about) if path.exists() else []
         except (KeyError, ValueError) as error:
             raise damaged(path, error) from error
-
-    def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:
-        """Return, for each row, how often `model` answered rightly when the row was held out."""
-        counts: dict[int, HeldOut] = {}
-        path = self.path / "predictions.csv"
-        for row in self.answer_rows():
-            if row["model"] != model:
-                continue
-            if self.multilabel:
-                seen = counts.setdefault(int(row["row"]), HeldOut())
-                cells, n = list(row.values()), len(classes)
-                seen.total += 1
-                seen.right += cells[-3 * n : -2 * n] == cells[-2 * n : -n]
-                continue
-            try:
-                chances = [_number(row[name]) for name in list(row)[-len(classes) :]]
-            except ValueError as error:
-                raise damaged(path, error) from error
-            known = [value if value is not None else -1.0 for value in chances]
-            seen = counts.setdefault(int(row["row"]), HeldOut())
-            seen.total += 1
-            answer = classes[known.index(max(known))]
-            seen.right += row["truth"] in (answer, disarmed(answer))
-        return counts
 
     def answer_rows(self) -> Iterator[dict[str, str]]:
         """Yield the rows of the answers on held-out cases, all of them whole; none without them."""

@@ -1,8 +1,7 @@
 """The one place where the report touches a model: its card, its columns, its ballots."""
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -21,63 +20,14 @@ from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, ShortName, plural
 from psephos.vote import Vote
-from psephos.vote.ballots import Ballots, Line
+from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_rule
-from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 _UNTOLD = "Its votes rest on values of training cases, which this page does not carry."
 _KEPT = ("rows", "left_out")  # fields of parts that hold names of training rows
-_READ = 40  # columns of a voter that the page names
-_LISTED = 3  # numbers of voters that voted alike
-
-
-@dataclass(frozen=True)
-class Near:
-    """A training case that had a weight: its row, distance, share of the similarity, class."""
-
-    row: int
-    distance: float
-    share: float
-    answer: str
-
-
-@dataclass(frozen=True)
-class CaseLine:
-    """The vote on a case of voters that voted alike for the same reason."""
-
-    voters: str  # their numbers, from 1: '3', or '1, 4 (× 2)'
-    n_voters: int
-    words: str  # the branch taken with the case's values, and the answer
-    read: tuple[str, ...]  # columns, in the order of the sentence
-    weight: float
-    contribution: list[float]  # (K,)
-
-
-@dataclass(frozen=True)
-class CaseBallot:
-    """One case: its votes and how they added up."""
-
-    row: int  # position among the training cases
-    score: list[float]  # (K,)
-    mass: float
-    leading: int  # the output that the answer is about, shown first
-    chances: list[float]  # (K,) what a table or curve makes of the score; empty if none is asked
-    found: list[str]  # (K,) how many neighbours have the label; empty but for such tables
-    lines: list[CaseLine]  # those first that moved the answer most
-    near: list[Near]
-
-
-@dataclass(frozen=True)
-class CaseBallots:
-    """The ballots of several cases by the same voters."""
-
-    outputs: list[str]  # (K,) the class that each column of the score is for
-    near_words: str  # what the training cases of greatest weight are; '' where weights keep none
-    calibrated: str  # what table, curve or weights are read at the score; '' if none
-    cases: list[CaseBallot]
 
 
 @dataclass(frozen=True)
@@ -120,48 +70,6 @@ class Opened:
     columns: dict[str, int]  # column read -> voters that read it
     importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
-
-    def answers(self, cases: KeptCases) -> tuple[list[str], list[float]]:
-        """Return the answers to the training cases, and how far each is from another answer."""
-        reduced, X = self._table(cases)
-        score = np.asarray(reduced.decision_function(X), dtype=np.float64)
-        target = reduced.vote_.target
-        if target.kind == "multilabel":
-            lead = np.abs(score - target.threshold).min(axis=1)
-            words = target.words(np.where(target.decode(score) == 1, 1.0, -1.0))
-            return words, lead.tolist()
-        if score.ndim == 1:
-            lead = np.abs(score)
-        else:
-            ordered = np.sort(score, axis=1)
-            lead = ordered[:, -1] - ordered[:, -2]
-        return [str(one) for one in reduced.predict(X)], lead.tolist()
-
-    def ballots(self, cases: KeptCases, rows: Sequence[int]) -> CaseBallots:
-        """Return the ballots of these rows of the training cases."""
-        reduced, X = self._table(cases)
-        ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
-        near: list[Any] = ballots.nearest() or [()] * len(rows)
-        found = ballots.vote.nearest(ballots.X[:1], 1)
-        calibration = ballots.vote.readout.calibration
-        place = {cases.called(i): i for i in range(len(cases.ids))}
-        return CaseBallots(
-            outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
-            near_words="" if found is None else found.meaning,
-            calibrated="" if calibration is None else calibration.words(self.classes),
-            cases=[
-                CaseBallot(
-                    row=row,
-                    score=[float(v) for v in np.ravel(ballots.score[i])],
-                    mass=float(ballots.mass[i]),
-                    leading=ballots.leading(i),
-                    **_chances(ballots, i),
-                    lines=[_line(line, ballots) for line in ballots.lines(i)],
-                    near=[_near(one, place) for one in near[i]],
-                )
-                for i, row in enumerate(rows)
-            ],
-        )
 
     def asked(self, cases: KeptCases) -> Reduced:
         """Return the model on its columns, with the training cases."""
@@ -215,35 +123,6 @@ class Opened:
                 " run the comparison again."
             )
         return reduced, cases.values[:, [where[name] for name in wanted]]
-
-
-def _chances(ballots: Ballots, case: int) -> dict[str, Any]:
-    """Return the probabilities of the outputs of a case, and how each was looked up."""
-    if ballots.vote.readout.calibration is None:
-        return {"chances": [], "found": []}
-    k = ballots.score.shape[1]  # of two classes one output, the second
-    found = [one.found(who_votes(ballots.vote)) for one in looked_up(ballots, case)]
-    return {"chances": ballots.chances(case)[-k:], "found": found[-k:]}
-
-
-def _line(line: Line, ballots: Ballots) -> CaseLine:
-    reason, words, n = line.reason, line.words, len(line.voters)
-    listed = ", ".join(map(str, line.voters[:_LISTED]))
-    more = f" and {n - _LISTED} more" if n > _LISTED else ""
-    return CaseLine(
-        voters=listed if n == 1 else f"{listed}{more} (×\u00a0{n})",
-        n_voters=n,
-        words=words,
-        read=_read(ballots, [j for j, _ in reason.cells()]),
-        weight=line.weight,
-        contribution=[float(v) for v in line.contribution],
-    )
-
-
-def _read(ballots: Ballots, columns: Sequence[int]) -> tuple[str, ...]:
-    named = tuple(ballots.names.columns[j] for j in columns[:_READ])
-    more = len(columns) - _READ
-    return (*named, f"and {more} columns more") if more > 0 else named
 
 
 def open_model(
@@ -355,16 +234,6 @@ def _importance(model: Any) -> dict[str, float]:
     names: list[str] = model.schema_.words().columns
     found = model.feature_importances_
     return {names[j]: float(found[j]) for j in model.vote_.columns.tolist()}
-
-
-def _near(one: Any, place: Mapping[str, int]) -> Near:
-    row, distance, share, answer = one
-    return Near(
-        row=place.get(str(row), -1),
-        distance=float(distance),
-        share=float(share) if math.isfinite(share) else 0.0,
-        answer=str(answer),
-    )
 
 
 def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:

@@ -543,6 +543,8 @@
   const show = () => {
     key = hub.get("model");
     calc = data.models[key];
+    if (at("case-first"))
+      at("case-first").hidden = Boolean(calc && calc.plain) || key !== page.data.first.model;
     if (!calc || !calc.plain) {
       refresh = () => {};
       host.replaceChildren(
@@ -580,8 +582,6 @@
     if (calc && calc.plain && row !== null && from !== `r${row}` && study.rows.includes(row))
       begin(`r${row}`);
   });
-  const static_ = at("case-first");
-  if (static_) static_.hidden = true;
   host.hidden = false;
   show();
 })();

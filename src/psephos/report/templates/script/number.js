@@ -145,5 +145,5 @@
   show(hub.get("model"));
   host.hidden = false;
   if (at("case-first")) at("case-first").hidden = true;
-  if (at("h-ballots")) at("h-ballots").parentElement.hidden = true; // why, without the script
+  if (at("case-absent")) at("case-absent").hidden = true; // why, without the script
 })();
