@@ -64,15 +64,15 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
     which: list[tuple[int, int]] = []  # (model, case) of every answer
     cells: list[list[str]] = []
     answered: Counter[tuple[str, int, int]] = Counter()
-    for row in folder.answer_rows():
-        case, code = int(row["row"]), codes.get(row["truth"])
-        if code is None or truth.setdefault(case, code) != code:
-            raise damaged(path, f"the class of row {case} is not one, or not always the same")
-        folds.setdefault(case, set()).add((int(row["repeat"]), int(row["fold"])))
-        answered[row["model"], int(row["repeat"]), int(row["fold"])] += 1
-        if row["model"] in place:
-            which.append((place[row["model"]], case))
-            cells.append(list(row.values())[-len(classes) :])
+    for one in folder.answers():
+        code = codes.get(one.truth)
+        if code is None or truth.setdefault(one.row, code) != code:
+            raise damaged(path, f"the class of row {one.row} is not one, or not always the same")
+        folds.setdefault(one.row, set()).add(one.split)
+        answered[one.model, *one.split] += 1
+        if one.model in place:
+            which.append((place[one.model], one.row))
+            cells.append(one.cells[-len(classes) :])
     if not truth:
         return None
     _refuse_lost(folder, answered, path)

@@ -4,15 +4,15 @@ import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._types import JsonObject
 from psephos.bounds.requirements import constant_error
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
@@ -30,10 +30,14 @@ from psephos.protocol.study.folder import CURVE, MARK, SCHEMA, STUDY, sha256_of
 from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
-_COUNTED = ("repeat", "fold", "row")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
+_REFITS = ("model", "columns_used", "status")
+_BOUNDS = ("model", "bound", "value", "delta", "vacuous", "told")
 _CURVED = ("model", "k", "status", "columns")
 _LABELS = ("model", "label", "rows", "given", "found")
+_ANSWERS = ("model", "repeat", "fold", "row")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,26 @@ class Fit:
     def split(self) -> tuple[int, int]:
         """Return which split this is, the same for all models."""
         return self.repeat, self.fold
+
+
+class Refit(NamedTuple):
+    """One row of refits.csv: a model fitted to all cases."""
+
+    model: str
+    ok: bool
+    columns: float | None
+    params: dict[str, Any]
+    threshold: float | None  # of least cost
+
+
+class Answer(NamedTuple):
+    """One row of predictions.csv: the answer of a model to a case that was held out."""
+
+    model: str
+    split: tuple[int, int]
+    row: int
+    truth: str  # its class; '' of several labels
+    cells: list[str]  # of the whole row
 
 
 @dataclass(frozen=True)
@@ -151,76 +175,45 @@ class Folder:
 
     def labels(self, model: str) -> list[dict[str, Any]]:
         """Return how well a model finds each label: its counts over the held-out cases."""
-        path = self.path / "labels.csv"
-        if not path.exists():
-            return []
-        found: list[dict[str, Any]] = []
-        for row in _rows(path, _LABELS):
-            if row["model"] != model:
-                continue
-            try:
-                counts = {key: _count(row[key]) for key in _LABELS[2:]}
-            except ValueError as error:
-                raise damaged(path, error) from error
-            if counts["found"] > min(counts["rows"], counts["given"]):
-                raise damaged(path, f"more is found of {row['label']!r} than there is")
-            found.append({"label": row["label"], **counts})
-        return found
+        rows = _read(self.path / "labels.csv", _LABELS, _label)
+        return [counts for own, counts in rows if own == model]
 
     def pooled(self) -> dict[str, dict[str, float | None]]:
         """Return the figures over all held-out cases of each model, where the target is a number.
 
         They are those of `POOLED_COLUMNS`.
         """
-        path = self.path / "pooled.csv"
-        if self.kind != "numbers" or not path.exists():
-            return {}
-        try:
-            return {
-                row["model"]: {key: _number(row[key]) for key in POOLED_COLUMNS[1:]}
-                for row in _rows(path, POOLED_COLUMNS)
-            }
-        except ValueError as error:
-            raise damaged(path, error) from error
+        return dict(_read(self.path / "pooled.csv", POOLED_COLUMNS, _pooled))
 
     def curve(self) -> list[Row]:
         """Return the points of the curves of accuracy against columns; none without them."""
-        path = self.path / CURVE
+        rows = list(_read(self.path / CURVE, _CURVED, dict))
         try:
-            return curve_points(list(_rows(path, _CURVED)), self.about) if path.exists() else []
+            return curve_points(rows, self.about) if rows else []
         except (KeyError, ValueError) as error:
-            raise damaged(path, error) from error
+            raise damaged(self.path / CURVE, error) from error
 
-    def answer_rows(self) -> Iterator[dict[str, str]]:
-        """Yield the rows of the answers on held-out cases, all of them whole; none without them."""
-        path = self.path / "predictions.csv"
-        if not path.exists():
-            return
+    def answers(self) -> Iterator[Answer]:
+        """Yield the answers on held-out cases; none without them."""
         truth = () if self.multilabel else ("truth",)
-        for row in _rows(path, ("model", *truth, *_COUNTED)):
-            if not all(row[key].isdecimal() and len(row[key]) < 10 for key in _COUNTED):
-                raise damaged(path, "a row has no number of its case or split")
-            yield row
+        return _read(self.path / "predictions.csv", (*_ANSWERS, *truth), _answer)
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
         """Return, for each split, how many cases of each class its test part held."""
         if self.kind != "classes":
             return {}
-        truths: dict[tuple[int, int], dict[str, str]] = {}
-        for row in self.answer_rows():
-            truths.setdefault((int(row["repeat"]), int(row["fold"])), {})[row["row"]] = row["truth"]
+        truths: dict[tuple[int, int], dict[int, str]] = {}
+        for one in self.answers():
+            truths.setdefault(one.split, {})[one.row] = one.truth
         return {split: Counter(truth.values()) for split, truth in truths.items()}
 
     def finished(self) -> str:
         """Return the day on which the last fit ended, or nothing if it was not written."""
-        path = self.path / "timings.csv"
-        days = (
-            [row.get("finished") or "" for row in _rows(path, ("model",))] if path.exists() else []
-        )
-        return max(days, default="")[:10]
+        ends = _read(self.path / "timings.csv", ("model",), lambda row: row.get("finished") or "")
+        return max(ends, default="")[:10]
 
 
-def _measures(about: JsonObject) -> Sequence[ResultMetric]:
+def _measures(about: Mapping[str, Any]) -> Sequence[ResultMetric]:
     return with_chosen(measures_for(kind_of(about)), kept_metric(about))
 
 
@@ -235,37 +228,29 @@ def read_folder(path: str | Path) -> Folder:
     folder = Path(path)
     _refuse_unfinished(folder)
     about = read_json(folder / MARK)
-    schema = about.get("schema", SCHEMA)
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise PsephosError(
-            f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
-            f" {SCHEMA}): update psephos, or run the comparison again in another folder."
-        )
-    checked_about(about, folder / MARK)
-    partial: dict[str, Any] = about.get("partial") or {"truth": True}
-    if not partial["truth"]:
-        raise PsephosError(
-            f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
-            "against these: compare with --truth COLUMN to have one; results.csv has the figures."
-        )
-    ranked_by = shown(_measures(about))[0].name
-    rows = list(_rows(folder / "results.csv", (*_RESULTS, ranked_by)))
-    fits = _fits(rows, folder / "results.csv", about)
-    _check_fits(fits, about, folder / "results.csv")
+    _refuse_unreadable(folder, about)
+    needed = (*_RESULTS, shown(_measures(about))[0].name)
+    results = list(_read(folder / "results.csv", needed, partial(_fit, about=about)))
+    fits = [fit for _, fit in results]
+    _check_splits(fits, folder / "results.csv")
     _refuse_mixture(folder, about, fits)
     environment = folder / "environment.json"
+    every = _read(folder / "refits.csv", _REFITS, partial(_refit, about=about))
+    refits = [one for one in every if one.ok]
     found = Folder(
         path=folder,
         about=about,
         environment=checked_environment(read_json(environment), environment)
         if environment.exists()
         else {},
-        rows=rows,
+        rows=[row for row, _ in results],
         fits=fits,
-        **_refits(folder / "refits.csv", about),
+        refit_columns={one.model: one.columns for one in refits if one.columns is not None},
+        refit_params={one.model: one.params for one in refits},
+        thresholds={one.model: one.threshold for one in refits if one.threshold is not None},
         cases=_cases(folder / "cases.npz", about),
         models=_models(folder, about),
-        bounds=_bounds(folder / "bounds.csv", about),
+        bounds=list(_read(folder / "bounds.csv", _BOUNDS, partial(_bound, about=about))),
     )
     changed = _changed(folder, about)
     if not (folder / MARK).exists() or read_json(folder / MARK) != about:
@@ -309,6 +294,22 @@ def _refuse_unfinished(folder: Path) -> None:
     )
 
 
+def _refuse_unreadable(folder: Path, about: dict[str, Any]) -> None:
+    """Raise if a comparison is of a later version, damaged, or without true classes."""
+    schema = about.get("schema", SCHEMA)
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise PsephosError(
+            f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
+            f" {SCHEMA}): update psephos, or run the comparison again in another folder."
+        )
+    checked_about(about, folder / MARK)
+    if not (about.get("partial") or {"truth": True})["truth"]:
+        raise PsephosError(
+            f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
+            "against these: compare with --truth COLUMN to have one; results.csv has the figures."
+        )
+
+
 def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> None:
     """Raise if results are not of the comparison that is described."""
     known = about.get("models", {})
@@ -339,85 +340,79 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
     return {name: file for name, file in sorted(files.items()) if file.exists()}
 
 
-def _fits(rows: list[dict[str, str]], path: Path, about: dict[str, Any]) -> list[Fit]:
-    """Return the rows of results.csv as fits, of which there are some."""
-    if not rows:
+# ------------------------------------------------------------------- rows, by the file
+def _fit(row: dict[str, str], about: Mapping[str, Any]) -> tuple[dict[str, str], Fit]:
+    failed = row["status"] != "ok"
+    metrics = {one.name: one for one in _measures(about)}
+    measures = {key: _number(row.get(key)) for key in metrics}  # absent: not measured
+    for key in ("n_voters", "n_columns", "draws"):
+        _count(row.get(key) or "0")
+    positions_of(row.get("columns") or "")
+    fit = Fit(
+        model=row["model"],
+        repeat=_count(row["repeat"]),
+        fold=_count(row["fold"]),
+        n_train=_count(row["n_train"]),
+        n_test=_count(row["n_test"]),
+        measures={key: value for key, value in measures.items() if value is not None},
+        columns_used=_columns(row, about),
+        error=(row["error"] or "no reason was written") if failed else "",
+    )
+    for key, value in fit.measures.items():
+        if not metrics[key].least <= value <= metrics[key].greatest:
+            raise ValueError(f"{key} of {fit.model} is {value}")
+    return row, fit
+
+
+def _columns(row: dict[str, str], about: Mapping[str, Any]) -> float | None:
+    """Return how many columns a fit reads."""
+    used = _number(row["columns_used"])
+    if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
+        raise ValueError(f"a fit of {row['model']} reads {used:g} columns")
+    return used
+
+
+def _refit(row: dict[str, str], about: Mapping[str, Any]) -> Refit:
+    at, params = _number(row.get("threshold")), json.loads(row.get("params") or "{}")
+    if not isinstance(params, dict):
+        raise ValueError(f"the settings of {row['model']} are none")
+    if at is not None and not 0 < at < 1:
+        raise ValueError(f"the threshold of {row['model']} is {at:g}")
+    settings = cast("dict[str, Any]", params)
+    return Refit(row["model"], row["status"] == "ok", _columns(row, about), settings, at)
+
+
+def _bound(row: dict[str, str], about: Mapping[str, Any]) -> dict[str, str]:
+    value, delta, models = _number(row["value"]), _number(row["delta"]), about.get("models", {})
+    known = row["model"] in models and delta is not None and 0 < delta < 1
+    if not known or (value is None) != (row["vacuous"] == "") or (value or 0.0) < 0:
+        raise ValueError(f"the bound of {row['model']} is none")
+    return row
+
+
+def _label(row: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    counts = {key: _count(row[key]) for key in _LABELS[2:]}
+    if counts["found"] > min(counts["rows"], counts["given"]):
+        raise ValueError(f"more is found of {row['label']!r} than there is")
+    return row["model"], {"label": row["label"], **counts}
+
+
+def _pooled(row: dict[str, str]) -> tuple[str, dict[str, float | None]]:
+    return row["model"], {key: _number(row[key]) for key in POOLED_COLUMNS[1:]}
+
+
+def _answer(row: dict[str, str]) -> Answer:
+    repeat, fold, case = (_count(row[key]) for key in _ANSWERS[1:])
+    return Answer(row["model"], (repeat, fold), case, row.get("truth", ""), list(row.values()))
+
+
+def _check_splits(fits: list[Fit], path: Path) -> None:
+    """Raise unless there are fits, and every model has every split once."""
+    if not fits:
         raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
-    names = [one.name for one in _measures(about)]
-    return [_fit(row, path, names) for row in rows]
-
-
-def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
-    try:
-        failed = row["status"] != "ok"
-        measures = {key: _number(row.get(key)) for key in names}  # absent: not measured
-        for key in ("n_voters", "n_columns", "draws"):
-            _count(row.get(key) or "0")
-        positions_of(row.get("columns") or "")
-        return Fit(
-            model=row["model"],
-            repeat=_count(row["repeat"]),
-            fold=_count(row["fold"]),
-            n_train=_count(row["n_train"]),
-            n_test=_count(row["n_test"]),
-            measures={key: value for key, value in measures.items() if value is not None},
-            columns_used=_number(row["columns_used"]),
-            error=(row["error"] or "no reason was written") if failed else "",
-        )
-    except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise damaged(path, error) from error
-
-
-def _refits(path: Path, about: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return of each refit that succeeded its columns, settings and threshold, if it has them."""
-    found: dict[str, dict[str, Any]] = {"refit_columns": {}, "refit_params": {}, "thresholds": {}}
-    for row in _rows(path, ("model", "columns_used", "status")) if path.exists() else ():
-        model = row["model"]
-        try:
-            used, at = _number(row["columns_used"]), _number(row.get("threshold"))
-            params: Any = json.loads(row.get("params") or "{}")
-        except ValueError as error:
-            raise damaged(path, error) from error
-        if not isinstance(params, dict):
-            raise damaged(path, f"the settings of {model} are none")
-        if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
-            raise damaged(path, f"the refit of {model} reads {used:g} columns")
-        if at is not None and not 0 < at < 1:
-            raise damaged(path, f"the threshold of {model} is {at:g}")
-        if row["status"] == "ok":
-            for kept, value in zip(found.values(), [used, cast("Any", params), at], strict=True):
-                kept |= {} if value is None else {model: value}
-    return found
-
-
-def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
-    """Return what was proved; nothing of a folder of before bounds were written."""
-    if not path.exists():
-        return []
-    found = list(_rows(path, ("model", "bound", "value", "delta", "vacuous", "told")))
-    for row in found:
-        try:
-            value, delta = _number(row["value"]), _number(row["delta"])
-        except ValueError as error:
-            raise damaged(path, error) from error
-        known = row["model"] in about.get("models", {}) and delta is not None and 0 < delta < 1
-        if not known or (value is None) != (row["vacuous"] == "") or (value or 0.0) < 0:
-            raise damaged(path, f"the bound of {row['model']} is none")
-    return found
-
-
-def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
-    """Raise unless every model has every split once, and every figure is one."""
     splits: dict[str, list[tuple[int, int]]] = {}
-    range_of = {one.name: (one.least, one.greatest) for one in _measures(about)}
     for fit in fits:
-        splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
-        wrong = [k for k, v in fit.measures.items() if not range_of[k][0] <= v <= range_of[k][1]]
-        if wrong:
-            raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
-        most = about.get("n_columns", np.inf)
-        if fit.columns_used is not None and not 0 <= fit.columns_used <= most:
-            raise damaged(path, f"{fit.model} uses {fit.columns_used:g} columns")
+        splits.setdefault(fit.model, []).append(fit.split)
     every = {split for own in splits.values() for split in own}
     for model, own in splits.items():
         if len(own) != len(every) or set(own) != every:
@@ -440,8 +435,13 @@ def _number(text: str | None) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
-    """Yield the rows of a csv file, each with a cell for every column of its header."""
+def _read(path: Path, needed: Collection[str], of: Callable[[dict[str, str]], T]) -> Iterator[T]:
+    """Yield what `of` makes of each row of a csv file; nothing where there is no such file.
+
+    What `of` refuses is a damaged file, and so are rows without a cell for every column.
+    """
+    if not path.exists():
+        return
     # errors and parameters may be longer than the module's cautious default
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
@@ -449,12 +449,12 @@ def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
             reader = csv.DictReader(file)
             absent = sorted(set(needed) - set(reader.fieldnames or ()))
             if absent:
-                raise damaged(path, f"it has no column {absent[0]!r}")
+                raise ValueError(f"it has no column {absent[0]!r}")
             for row in reader:
                 if None in row or None in row.values():
-                    raise damaged(path, f"line {reader.line_num} has another number of cells")
-                yield row
-    except (UnicodeDecodeError, csv.Error) as error:
+                    raise ValueError(f"line {reader.line_num} has another number of cells")
+                yield of(row)
+    except (KeyError, ValueError, TypeError, OverflowError, csv.Error) as error:
         raise damaged(path, error) from error
 
 
