@@ -291,7 +291,7 @@ def case_section(
     return {
         "case": first,
         "case_carries": carried,
-        "case_absent": "" if shown is None or first else absent,
+        "case_absent": "" if shown is None or (first and kept) else absent,
         "island": island,
     }
 
