@@ -36,7 +36,7 @@ from psephos.vote.voters.mixture import (
     mixture_moments,
     prototype_vote,
 )
-from psephos.vote.voters.rules import FirstMatch, RuleVoters
+from psephos.vote.voters.rules import FirstMatch, rule_voters
 from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
@@ -51,9 +51,9 @@ __all__ = [
     "InverseDistance", "JoinedVoters", "KernelScaling", "KernelVoters", "KernelWeights",
     "LabelsTarget", "Local", "LocalRelevance", "Names", "Nearest", "Neighbours", "NestedVoters",
     "Nullable", "NumbersTarget", "OutputWeights", "PrototypeBatch", "PrototypeVoters",
-    "RankedVoters", "Readout", "RegressionTarget", "RuleVoters", "Scores", "SoftTreeVoters",
+    "RankedVoters", "Readout", "RegressionTarget", "Scores", "SoftTreeVoters",
     "StumpVoters", "Target", "Thresholds", "TreeVoters", "Vote", "Voters", "Weighting",
     "answer_names", "as_read", "design_matrix", "from_estimators", "join", "linear_models",
     "mixed_voters", "mixture_moments", "naive_bayes_models", "neighbour_vote", "normal_scores",
-    "prototype_vote", "quadratic_models", "register_part",
+    "prototype_vote", "quadratic_models", "register_part", "rule_voters",
 ]  # fmt: skip

@@ -1,7 +1,5 @@
 """C45RulesClassifier: rules as voters, the first that holds is heard."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,8 @@ from sklearn.datasets import load_iris
 
 from psephos import C45RulesClassifier, PsephosError
 from psephos.trees.c45_rules import RuleTest
-from psephos.vote import FirstMatch, RuleVoters
+from psephos.vote import FirstMatch, rule_voters
+from psephos.vote.voters.rules import chains_of_tests
 
 RULES = [
     (RuleTest(4, "<=", 1.0),),
@@ -23,7 +22,7 @@ X[:, 4], X[:, 1] = [0.5, 5.0, 5.0, np.nan], [0, 2, 0, 2]
 
 
 def parts():
-    voters = RuleVoters.of(RULES, CODE, 5)
+    voters = rule_voters(RULES, CODE, 5)
     return voters, FirstMatch(voters, np.arange(3), np.array([0.5, 0.25, 0.25]))
 
 
@@ -63,14 +62,17 @@ def test_usage_says_who_reads_what():
         {"feature": np.array([0, 1, 2])},
         {"ptr": np.array([0, 2, 1, 3])},
         {"ptr": np.array([0, 1, 3])},
-        {"value": CODE.astype(int)},
+        {"value": CODE[:, 0]},
         {"bound": np.zeros(2)},
     ],
 )
 def test_damaged_rules_are_refused(change):
-    voters, _ = parts()
+    given = {"n_features": 5, "columns": np.array([1, 4]), "ptr": np.array([0, 1, 3, 3])}
+    given |= {"feature": np.array([1, 0, 1]), "op": np.array([0, 2, 1]), "value": CODE}
+    given |= {"bound": np.array([1.0, 2.0, 3.0])}
+    assert_array_equal(chains_of_tests(**given).votes(X), parts()[0].votes(X))
     with pytest.raises(PsephosError, match="inconsistent part"):
-        replace(voters, **change)
+        chains_of_tests(**{**given, **change})
 
 
 @pytest.mark.parametrize("rank", [[0, 0, 1], [0, 1]])

@@ -15,8 +15,9 @@ from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.tree.c45 import DRAWN
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
-from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
+from psephos.vote import FirstMatch, Readout, Vote, rule_voters
 from psephos.vote.frames import frame_of
+from psephos.vote.operations.trees import Trees
 
 
 @parameters
@@ -120,7 +121,7 @@ class C45RulesClassifier(VoteClassifier):
         )
         says = np.array([*(rule.target for rule in found.rules), found.default], np.intp)
         tests = [*(rule.tests for rule in found.rules), ()]
-        voters = RuleVoters.of(tests, target.code[says], X.shape[1])
+        voters = rule_voters(tests, target.code[says], X.shape[1])
         rank = np.arange(len(says), dtype=np.intp)
         decides = FirstMatch(voters, rank, np.ones(len(says))).weights(X)
         decided = weight @ decides
@@ -137,15 +138,16 @@ class C45RulesClassifier(VoteClassifier):
         words, voters = self.schema_.words().in_sentences(), self._parts()[0]
         target = self.vote_.target
         rules = range(voters.n_voters)
+        votes = np.array([voters.sides(t)[0][1] for t in rules])
         return frame_of(
             {
                 "rule": [voters.rule(t, words.columns, words.levels) for t in rules],
-                "class": target.decode(voters.value).tolist(),
+                "class": target.decode(votes).tolist(),
                 "accuracy": (1.0 - self.rule_errors_).tolist(),
                 "share": self._parts()[1].mean_share().tolist(),
             }
         )
 
-    def _parts(self) -> tuple[RuleVoters, FirstMatch]:
+    def _parts(self) -> tuple[Trees, FirstMatch]:
         parts: Any = self.vote_.voters, self.vote_.weighting
         return parts

@@ -140,6 +140,11 @@ class Trees(ReadsColumns, RowByRow):
             check(len(self.value) >= least, "chains of tests have no votes")
 
     @property
+    def kind(self) -> str:
+        """What the voters are called, each alike."""
+        return f"{self.each} voters"
+
+    @property
     def n_voters(self) -> int:
         """Return T."""
         return len(self._groups) - 1

@@ -2,22 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
-from psephos.trees.tree import spans_of
-from psephos.vote.codec import register
-from psephos.vote.lowered import ReadAsLowered
+from psephos.vote.codec import register, register_form
 from psephos.vote.operations.nodes import chains
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
-    ReadsColumns,
     ReadsLike,
     Weighting,
     check,
@@ -30,13 +26,21 @@ from psephos.vote.part import (
 _OPS = ("<=", ">", "=")
 
 
-@register
-@dataclass(frozen=True)
-class RuleVoters(ReadsColumns, ReadAsLowered):
-    """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
+@register_form("rule voters")
+def chains_of_tests(
+    n_features: int,
+    columns: Columns,
+    ptr: Indices,
+    feature: Indices,
+    op: Indices,
+    bound: Thresholds,
+    value: Floats,
+) -> Trees:
+    """Return rules as voters: each votes for its class where all its tests hold, and abstains else.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
-    left by the others, and counts as reading the columns that they read.
+    left by the others, and counts as reading the columns that they read. Files of older releases
+    hold these arguments.
 
     Parameters
     ----------
@@ -54,68 +58,33 @@ class RuleVoters(ReadsColumns, ReadAsLowered):
     value : ndarray of shape (T, K)
         The vote of each.
     """
+    shapes = {a.shape for a in (feature, op, bound)}
+    check(shapes == {(len(feature),)}, "tests differ in number")
+    check(value.ndim == 2 and len(value) > 0, "rules have no votes")
+    sizes = check_ptr(ptr, len(value), len(feature), "rules")
+    check_within(op, len(_OPS), "a test asks what is unknown")
+    every = np.arange(len(value))
+    order = np.lexsort((feature, np.repeat(every, sizes)))  # each in the order of its columns
+    root, last, nodes = chains(sizes, feature[order], op[order], bound[order])
+    row = np.where(nodes.n_children > 0, -1, len(value))
+    row[last] = every
+    votes = np.append(value, np.zeros((1, value.shape[1])), axis=0)
+    return Trees(n_features, columns, root, nodes, votes, row, each="rule")
 
-    tag: ClassVar[str] = "rule voters"
-    n_features: int
-    columns: Columns
-    ptr: NDArray[np.intp]
-    feature: NDArray[np.intp]
-    op: NDArray[np.intp]
-    bound: Thresholds
-    value: Floats
 
-    def __post_init__(self) -> None:
-        check_part(self)
-        shapes = {a.shape for a in (self.feature, self.op, self.bound)}
-        check(shapes == {(len(self.feature),)}, "tests differ in number")
-        check(self.value.ndim == 2 and len(self.value) > 0, "rules have no votes")
-        check_ptr(self.ptr, len(self.value), len(self.feature), "rules")
-        check_within(self.feature, len(self.columns), "a rule reads a column it lacks")
-        check_within(self.op, len(_OPS), "a test asks what is unknown")
-
-    @classmethod
-    def of(cls, rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: int) -> Self:
-        """Return rules given by their tests, which name columns of the table."""
-        tests = [test for rule in rules for test in rule]
-        columns, feature = np.unique([test.column for test in tests], return_inverse=True)
-        return cls(
-            n_features,
-            columns.astype(np.intp),
-            np.cumsum([0, *(len(rule) for rule in rules)]).astype(np.intp),
-            feature.astype(np.intp),
-            np.array([_OPS.index(test.op) for test in tests], dtype=np.intp),
-            np.array([test.value for test in tests], dtype=np.float64),
-            value,
-        )
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.value)
-
-    @cached_property
-    def _operation(self) -> Trees:
-        """Return the rules as chains, each in the order of its columns."""
-        sizes, k = np.diff(self.ptr), self.value.shape[1]
-        order = np.lexsort((self.feature, np.repeat(np.arange(self.n_voters), sizes)))
-        tests = self.feature[order], self.op[order], self.bound[order]
-        root, last, nodes = chains(sizes, *tests)
-        row = np.where(nodes.n_children > 0, -1, self.n_voters)
-        row[last] = np.arange(self.n_voters)
-        value = np.append(self.value, np.zeros((1, k)), axis=0)
-        return Trees(self.n_features, self.columns, root, nodes, value, row, each="rule")
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        ptr, tests = spans_of(self.ptr, voters)
-        kept, feature = np.unique(self.feature[tests], return_inverse=True)
-        return replace(
-            self,
-            columns=self.columns[kept],
-            ptr=ptr,
-            feature=feature.astype(np.intp),
-            op=self.op[tests],
-            bound=self.bound[tests],
-            value=self.value[voters],
-        )
+def rule_voters(rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: int) -> Trees:
+    """Return rules given by their tests, which name columns of the table, as voters."""
+    tests = [test for rule in rules for test in rule]
+    columns, feature = np.unique([test.column for test in tests], return_inverse=True)
+    return chains_of_tests(
+        n_features,
+        columns.astype(np.intp),
+        np.cumsum([0, *(len(rule) for rule in rules)]).astype(np.intp),
+        feature.astype(np.intp),
+        np.array([_OPS.index(test.op) for test in tests], dtype=np.intp),
+        np.array([test.value for test in tests], dtype=np.float64),
+        value,
+    )
 
 
 @register
@@ -127,7 +96,8 @@ class FirstMatch(ReadsLike, Weighting):
 
     Parameters
     ----------
-    rules : RuleVoters
+    rules : Trees
+        Chains of tests.
     rank : ndarray of shape (T,)
         Their order: the lowest comes first.
     share : ndarray of shape (T,)
@@ -136,14 +106,13 @@ class FirstMatch(ReadsLike, Weighting):
 
     tag: ClassVar[str] = "first match"
     read_by: ClassVar[str] = "rules"
-    rules: RuleVoters | Trees
+    rules: Trees
     rank: NDArray[np.intp]
     share: Floats
 
     def __post_init__(self) -> None:
         check_part(self)
-        rules = type(self.rules) is RuleVoters or getattr(self.rules, "each", "") == "rule"
-        check(rules, "the first match is not of rules")
+        check(self.rules.each == "rule", "the first match is not of rules")
         t = self.rules.n_voters
         check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
         check(len(np.unique(self.rank)) == t, "no order of rules")
@@ -154,13 +123,10 @@ class FirstMatch(ReadsLike, Weighting):
     def n_voters(self) -> int:
         return self.rules.n_voters
 
-    def lowered(self) -> Self:
-        return replace(self, rules=self.rules.lowered())
-
     def weights(self, X: Floats) -> Floats:
         t = self.n_voters
         order = np.argsort(self.rank)
-        held = self.rules.lowered().holds(X)[:, order]
+        held = self.rules.holds(X)[:, order]
         first = np.where(held.any(axis=1), held.argmax(axis=1), t)
         out = np.zeros((len(X), t))
         decided = np.flatnonzero(first < t)
