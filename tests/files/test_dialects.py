@@ -47,6 +47,7 @@ PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
         ("a,b\nmmol/L,\n1,3\n2,4\n", [3, 4], "line 2 holds units ('mmol/L')"),
         ("a,b\nAU,log(1/R)\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU', 'log(1/R)')"),
         ("a,b\nAU,AU\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU')"),
+        ("a,b\n% w/w,a.u.\n1,3\n2,4\n", [3, 4], "line 2 holds units ('% w/w', 'a.u.')"),
     ],
 )
 def test_what_is_left_out_is_reported(tmp_path, text, lines, note):
@@ -90,6 +91,15 @@ def test_a_comment_may_name_the_columns(tmp_path, text, names):
     words, _, _ = read(tmp_path / "t.csv", text)
     assert list(words) == names
     assert list(words.values()) == [["1", "2"], ["3", "4"]]
+
+
+def test_a_row_of_units_may_hold_a_few_that_are_not_known(tmp_path):
+    for n, left_out in ((10, True), (3, False)):
+        rows = [range(n), ["mgKOH", *["AU"] * (n - 1)], *[range(n)] * 3]
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(",".join(map(str, row)) for row in rows).replace("0", "x0", 1))
+        _, lines, notes = read(path, path.read_text())
+        assert (lines[0] == 3, bool(notes)) == (left_out, left_out)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def table(context: click.Context, **_: object) -> None:
         last = ["--target", "COLUMN"]
     copies = copies_of(data)  # are kept together by compare
     found = (copies.together(data) if copies else data).cautions()
-    show(f"missing  {int(np.isnan(stored(data.X)).sum())} cells")
+    if not wrong.found:  # a column that was not read has no values yet
+        show(f"missing  {int(np.isnan(stored(data.X)).sum())} cells")
     if data.ids is None:
         show("id       none: rows are named by their lines (--id names a column)")
     for note in data.notes:

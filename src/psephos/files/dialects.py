@@ -32,7 +32,7 @@ _ABOVE = 9  # lines among which titles above the names are looked for
 _AHEAD = 5  # rows that show what kind a column is of
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
-    rf"[\[(].{{0,30}}[\])]|[%‰°]|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
+    rf"[\[(].{{0,30}}[\])]|[%‰°](?:\s?\(?[wvm]/[wvm]\)?)?|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
     r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|m?AU|OD|RFU|cps|a\.?u\.|-?log\s?\(?1/[RT]\)?|"
     r"cm\^?[-−]1|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
 )
@@ -193,7 +193,7 @@ def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
 
 
 def _are_units(lines: list[Sequence[str]]) -> bool:
-    number, units, n_numbers = Cells().number, 0, 0
+    number, units, n_numbers, odd = Cells().number, 0, 0, 0
     if any(word.strip() and number(word) is not None for word in lines[0]):
         return False
     rows = list(map(list, lines))
@@ -201,8 +201,8 @@ def _are_units(lines: list[Sequence[str]]) -> bool:
         unit = _UNIT.fullmatch(word) is not None
         # whichever the decimal mark
         numeric = all(number(row[j].replace(",", ".", 1)) is not None for row in rows[1:])
-        odd = not unit and word not in "-–" if numeric else word in {row[j] for row in rows[1:]}
-        if word and odd:
+        if word and not numeric and word in {row[j] for row in rows[1:]}:
             return False
         n_numbers, units = n_numbers + numeric, units + (numeric and unit)
-    return 0 < n_numbers <= 2 * units
+        odd += numeric and not unit and word not in ("", "-", "–")
+    return 0 < n_numbers <= 2 * units and 10 * odd <= n_numbers

@@ -53,9 +53,13 @@ class Sheet:
         return self.X if self.rest is None else np.hstack([self.X, self.rest.toarray()])
 
     def place(self, i: int) -> str:
-        """Return the words for row i: its line in the file, or its row counted from 0."""
+        """Return the words for row i: its line in the file, or its row from 0 and its name."""
+        if self.lines is not None and not self.header.of_arrays:
+            return f"line {self.lines[i]}"
+        name = self.header.row_names
+        named = self.words.get(self.header.names.index(name)) if name else None
         at = i if self.lines is None else self.lines[i]
-        return f"{'row' if self.lines is None or self.header.of_arrays else 'line'} {at}"
+        return f"row {at} ({shown(named[i], CELL)})" if named else f"row {at}"
 
 
 def with_words(numbers: Floats, words: Sequence[Cell]) -> list[Any]:
