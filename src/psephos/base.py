@@ -31,7 +31,6 @@ from psephos.estimator.partial import (
 )
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.files.field_types import NativeArrays
 from psephos.vote import Target
 
 __all__ = [
@@ -58,7 +57,7 @@ class _Verbose:
     verbose: int = 0
 
 
-class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
+class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
     """Base of every classifier.
 
     Parameters
@@ -222,7 +221,7 @@ class VoteClassifier(NativeArrays, _Verbose, ClassifierMixin, VoteEstimator):
         return self.vote_.margins(values, codes)
 
 
-class VoteRegressor(NativeArrays, _Verbose, RegressorMixin, VoteEstimator):
+class VoteRegressor(_Verbose, RegressorMixin, VoteEstimator):
     """Base of every regressor."""
 
     #: Whether y may have several columns of numbers.

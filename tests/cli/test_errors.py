@@ -12,8 +12,8 @@ from psephos.cli.app import main
     ("error", "sentence"),
     [
         (OSError(), "refused it without a reason."),
-        (OSError(errno.ENOSPC), "the disk is full."),
-        (OSError(errno.ENOSPC, None), "the disk is full."),
+        (OSError(errno.ENOSPC), "no space left on device."),
+        (OSError(errno.ENOSPC, None), "no space left on device."),
         (OSError(errno.EMFILE, "Too many open files", "a.csv"), "'a.csv': too many open files."),
         (OSError(errno.EMFILE, None), "too many open files."),
     ],

@@ -134,13 +134,10 @@ def labelled(n=300, q=8, seed=0):
     return (rng.random((n, q)) < rng.uniform(0.02, 0.5, q)).astype(int)
 
 
-@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_labels_are_shared_out(order, shuffle):
+def test_labels_are_shared_out(shuffle):
     Y = labelled()
-    cut = MultilabelStratifiedKFold(
-        5, order=order, shuffle=shuffle, random_state=0 if shuffle else None
-    )
+    cut = MultilabelStratifiedKFold(5, shuffle=shuffle, random_state=0 if shuffle else None)
     folds = list(cut.split(Y, Y))
     assert cut.get_n_splits() == len(folds) == 5
     assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(300))
@@ -152,18 +149,6 @@ def test_labels_are_shared_out(order, shuffle):
     plain = np.random.default_rng(0).permutation(300).reshape(5, 60)
     spread = np.array([Y[rows].sum(axis=0) for rows in plain])
     assert counts.std(axis=0).sum() < spread.std(axis=0).sum() / 2
-
-
-def test_pairs_are_shared_out_by_the_second_order():
-    Y = labelled(400, 5, 3)
-    pairs = [(i, j) for i in range(5) for j in range(i)]
-
-    def unevenness(order):
-        folds = MultilabelStratifiedKFold(5, order=order).split(Y, Y)
-        parts = [[(Y[t, i] * Y[t, j]).sum() for i, j in pairs] for _, t in folds]
-        return np.std(parts, axis=0).sum()
-
-    assert unevenness(2) < unevenness(1)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
@@ -212,7 +197,6 @@ def test_folds_by_seed_and_in_scikit_learn():
         (MultilabelStratifiedKFold(4), np.eye(3, dtype=int), "3 rows for 4 folds"),
         (MultilabelStratifiedKFold(2), [0, 1, 1], "StratifiedKFold"),
         (MultilabelStratifiedKFold(2), [[0, 3], [1, 0]], "0 and 1"),
-        (MultilabelStratifiedKFold(2, order=3), np.eye(3, dtype=int), "order"),
         (MultilabelStratifiedKFold(2, random_state=1), np.eye(3, dtype=int), "shuffle=True"),
     ],
 )

@@ -15,7 +15,6 @@ from psephos.cli.words import say, show
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
-_LISTED = 6  # columns that a sentence names
 _DEFAULT = {"classes": "samba", "labels": "samba", "numbers": "random-forest-regressor"}
 _NUMBERS = "-regressor"  # what the name of a model of numbers ends with
 
@@ -248,13 +247,12 @@ def fitted(estimator: Any, data: Any) -> Any:
     """
     from psephos.estimator.labels import naming_rows
     from psephos.estimator.schema import Schema, naming_columns
+    from psephos.files.near import quoted
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
     elif data.categories:
-        listed = [repr(data.names[j]) for j in sorted(data.categories)]
-        more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
-        names = ", ".join(listed[:_LISTED]) + more
+        names = quoted([data.names[j] for j in sorted(data.categories)])
         raise PsephosError(
             f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
             "them out with --drop, or choose another model."

@@ -211,9 +211,9 @@ def _notes(about: "JsonObject") -> Sequence[tuple[str, str]]:
     from psephos.protocol.evaluation.scores import kept_metric
 
     chosen = kept_metric(about)
-    if chosen is None:
-        return _NOTES if truth_known(about) else (*_PU_NOTES, *_NOTES[2:])
-    return [(word, text.replace("PU-F", chosen.words)) for word, text in (*_PU_NOTES, *_NOTES[2:])]
+    measure = "accuracy" if truth_known(about) else "PU-F"
+    measure = measure if chosen is None else chosen.words
+    return [(word, text.format(measure=measure)) for word, text in _NOTES]
 
 
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
@@ -303,12 +303,12 @@ _NOTES = (
     (
         "*",
         "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
-        "models), and Pareto-optimal in accuracy and number of columns",
+        "models), and Pareto-optimal in {measure} and number of columns",
     ),
     (
         "smallest",
-        "of all models within one standard error of the most accurate, the one that reads the "
-        "fewest columns; the report shows a model of psephos in detail, says which and why, "
+        "of all models within one standard error of the best in {measure}, the one that reads the "
+        "fewest columns; a report shows a model of psephos in detail, says which and why, "
         "and of which figures to be wary",
     ),
     (
@@ -321,20 +321,6 @@ _NOTES = (
         "1 if the same columns are used in every fold, 0 if they are no more alike than by chance",
     ),
     ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
-)
-
-
-_PU_NOTES = (
-    (
-        "*",
-        "significantly better than a constant prediction (p <= 0.05, corrected for the number of "
-        "models), and Pareto-optimal in PU-F and number of columns",
-    ),
-    (
-        "smallest",
-        "of all models within one standard error of the best in PU-F, the one that reads the "
-        "fewest columns",
-    ),
 )
 
 

@@ -14,6 +14,7 @@ from psephos._types import Array, Estimator, Floats, Indices, TableLike, Values
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
+from psephos.files.near import quoted
 from psephos.vote.part import sparse
 
 _NUMBERS = (
@@ -258,9 +259,8 @@ def _selected(frame: Any, given: Sequence[str], wanted: Sequence[str]) -> Any:
     """Return the wanted columns, by name and in their order."""
     lacking = [name for name in wanted if name not in given]
     if lacking:
-        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise PsephosError(
-            f"the table has no column {lacking[0]!r}{more}, which the model reads: add it, with "
+            f"the table has no column {quoted(lacking)}, which the model reads: add it, with "
             "missing values where it was not measured."
         )
     where = {name: j for j, name in enumerate(given)}

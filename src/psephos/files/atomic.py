@@ -14,21 +14,6 @@ from psephos._errors import PsephosError
 _DRAFT = ".psephos-part"
 _OLD = 3600.0  # seconds after which a draft counts as left behind
 
-_REASONS = {
-    errno.ENOSPC: "the disk is full",
-    errno.EFBIG: "the file would be larger than this system allows",
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.EROFS: "the disk is read-only",
-    errno.ENOTDIR: "a part of the path is a file, not a folder",
-    errno.EEXIST: "a file of that name is in the way",
-    errno.EISDIR: "a folder of that name is in the way",
-    errno.ENAMETOOLONG: "the name is too long",
-    errno.EIO: "the disk answers with an error",
-}
-if hasattr(errno, "EDQUOT"):
-    _REASONS[errno.EDQUOT] = "your quota of the disk is used up"
-
 
 class UnwritableError(PsephosError):
     """A file or folder that the system does not let us write."""
@@ -39,7 +24,7 @@ def reason(error: OSError) -> str:
     alone = error.args[0] if len(error.args) == 1 else None  # OSError(28) has no errno
     number = error.errno or (alone if isinstance(alone, int) else 0)
     reason = error.strerror or (os.strerror(number) if number else str(error))
-    return _REASONS.get(number, (reason or "the system refused it without a reason").lower())
+    return (reason or "the system refused it without a reason").lower()
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError) -> UnwritableError:

@@ -49,38 +49,6 @@ def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
     return found
 
 
-def native(value: Any, seen: set[int] | None = None) -> Any:
-    """Return what a pickle held with its arrays in this machine's byte order.
-
-    Objects of psephos and sparse tables are changed in place; kernels take no other byte order.
-    """
-    seen = set() if seen is None else seen
-    if isinstance(value, np.ndarray):
-        array = cast("NDArray[Any]", value)
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    if isinstance(value, tuple | list) and type(value) in (tuple, list):
-        return type(value)([native(one, seen) for one in cast("list[Any]", value)])
-    if isinstance(value, dict):
-        return {key: native(one, seen) for key, one in cast("dict[Any, Any]", value).items()}
-    ours = type(value).__module__.startswith(("psephos.", "scipy.sparse."))
-    if ours and hasattr(value, "__dict__") and id(value) not in seen:
-        seen.add(id(value))
-        for name, one in list(vars(value).items()):
-            new = native(one, seen)
-            if new is not one:
-                object.__setattr__(value, name, new)
-    return value
-
-
-class NativeArrays:
-    """What is unpickled has this machine's byte order, whatever machine pickled it."""
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what a pickle held."""
-        above: Any = super()
-        above.__setstate__(native(state))
-
-
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
     """Return what is wrong with a value for an annotation; '' if it is as it says.
 

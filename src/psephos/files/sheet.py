@@ -71,7 +71,6 @@ Chooser = Callable[[Header], ColumnChoice]
 
 
 _BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a cell's word
-_FEW = 2  # columns of words, for which a line is not divided
 _UNIT = "\x1f"
 _KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as few programs write it
 _CODE = re.compile(r"0\d+", re.ASCII)  # 00204
@@ -154,7 +153,7 @@ class SheetRows:
                         self._codes.setdefault(j, cells[j].strip())
 
     def _keep(self, row: Sequence[str]) -> None:
-        cells = list(row) if len(self._words) > _FEW else row
+        cells = list(row) if len(self._words) > 2 else row  # of few a line is not divided
         for j, kept in self._words.items():
             kept.append(cells[j].strip())
 

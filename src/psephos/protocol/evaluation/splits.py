@@ -226,7 +226,6 @@ _utils: Any = utils
 _Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_splits": Interval(2, whole=True),
-    "order": Interval(1, 2, whole=True),
     "shuffle": Flag(),
 }
 _LEVEL = 1e-9  # wanted shares that differ by less are equal
@@ -245,10 +244,6 @@ class MultilabelStratifiedKFold(_Base):
     ----------
     n_splits : int, default=5
         Folds.
-    order : {1, 2}, default=1
-        1: labels are shared out. 2: pairs of labels that stand together in a row, and then labels,
-        so that their joint counts are alike, too; with K labels up to K (K + 1) / 2 counts are
-        kept even.
     shuffle : bool, default=False
         Whether the order of rows, and what is equal, is drawn. Otherwise the first row, label or
         fold of equals is taken, and folds are the same every time.
@@ -275,8 +270,6 @@ class MultilabelStratifiedKFold(_Base):
     References
     ----------
     Sechidis, Tsoumakas & Vlahavas (2011), "On the stratification of multi-label data", ECML PKDD.
-    Szymanski & Kajdanowicz (2017), "A network perspective on stratification of multi-label data",
-    PMLR 74 (order=2).
 
     Examples
     --------
@@ -293,7 +286,6 @@ class MultilabelStratifiedKFold(_Base):
 
     n_splits: int = 5
     _: KW_ONLY
-    order: int = 1
     shuffle: bool = False
     random_state: Any = None
 
@@ -343,21 +335,14 @@ class MultilabelStratifiedKFold(_Base):
                 f"there are {len(sizes)} {what} for {self.n_splits} folds: use fewer folds."
             )
         labels: Any = sp.csc_array(Y)
-        counted = labels if self.order == 1 else _with_pairs(labels)
         place = (item.ravel(), np.arange(len(Y)))
         member: Any = sp.csc_array((np.ones(len(Y)), place), shape=(len(sizes), len(Y)))
-        counts = sp.csc_array(member @ counted)
+        counts = sp.csc_array(member @ labels)
         counts.sort_indices()
         rng = _utils.check_random_state(self.random_state) if self.shuffle else None
         fold = _Assignment(counts, sizes.astype(np.float64), self.n_splits, rng).run()
         for k in range(self.n_splits):
             yield np.flatnonzero(fold[item.ravel()] == k)
-
-
-def _with_pairs(Y: Any) -> Any:
-    """Return a column for each pair of labels that some row has, a label with itself among them."""
-    first, second = np.nonzero(np.triu((Y.T @ Y).toarray()))
-    return Y[:, first].multiply(Y[:, second])
 
 
 class _Assignment:

@@ -30,6 +30,7 @@ from psephos.estimator.partial import known_rows
 from psephos.files.arrays import object_array, word_array
 from psephos.files.cells import Cells
 from psephos.files.columns import COMPARED
+from psephos.files.near import some
 from psephos.files.sheet import DENSE, unnamed
 from psephos.protocol.tables.labels import (
     Partial,
@@ -92,8 +93,7 @@ def contents_words(
     """
     named = ((sentence_name(name), n) for name, n in counts.items())
     each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in named]
-    shown = ", ".join(each[:_CLASSES])
-    shown += f" and {len(each) - _CLASSES} more" if len(each) > _CLASSES else ""
+    shown = some(each, _CLASSES)
     shown += f", without a label {unlabelled}" if unlabelled else ""
     if numbers is not None:
         low, middle, high = ends(np.quantile(numbers, (0, 0.5, 1)).tolist())
