@@ -51,20 +51,20 @@ NONE_LINES = 320
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
 FOLDERS = {
-    ".": 1216,
-    "files": 2826,
+    ".": 1215,
+    "files": 2790,
     "estimator": 2022,
     "runtime": 391,
     "bounds": 1164,
     "cautions": 775,
-    "cli": 2134,
+    "cli": 2120,
     "datasets": 130,
     "explain": 2568,
     "figures": 658,
     "kernels": 7200,
     "models": 13780,
     "optimise": 92,
-    "protocol": 6739,
+    "protocol": 6733,
     "report": 5315,
     "scoring": 2979,
     "supervision": 599,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1439,
     "vote": 8834,
 }
-ALL_CODE = 65_771
+ALL_CODE = 65_714
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
