@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from psephos import SamBAClassifier, validate
+from psephos import CARTRegressor, SamBAClassifier, validate
 from psephos.report import build_report
 from psephos.validation import write_validation
 
@@ -37,4 +37,22 @@ def test_it_is_quiet_and_follows_threshold_and_recalibration(load, judged):
             assert shown == [str(n) for n in told.tolist()]
     page.locator("circle.case").first.dispatch_event("click")
     assert "In the cohort," in page.locator('[data-test="person"]').text_content()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_shift_and_familiarity_have_bars_and_tables_of_numbers_too(load, tmp_path):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
+    y = X["a"] + rng.normal(size=160)
+    found = validate(CARTRegressor(max_depth=2).fit(X[:80], y[:80]), X[80:], y[80:])
+    write_validation(found, tmp_path / "v")
+    page = load(build_report(tmp_path / "v"), 400)
+    drawn = page.locator("td[data-share]")
+    assert page.locator('[data-test="familiar"] tbody tr').count() in (0, 10)
+    for cell in drawn.all():
+        share = float(cell.get_attribute("data-share").split()[0])
+        dot = cell.locator("circle").get_attribute("cx")
+        assert float(dot) == pytest.approx(1 + 130 * share, abs=0.01)
+    assert drawn.count() >= page.locator('[data-test="column"]').count() > 0
+    assert page.locator("#scripts-off").is_hidden()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

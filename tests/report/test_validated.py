@@ -84,7 +84,7 @@ def test_shift_and_familiarity_are_told_by_column_and_by_tenths(judged):
     assert moved["cells"][-1].endswith("more than chance")
     shares = found.frame("predictions")["share_farther"]
     expected = np.histogram(shares, bins=np.arange(11) / 10)[0].tolist()
-    assert [bar["n"] for bar in alike["bars"]["counts"]] == expected
+    assert [row["n"] for row in alike["tenths"]] == expected
     lacking = [line for line in alike["speaking"] if "without a value" in line]
     assert len(lacking) == 1
 

@@ -158,7 +158,6 @@ def test_folder_page_and_command(model, found, tmp_path):
     assert re.findall(r">([^<]+)</td>", row)[1].startswith(f"{number(mae)} (")
     assert "× the prediction" in page
     assert "Whom does it miss" not in page
-    assert "Scripts are off" not in page
     X, y = _cohort(80, 1)
     save(model, tmp_path / "m.psephos")
     X.assign(y=y).to_csv(tmp_path / "new.csv", index=False)

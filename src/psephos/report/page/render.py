@@ -25,6 +25,7 @@ _JUDGED = (  # of the page of a validation, which asks no model
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
     "bar.js",
 )  # fmt: skip
+_TABLES = ("core.js", "words.js", "tables.js", "bar.js")
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -53,7 +54,7 @@ def render(report: dict[str, Any]) -> str:
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
-    scripts = _JUDGED if report["island"] else ()  # nothing steers tables of numbers
+    scripts = _JUDGED if report["missed"] else _TABLES  # nothing steers tables of numbers
     return page_of("page.html.j2", report, STYLES, scripts, asks=False)
 
 

@@ -128,10 +128,8 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     models = [_Validated(about["model"], about["model"])]
     if _AGAIN in answers.chances:
         models.append(_Validated(_AGAIN, f"{about['model']}, recalibrated apart"))
-    answers = CaseAnswers(
-        answers.rows, answers.truth, answers.fold, 1,
-        {models[0].key: answers.chances[""], **_without(answers.chances, "")},
-    )  # fmt: skip
+    chances = {key or about["model"]: own for key, own in answers.chances.items()}
+    answers = replace(answers, chances=chances)
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
     facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
     threshold = float(about["threshold"] or THRESHOLD)  # never 0
@@ -219,10 +217,6 @@ def _bar(models: Sequence[_Validated], folder: Folder) -> dict[str, Any]:
         "key": models[0].key,
         "classes": class_names(folder),
     }
-
-
-def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {k: v for k, v in mapping.items() if k != key}
 
 
 def _positive(folder: Folder, about: Mapping[str, Any], options: PageOptions) -> Positive:

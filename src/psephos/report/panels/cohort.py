@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.words import chance, count, difference, number, of, plural, rate, series, span
+from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.names import number as significant
@@ -17,7 +17,6 @@ _CLIPPED = "probabilities clipped"
 _BARS = 10  # of the familiarity
 _FEWEST = 10  # training cases below which no share of them is drawn
 _LISTED = 200  # columns of the table
-_WIDTH, _HEIGHT = 440, 132  # of the drawing of familiarity
 
 
 def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
@@ -123,10 +122,8 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
         "unlisted": max(len(rows) - _LISTED, 0),
         "compared": shift["trained_rows"] is not None,
         "familiarity": _sentences(familiarity_words(near)),
-        "bars": _bars(shares, near["expected"]) if drawn and near else None,
+        "tenths": _tenths(shares, near["expected"]) if drawn and near else None,
         "mass": near is not None and "weight" in near["measure"],
-        "width": _WIDTH,
-        "height": _HEIGHT,
     }
 
 
@@ -164,7 +161,7 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _bars(shares: Sequence[float], expected: Sequence[float]) -> dict[str, Any]:
+def _tenths(shares: Sequence[float], expected: Sequence[float]) -> list[dict[str, Any]]:
     """Return the cases in tenths of the training cases, the least familiar first.
 
     And how many there would be in each if they were like those: ties make that no tenths.
@@ -173,20 +170,11 @@ def _bars(shares: Sequence[float], expected: Sequence[float]) -> dict[str, Any]:
     counts = np.bincount(which, minlength=_BARS).tolist()
     usual = [len(shares) * share for share in expected]
     top = max(*counts, *usual)
-    wide, high = _WIDTH / _BARS, _HEIGHT - 36
-    return {
-        "counts": [
-            {"n": n, "x": round(b * wide + 1, 2), "width": round(wide - 2, 2),
-             "y": round(14 + high * (1 - n / top), 2), "height": round(high * n / top, 2),
-             "usual": round(14 + high * (1 - usual[b] / top), 2)}
-            for b, n in enumerate(counts)
-        ],
-        "words": "as many as there would be if they were like the training cases"
-        f" ({series([count(n) for n in usual])})",
-        "label": "Cases by tenths of the training cases, the least familiar first: "
-        + series([count(n) for n in counts]),
-        "base": 14 + high,
-    }  # fmt: skip
+    return [
+        {"name": f"{10 * b} to {10 * b + 10} %", "n": n, "usual": count(usual[b]),
+         "bar": [round(n / top, 4), round(usual[b] / top, 4)]}
+        for b, n in enumerate(counts)
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------------- recalibration

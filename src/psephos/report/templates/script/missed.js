@@ -74,20 +74,6 @@
   const fillBody = (id, rows) => {
     if (at(id)) at(id).tBodies[0].replaceChildren(...rows);
   };
-  // A share from 0 to 1 as a dot on its interval.
-  const barOf = (width, height, r, [value, low, high], kind = "") => {
-    const x = (share) => 1 + (width - 2) * share,
-      y = height / 2,
-      line = (kind, x1, x2) => svg("line", { class: kind, x1, x2, y1: y, y2: y }),
-      box = svg(
-        "svg",
-        { class: kind, width, height, "aria-hidden": "true" },
-        line("grid", 1, x(1)),
-      );
-    if (Number.isFinite(low)) box.append(line("interval", x(low), x(high)));
-    if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: x(value), cy: y, r }));
-    return box;
-  };
   let prevalence = null;
   const measures = (m, n, t) => {
     const ends = m.ends[rowAt(m, t)],
@@ -108,7 +94,7 @@
           row = line(cells, ["", ""]);
         const strip = make("td", "", "drawn k-bar");
         row.dataset.test = "measure";
-        strip.append(barOf(132, 14, 3.5, [value, low, high]));
+        strip.append(page.bar([value, low, high]));
         row.append(strip);
         return row;
       }),
@@ -344,7 +330,7 @@
       cell = make("td", words.of(k, n));
     if (n < 10) return cell;
     cell.textContent += `: ${words.rate(value)}${interval ? ` (${interval})` : ""}`;
-    if (interval) cell.append(barOf(152, 8, 3, [value, low, high], "under-text"));
+    if (interval) cell.append(page.bar([value, low, high], 152, 8, 3, "under-text"));
     return cell;
   };
   const groups = (m) => {

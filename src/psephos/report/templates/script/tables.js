@@ -1,6 +1,24 @@
 // Tables: any column sorts, and every table is offered as a csv file.
 (() => {
-  const { all, make } = page;
+  const { all, make, svg } = page;
+
+  // A share from 0 to 1 as a dot on its interval.
+  page.bar = ([value, low, high], width = 132, height = 14, r = 3.5, kind = "") => {
+    const x = (share) => 1 + (width - 2) * share,
+      y = height / 2,
+      line = (kind, x1, x2) => svg("line", { class: kind, x1, x2, y1: y, y2: y }),
+      box = svg(
+        "svg",
+        { class: kind, width, height, "aria-hidden": "true" },
+        line("grid", 1, x(1)),
+      );
+    if (Number.isFinite(low)) box.append(line("interval", x(low), x(high)));
+    if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: x(value), cy: y, r }));
+    return box;
+  };
+  all("td[data-share]").forEach((cell) =>
+    cell.append(page.bar(cell.dataset.share.split(" ").map(Number))),
+  );
 
   // ---- the first table sorts by any column
   const body = document.querySelector("#results tbody");
